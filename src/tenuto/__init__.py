@@ -1,0 +1,31 @@
+"""Tenuto finds out why a language model stopped, and finishes the turn.
+
+    client = tenuto.wrap(openai.OpenAI())     # used exactly as before
+    stop = tenuto.detect(response)            # SDK object, dict, or bytes
+"""
+
+from tenuto.clients.wrap import wrap
+from tenuto.config import load_policy
+from tenuto.core.errors import PolicyError, TenutoError, UnsupportedClient
+from tenuto.core.events import Event
+from tenuto.core.policy import Decision, Policy
+from tenuto.core.stop import Confidence, Stop, StopReason
+from tenuto.detection import detect
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Confidence",
+    "Decision",
+    "Event",
+    "Policy",
+    "PolicyError",
+    "Stop",
+    "StopReason",
+    "TenutoError",
+    "UnsupportedClient",
+    "__version__",
+    "detect",
+    "load_policy",
+    "wrap",
+]

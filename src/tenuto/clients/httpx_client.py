@@ -1,0 +1,308 @@
+"""Recovering HTTP clients: any httpx or httpx2 client, with the pipe at its `send`.
+
+Theory of operation
+-------------------
+`recovering(client)` makes a shallow copy of a client whose class is a subclass of the client's own.
+The copy shares everything with the original: transports, proxies, cookies, headers, hooks, auth.
+Only `send` differs: a request that asks a model for a turn goes through the pipe, and each attempt
+of the turn through the original class's `send`, so that hooks, auth flows and redirects see every
+attempt. Everything else passes through untouched.
+
+The original is kept alive by the copy: the SDKs' own clients close their connections when they are
+collected, and the copy must not be the one to do that while somebody still uses the original.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+from tenuto.core.fault import FaultKind
+from tenuto.relay.commands import Head, Lost, Request, Transmit
+from tenuto.relay.drive import drive, drive_async
+from tenuto.relay.engine import Engine
+
+LIBRARIES = ("httpx2", "httpx")
+"""The two libraries, the one that current SDKs stand on first."""
+
+
+def library_of(client: object) -> ModuleType | None:
+    """The library that a client's class comes from, or None.
+
+    >>> library_of(object()) is None
+    True
+    """
+    for cls in type(client).__mro__:
+        root = cls.__module__.partition(".")[0]
+        if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):
+            return importlib.import_module(root)
+    return None
+
+
+def recovering(client: Any, engine: Engine) -> Any:
+    """A client like this one, whose turns are finished.
+
+    Wrapping one that recovers already replaces its engine."""
+    original = getattr(client, "_tenuto_original", client)
+    library = library_of(original)
+    if library is None:
+        raise TypeError(f"{type(client).__name__} is no client of {' or '.join(LIBRARIES)}")
+    wrapped = copy.copy(original)
+    wrapped.__class__ = _subclass(type(original))
+    wrapped._tenuto_original = original
+    wrapped._tenuto_engine = engine
+    return wrapped
+
+
+def engine_of(client: object) -> Engine | None:
+    """The engine of a client that recovers, or None."""
+    engine = getattr(client, "_tenuto_engine", None)
+    return engine if isinstance(engine, Engine) else None
+
+
+@cache
+def _subclass(base: type) -> type:
+    """A subclass of a client's class that recovers; its name stays, for those who print it."""
+    is_async = any(cls.__name__ == "AsyncClient" for cls in base.__mro__)
+    send = _async_send(base) if is_async else _send(base)
+    # The SDKs' clients close themselves when collected: here the original does that.
+    members = {"send": send, "__del__": lambda self: None, "__module__": base.__module__}
+    return type(base.__name__, (base,), members)
+
+
+def _send(base: Any) -> Any:
+    def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        engine: Engine = self._tenuto_engine
+        if not engine.is_turn(request.method, str(request.url)):
+            return base.send(self, request, stream=stream, **options)
+        body = request.read()
+        run = engine.begin(_request(request, body))
+        if run is None:
+            return base.send(self, request, stream=stream, **options)
+        exchange = _Exchange(self, request, body)
+
+        def connect(command: Transmit) -> _Upstream | Lost:
+            try:
+                response = base.send(self, exchange.request_for(command), stream=True, **options)
+            except exchange.library.RequestError as error:
+                return exchange.lost(error)
+            return _Upstream(exchange, response)
+
+        pieces = drive(run, connect)
+        head = next(pieces)
+        assert isinstance(head, Head)
+        response = exchange.response(head, _stream_class(exchange.library)(exchange, pieces))
+        if not stream:
+            response.read()
+        return response
+
+    return send
+
+
+def _async_send(base: Any) -> Any:
+    async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        engine: Engine = self._tenuto_engine
+        if not engine.is_turn(request.method, str(request.url)):
+            return await base.send(self, request, stream=stream, **options)
+        body = await request.aread()
+        run = engine.begin(_request(request, body))
+        if run is None:
+            return await base.send(self, request, stream=stream, **options)
+        exchange = _Exchange(self, request, body)
+
+        async def connect(command: Transmit) -> _AsyncUpstream | Lost:
+            made = exchange.request_for(command)
+            try:
+                response = await base.send(self, made, stream=True, **options)
+            except exchange.library.RequestError as error:
+                return exchange.lost(error)
+            return _AsyncUpstream(exchange, response)
+
+        # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
+        sleep = importlib.import_module("anyio").sleep
+        pieces = drive_async(run, connect, sleep)
+        head = await anext(pieces)
+        assert isinstance(head, Head)
+        response = exchange.response(head, _async_stream_class(exchange.library)(exchange, pieces))
+        if not stream:
+            await response.aread()
+        return response
+
+    return send
+
+
+def _request(request: Any, body: bytes) -> Request:
+    timeout = request.extensions.get("timeout") or {}
+    return Request(
+        request.method,
+        str(request.url),
+        tuple(request.headers.multi_items()),
+        body,
+        timeout.get("read"),
+    )
+
+
+class _Exchange:
+    """One turn of one client: makes requests for attempts, and the response for the caller."""
+
+    def __init__(self, client: Any, request: Any, body: bytes) -> None:
+        library = library_of(client)
+        assert library is not None
+        self.library = library
+        self.client = client
+        self.request = request
+        self.body = body
+        self.started_s = time.perf_counter()
+        self.first: Any = None
+        self.answer: Any = None
+
+    def request_for(self, command: Transmit) -> Any:
+        """The request of one attempt; the caller's own where nothing differs."""
+        headers = list(command.headers)
+        if not command.edited and headers == self.request.headers.multi_items():
+            if command.timeout_s is None and self.first is None:
+                return self.request
+        extensions = dict(self.request.extensions)
+        if command.timeout_s is not None:
+            timeout = dict(extensions.get("timeout") or {})
+            extensions["timeout"] = {**timeout, "read": command.timeout_s}
+        return self.library.Request(
+            self.request.method,
+            self.request.url,
+            headers=[(k, v) for k, v in headers if k.lower() != "content-length"],
+            content=command.body,
+            extensions=extensions,
+        )
+
+    def lost(self, error: Exception) -> Lost:
+        """A failure of the transport, as a value."""
+        timed_out = isinstance(error, self.library.TimeoutException)
+        return Lost(FaultKind.TIMEOUT if timed_out else FaultKind.CONNECTION, error)
+
+    def response(self, head: Head, stream: Any) -> Any:
+        """The caller's response; what is not the pipe's comes from the first attempt's."""
+        extensions = dict(self.first.extensions) if self.first is not None else {}
+        response = self.library.Response(
+            head.status,
+            headers=list(head.headers),
+            stream=stream,
+            request=self.request,
+            extensions=extensions,
+            history=list(self.first.history) if self.first is not None else None,
+        )
+        if self.first is not None:
+            response.default_encoding = self.first.default_encoding
+        self.answer = response
+        return response
+
+    def closed(self) -> None:
+        """The caller's response is over: its time is what the turn took."""
+        if self.answer is not None:
+            self.answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
+
+
+def _head(response: Any) -> Head:
+    head = Head(response.status_code, tuple(response.headers.multi_items()))
+    # A response hook has read (and decoded) the body already.
+    if response.is_stream_consumed:
+        return head.without("content-encoding", "content-length", "transfer-encoding")
+    return head
+
+
+class _Upstream:
+    """`relay.drive.Upstream` over a response."""
+
+    def __init__(self, exchange: _Exchange, response: Any) -> None:
+        self._exchange = exchange
+        self._response = response
+        exchange.first = exchange.first if exchange.first is not None else response
+        self.head = _head(response)
+        consumed = response.is_stream_consumed
+        self._pieces: Iterator[bytes] = iter((response.content,)) if consumed else response.iter_raw()
+
+    def read(self) -> bytes | Lost:
+        try:
+            for piece in self._pieces:
+                if piece:
+                    return piece
+        except self._exchange.library.RequestError as error:
+            return self._exchange.lost(error)
+        return b""
+
+    def close(self) -> None:
+        self._response.close()
+
+
+class _AsyncUpstream:
+    """`relay.drive.AsyncUpstream` over a response."""
+
+    def __init__(self, exchange: _Exchange, response: Any) -> None:
+        self._exchange = exchange
+        self._response = response
+        exchange.first = exchange.first if exchange.first is not None else response
+        self.head = _head(response)
+        consumed = response.is_stream_consumed
+        self._pieces: AsyncIterator[bytes] = (
+            _once(response.content) if consumed else response.aiter_raw()
+        )
+
+    async def read(self) -> bytes | Lost:
+        try:
+            async for piece in self._pieces:
+                if piece:
+                    return piece
+        except self._exchange.library.RequestError as error:
+            return self._exchange.lost(error)
+        return b""
+
+    async def close(self) -> None:
+        await self._response.aclose()
+
+
+async def _once(piece: bytes) -> AsyncIterator[bytes]:
+    yield piece
+
+
+@cache
+def _stream_class(library: Any) -> Any:
+    class TurnStream(library.SyncByteStream):  # type: ignore[misc]
+        """The bytes of a turn, as the library wants them."""
+
+        def __init__(self, exchange: _Exchange, pieces: Any) -> None:
+            self._exchange = exchange
+            self._pieces = pieces
+
+        def __iter__(self) -> Iterator[bytes]:
+            yield from self._pieces
+
+        def close(self) -> None:
+            self._pieces.close()
+            self._exchange.closed()
+
+    return TurnStream
+
+
+@cache
+def _async_stream_class(library: Any) -> Any:
+    class TurnStream(library.AsyncByteStream):  # type: ignore[misc]
+        """The bytes of a turn, as the library wants them."""
+
+        def __init__(self, exchange: _Exchange, pieces: Any) -> None:
+            self._exchange = exchange
+            self._pieces = pieces
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            async for piece in self._pieces:
+                yield piece
+
+        async def aclose(self) -> None:
+            await self._pieces.aclose()
+            self._exchange.closed()
+
+    return TurnStream

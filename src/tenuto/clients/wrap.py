@@ -1,0 +1,69 @@
+"""`wrap()`: one changed line in front of an official SDK."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, TypeVar
+
+from tenuto.clients.httpx_client import engine_of, library_of, recovering
+from tenuto.config import load_policy
+from tenuto.core.errors import UnsupportedClient
+from tenuto.core.events import OnEvent
+from tenuto.core.policy import Policy
+from tenuto.relay.engine import Engine
+
+Client = TypeVar("Client")
+
+SDKS: tuple[tuple[str, frozenset[str]], ...] = (("openai", frozenset({"OpenAI", "AsyncOpenAI"})),)
+"""Package and class names of what can be wrapped; subclasses count."""
+
+
+def wrap(client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None) -> Client:
+    """A client like this one, of the same type, that finishes its turns.
+
+    It is used exactly as before. Its own settings stay in force: timeouts, retries, proxies,
+    headers, cookies, hooks, transports, and what a subclass adds. The client that is given stays as
+    it is. Wrapping twice is wrapping once; a second policy replaces the first.
+
+    Args:
+        client: an `openai.OpenAI` or `openai.AsyncOpenAI`, or an instance of a subclass.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+            defaults.
+        on_event: called with each `Event` of each turn, from the thread that runs the turn.
+
+    Raises:
+        UnsupportedClient: the object is none of these.
+        PolicyError: a setting outside the program is not allowed.
+
+    >>> import openai
+    >>> client = wrap(openai.OpenAI(api_key="none"))
+    >>> isinstance(client, openai.OpenAI)
+    True
+    """
+    http = getattr(client, "_client", None)
+    if not _is_known(client) or library_of(http) is None:
+        names = ", ".join(f"{package}.{name}" for package, known in SDKS for name in sorted(known))
+        given = f"{type(client).__module__}.{type(client).__qualname__}"
+        raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
+    if engine_of(http) is not None and policy is None and on_event is None:
+        return client
+    engine = Engine(load_policy() if policy is None else policy, on_event)
+    wrapped = copy.copy(client)
+    _forget_resources(wrapped, client)
+    wrapped._client = recovering(http, engine)  # type: ignore[attr-defined]
+    return wrapped
+
+
+def _is_known(client: object) -> bool:
+    return any(
+        cls.__module__.partition(".")[0] == package and cls.__name__ in names
+        for cls in type(client).__mro__
+        for package, names in SDKS
+    )
+
+
+def _forget_resources(wrapped: Any, original: Any) -> None:
+    """`client.chat` and its like are made once and point at their client: make them anew."""
+    for name, value in list(vars(wrapped).items()):
+        if getattr(value, "_client", None) is original:
+            del vars(wrapped)[name]

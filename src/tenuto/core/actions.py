@@ -1,0 +1,140 @@
+"""Actions: what to do next, and the edits of the caller's own request that it takes.
+
+An edit is an instruction to a wire, never a rendered request: the wire applies it to the JSON that
+the caller sent and leaves every other byte alone. Edits are never stacked over attempts; each
+action names all of them, relative to the caller's request (T10).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tenuto.core.outcome import Outcome
+from tenuto.core.response import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class AppendAssistant:
+    """Append what the model has said. `prefill`: as the beginning of its own answer, in the wire's
+    own way; the model then goes on exactly at its end. Never blank, never ends in white space."""
+
+    text: str
+    prefill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AppendUser:
+    """Append one user row that holds a hint."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AppendFailedCalls:
+    """Append the model's calls in a valid form, each answered by a failed result of its own."""
+
+    text: str
+    calls: tuple[ToolCall, ...]
+    results: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetOutputBudget:
+    """Ask for at most this many output tokens, in whichever key the request uses."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class LowerReasoning:
+    """Ask for the least reasoning that the wire's knob allows."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropConstraint:
+    """Take the output constraint (JSON mode, schema) away: the rest of a document is no document."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropKeys:
+    """Leave out top-level keys of the request that the provider rejects by name (H5)."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FreeToolChoice:
+    """Turn a forced tool choice into a free one, so that text can be continued (C28a)."""
+
+
+Edit = (
+    AppendAssistant
+    | AppendUser
+    | AppendFailedCalls
+    | SetOutputBudget
+    | LowerReasoning
+    | DropConstraint
+    | DropKeys
+    | FreeToolChoice
+)
+
+
+class Status(StrEnum):
+    """How a turn ended: whole, with a part of the answer, or with nothing to use (P1)."""
+
+    COMPLETE = "complete"
+    PARTIAL = "partial"
+    FAILED = "failed"
+
+
+class Recovery(StrEnum):
+    """What kind of recovery a request belongs to; events and reports are told apart by it."""
+
+    CONTINUATION = "continuation"
+    TOOL_REPAIR = "tool_repair"
+    EMPTY = "empty"
+    RETRY = "retry"
+    PARAMETER = "parameter"
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send the caller's request with these edits, after waiting.
+
+    Attributes:
+        edits: all edits of this request; none: the request as the caller sent it.
+        rung: the rung that decided.
+        recovery: what kind of recovery it is.
+        wait_s: seconds to wait before, 0 for none.
+    """
+
+    edits: tuple[Edit, ...]
+    rung: str
+    recovery: Recovery
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """End the turn.
+
+    Attributes:
+        status: complete, partial or failed.
+        reason: one word: why it ended (`completed`, `retry_limit`, `output_cap`, …).
+        shown: the outcome by which the caller sees it (P1a); it differs from the last response's
+            where an earlier cut is the truth about the text that is kept.
+        rung: the rung that decided, "" where the ladder was spent.
+        whole_calls_only: True where the calls that are whole are handed on without the others (T3).
+        as_received: True where the last response is the truth, however it would show otherwise.
+    """
+
+    status: Status
+    reason: str
+    shown: Outcome
+    rung: str = ""
+    whole_calls_only: bool = False
+    as_received: bool = False
+
+
+Action = Send | Finish

@@ -1,0 +1,368 @@
+"""Is this JSON whole?  An incremental recognizer for tool-call arguments.
+
+Theory of operation
+-------------------
+A truncated call often *parses*: partial parsers and official SDKs hand out a cut call as a
+valid-looking dict.  So the raw text is judged, never a repaired value, by the strict grammar of
+RFC 8259 (https://www.rfc-editor.org/rfc/rfc8259): every text is
+
+* ``EMPTY``      nothing but white space,
+* ``WHOLE``      a JSON text, and perhaps white space around it,
+* ``TRUNCATED``  a proper prefix of some JSON text: more characters could make it whole,
+* ``MALFORMED``  no further characters can make it whole.
+
+:class:`ArgumentTracker` is a pushdown automaton: a state, and one byte per open bracket.  Each
+character is looked at a bounded number of times however the text is cut into deltas, so all
+deltas together cost O(n).  Speed in plain Python comes from regular expressions that swallow
+whole runs (a string's characters, a run of complete members); whatever they leave at the end of
+a delta is taken one token at a time.  Nothing recurses, so nesting costs memory only.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+__all__ = ["ArgumentTracker", "Finding", "Judgement", "judge"]
+
+
+class Finding(StrEnum):
+    """What a text is, as JSON.
+
+    >>> Finding.TRUNCATED == "truncated"
+    True
+    """
+
+    WHOLE = "whole"
+    EMPTY = "empty"
+    TRUNCATED = "truncated"
+    MALFORMED = "malformed"
+
+
+# States between tokens: what may come next.
+_VALUE: Final = 0
+_VALUE_OR_CLOSE: Final = 1  # just after "["
+_KEY_OR_CLOSE: Final = 2  # just after "{"
+_KEY: Final = 3  # after "," in an object
+_COLON: Final = 4
+_AFTER: Final = 5  # a value inside a container is complete
+_DONE: Final = 6  # the top-level value is complete
+# States inside a token.
+_STRING: Final = 7
+_ESCAPE: Final = 8
+_HEX: Final = 9
+_LITERAL: Final = 10
+_NUMBER: Final = 11
+
+_OBJECT: Final = 0x7B  # "{"
+_ARRAY: Final = 0x5B  # "["
+
+# Only single-character repeats are possessive: CPython before 3.11.5 mismatches possessive
+# repeats of groups (https://github.com/python/cpython/issues/106052).  The grammar is
+# deterministic, so giving characters back after a failure is linear as well.
+_SPACE = r"[ \t\n\r]*+"
+_REST_OF_STRING = r'[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*'
+_WHOLE_STRING = f'"{_REST_OF_STRING}"'
+# The look-ahead leaves a number alone that the next delta may go on with.
+_WHOLE_NUMBER = r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[ \t\n\r,\]}])"
+
+
+def _container_of(value: str) -> str:
+    """The pattern of an object or array, in one piece, whose values match `value`."""
+    member = f"{_WHOLE_STRING}{_SPACE}:{_SPACE}(?:{value})"
+    return (
+        rf"\{{{_SPACE}(?:{member}{_SPACE}(?:,{_SPACE}{member}{_SPACE})*)?\}}"
+        rf"|\[{_SPACE}(?:(?:{value}){_SPACE}(?:,{_SPACE}(?:{value}){_SPACE})*)?\]"
+    )
+
+
+_SCALAR = f"{_WHOLE_STRING}|{_WHOLE_NUMBER}|true|false|null"
+_FLAT = f"{_SCALAR}|{_container_of(_SCALAR)}"
+
+_space = re.compile(_SPACE).match
+_string_run = re.compile(_REST_OF_STRING).match
+_digits = re.compile("[0-9]*+").match
+_flat_value = re.compile(_FLAT).match
+_items = re.compile(f"(?:{_SPACE},{_SPACE}(?:{_FLAT}))*{_SPACE}").match
+_members = re.compile(
+    f"(?:{_SPACE},{_SPACE}{_WHOLE_STRING}{_SPACE}:{_SPACE}(?:{_FLAT}))*{_SPACE}"
+).match
+
+_HEX_DIGITS: Final = frozenset("0123456789abcdefABCDEF")
+_LITERALS: Final = {"t": "true", "f": "false", "n": "null"}
+
+# The number grammar as an automaton: state → character → state.  The four states named in
+# _NUMBER_ENDS may end a number.
+_MINUS, _ZERO, _INTEGER, _POINT, _FRACTION, _E, _E_SIGN, _EXPONENT = range(8)
+_NUMBER_ENDS: Final = frozenset({_ZERO, _INTEGER, _FRACTION, _EXPONENT})
+_NUMBER_RUNS: Final = frozenset({_INTEGER, _FRACTION, _EXPONENT})
+
+
+def _digits_to(state: int) -> dict[str, int]:
+    return dict.fromkeys("0123456789", state)
+
+
+_NUMBER_NEXT: Final[tuple[dict[str, int], ...]] = (
+    _digits_to(_INTEGER) | {"0": _ZERO},
+    {".": _POINT, "e": _E, "E": _E},
+    _digits_to(_INTEGER) | {".": _POINT, "e": _E, "E": _E},
+    _digits_to(_FRACTION),
+    _digits_to(_FRACTION) | {"e": _E, "E": _E},
+    _digits_to(_EXPONENT) | {"+": _E_SIGN, "-": _E_SIGN},
+    _digits_to(_EXPONENT),
+    _digits_to(_EXPONENT),
+)
+_NUMBER_START: Final = _digits_to(_INTEGER) | {"-": _MINUS, "0": _ZERO}
+
+
+class ArgumentTracker:
+    """Says at any moment of a stream whether the JSON text fed so far is whole.
+
+    >>> tracker = ArgumentTracker()
+    >>> tracker.feed('{"path": "a.t')
+    >>> tracker.finding, tracker.depth
+    (<Finding.TRUNCATED: 'truncated'>, 1)
+    >>> tracker.feed('xt"}')
+    >>> tracker.finding, tracker.fed_chars
+    (<Finding.WHOLE: 'whole'>, 17)
+    """
+
+    __slots__ = ("_error_at", "_fed", "_is_key", "_literal", "_need", "_number", "_stack", "_state")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything that was fed."""
+        self._state = _VALUE
+        self._stack = bytearray()
+        self._is_key = False  # does the open string name a member?
+        self._need = 0  # hexadecimal digits that an open \u still needs
+        self._literal = ""  # what is still to come of an open literal
+        self._number = _MINUS
+        self._fed = 0
+        self._error_at: int | None = None
+
+    @property
+    def fed_chars(self) -> int:
+        """How many characters were fed, those after an error included."""
+        return self._fed
+
+    @property
+    def depth(self) -> int:
+        """How many brackets are open (at the error, if there is one)."""
+        return len(self._stack)
+
+    @property
+    def error_at(self) -> int | None:
+        """Index of the first wrong character, counted over all deltas; None: none is wrong."""
+        return self._error_at
+
+    @property
+    def done(self) -> bool:
+        """True once the top-level value is closed: only white space may follow.
+
+        >>> tracker = ArgumentTracker()
+        >>> tracker.feed("{} x")
+        >>> tracker.done, tracker.finding
+        (True, <Finding.MALFORMED: 'malformed'>)
+        """
+        return self._state == _DONE
+
+    @property
+    def finding(self) -> Finding:
+        """What the text fed so far is."""
+        if self._error_at is not None:
+            return Finding.MALFORMED
+        if self._state == _DONE:
+            return Finding.WHOLE
+        if self._state == _VALUE and not self._stack:
+            return Finding.EMPTY
+        if self._state == _NUMBER and not self._stack and self._number in _NUMBER_ENDS:
+            return Finding.WHOLE
+        return Finding.TRUNCATED
+
+    def feed(self, text: str) -> None:
+        """Take the next delta, of any size."""
+        start = self._fed
+        end = len(text)
+        self._fed = start + end
+        if self._error_at is not None:
+            return
+        state = self._state
+        stack = self._stack
+        pos = 0
+        while pos < end:
+            if state == _STRING:
+                if run := _string_run(text, pos):
+                    pos = run.end()
+                if pos == end:
+                    break
+                char = text[pos]
+                if char == '"':
+                    state = _COLON if self._is_key else _AFTER if stack else _DONE
+                elif char == "\\":
+                    state = _ESCAPE
+                else:
+                    self._error_at = start + pos
+                    break
+                pos += 1
+                continue
+            if state > _STRING:
+                pos, state = self._inside_token(text, pos, state)
+                if state < 0:
+                    self._error_at = start + pos
+                    state = -state - 1
+                    break
+                continue
+
+            if state == _AFTER:
+                run = _members(text, pos) if stack[-1] == _OBJECT else _items(text, pos)
+            else:
+                run = _space(text, pos)
+            if run:
+                pos = run.end()
+            if pos == end:
+                break
+            char = text[pos]
+            if state <= _VALUE_OR_CLOSE:
+                if char == '"':
+                    self._is_key = False
+                    state = _STRING
+                elif value := _flat_value(text, pos):
+                    pos = value.end()
+                    state = _AFTER if stack else _DONE
+                    continue
+                elif char == "{":
+                    stack.append(_OBJECT)
+                    state = _KEY_OR_CLOSE
+                elif char == "[":
+                    stack.append(_ARRAY)
+                    state = _VALUE_OR_CLOSE
+                elif char in _NUMBER_START:
+                    self._number = _NUMBER_START[char]
+                    state = _NUMBER
+                elif char in _LITERALS:
+                    self._literal = _LITERALS[char][1:]
+                    state = _LITERAL
+                elif char == "]" and state == _VALUE_OR_CLOSE:
+                    stack.pop()
+                    state = _AFTER if stack else _DONE
+                else:
+                    self._error_at = start + pos
+                    break
+            elif state == _AFTER:
+                if char == ",":
+                    state = _KEY if stack[-1] == _OBJECT else _VALUE
+                elif char == ("}" if stack[-1] == _OBJECT else "]"):
+                    stack.pop()
+                    state = _AFTER if stack else _DONE
+                else:
+                    self._error_at = start + pos
+                    break
+            elif state == _COLON and char == ":":
+                state = _VALUE
+            elif char == '"' and state in (_KEY, _KEY_OR_CLOSE):
+                self._is_key = True
+                state = _STRING
+            elif char == "}" and state == _KEY_OR_CLOSE:
+                stack.pop()
+                state = _AFTER if stack else _DONE
+            else:
+                self._error_at = start + pos
+                break
+            pos += 1
+        self._state = state
+
+    def _inside_token(self, text: str, pos: int, state: int) -> tuple[int, int]:
+        """Go on inside an escape, a literal or a number; (new position, new state).
+
+        A wrong character gives its position and ``-state - 1``.
+        """
+        char = text[pos]
+        if state == _NUMBER:
+            number = self._number
+            after = _NUMBER_NEXT[number].get(char)
+            if after is not None:
+                pos += 1
+                if after in _NUMBER_RUNS and (run := _digits(text, pos)):
+                    pos = run.end()
+                self._number = after
+                return pos, _NUMBER
+            if number in _NUMBER_ENDS:
+                return pos, _AFTER if self._stack else _DONE
+        elif state == _LITERAL:
+            if char == self._literal[0]:
+                self._literal = self._literal[1:]
+                return pos + 1, _LITERAL if self._literal else _AFTER if self._stack else _DONE
+        elif state == _ESCAPE:
+            if char in '"\\/bfnrt':
+                return pos + 1, _STRING
+            if char == "u":
+                self._need = 4
+                return pos + 1, _HEX
+        elif char in _HEX_DIGITS:
+            self._need -= 1
+            return pos + 1, _HEX if self._need else _STRING
+        return pos, -state - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A finding about one call's argument text, and the text to hand on.
+
+    `text` is the raw text, byte for byte, unless it was doubly encoded: then the inner text.
+    `detail` is "" or one of "null", "doubly_encoded", "not_an_object", "syntax", "trailing".
+    `error_at` is the index of the first wrong character in `text`; None: no wrong character.
+    """
+
+    finding: Finding
+    text: str
+    detail: str = ""
+    error_at: int | None = None
+
+
+_MOST_DECODINGS: Final = 2
+_lone_surrogate = re.compile("[\ud800-\udfff]")
+
+
+def judge(text: str | None) -> Judgement:
+    r"""Judge the whole argument text of a call.
+
+    Arguments are an object.  "", white space, None and "null" are ``EMPTY``; a JSON string is
+    taken for doubly encoded arguments and decoded, at most twice; other JSON is ``MALFORMED``.
+
+    >>> judge('{"a": 1}').finding, judge('{"a": ').finding, judge("[1]").detail
+    (<Finding.WHOLE: 'whole'>, <Finding.TRUNCATED: 'truncated'>, 'not_an_object')
+    >>> judged = judge('"{\\"a\\": 1}"')
+    >>> judged.finding, judged.text, judged.detail
+    (<Finding.WHOLE: 'whole'>, '{"a": 1}', 'doubly_encoded')
+    """
+    text = text or ""
+    detail = ""
+    tracker = ArgumentTracker()
+    for decodings in range(_MOST_DECODINGS + 1):
+        bare = text.strip()
+        if not bare:
+            return Judgement(Finding.EMPTY, text, detail)
+        if bare == "null":
+            return Judgement(Finding.EMPTY, text, "null")
+        tracker.reset()
+        tracker.feed(text)
+        match tracker.finding:
+            case Finding.MALFORMED:
+                why = "trailing" if tracker.done else "syntax"
+                return Judgement(Finding.MALFORMED, text, why, tracker.error_at)
+            case Finding.TRUNCATED:
+                return Judgement(Finding.TRUNCATED, text, detail)
+        if bare[0] == "{":
+            return Judgement(Finding.WHOLE, text, detail)
+        if bare[0] != '"' or decodings == _MOST_DECODINGS:
+            break
+        # A lone surrogate cannot be sent as UTF-8; inside a string its escape says the same.
+        text = _lone_surrogate.sub(lambda found: f"\\u{ord(found[0]):04x}", json.loads(bare))
+        detail = "doubly_encoded"
+    return Judgement(Finding.MALFORMED, text, "not_an_object")

@@ -1,0 +1,32 @@
+"""Exceptions for the caller's mistakes, in one tree. Faults of the far side are values (`fault`).
+
+TenutoError
+├── PolicyError        a policy value that is not allowed (also a ValueError)
+└── UnsupportedClient  wrap() was given something that it cannot wrap (also a TypeError)
+"""
+
+from __future__ import annotations
+
+
+class TenutoError(Exception):
+    """Base of every exception that Tenuto raises on its own account.
+
+    >>> issubclass(PolicyError, TenutoError)
+    True
+    """
+
+
+class PolicyError(TenutoError, ValueError):
+    """A policy value is not allowed; the message names the key, the value and what is allowed.
+
+    >>> issubclass(PolicyError, ValueError)
+    True
+    """
+
+
+class UnsupportedClient(TenutoError, TypeError):
+    """`wrap()` cannot wrap this object; the message says what it can wrap.
+
+    >>> issubclass(UnsupportedClient, TypeError)
+    True
+    """

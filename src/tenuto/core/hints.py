@@ -1,0 +1,93 @@
+"""Every text that Tenuto puts into a conversation, in one place.
+
+None of them enters the caller's history (C7, H6); each says what happened and what is wanted, and
+nothing else.
+"""
+
+from __future__ import annotations
+
+CONTINUE = (
+    "[Your previous message was cut off by the output limit. Continue exactly where it stopped, "
+    "beginning with the very next character. Do not repeat anything that was already written, do "
+    "not start over and do not comment on the interruption; finish the answer directly. If you "
+    "meant to call a tool, make one complete call and write nothing else.]"
+)
+"""After text that was cut (C9)."""
+
+CONTINUE_DOCUMENT = (
+    "[Your previous message is the beginning of one JSON document, cut off by the output limit. "
+    "Continue the document exactly where it stopped, beginning with the very next character, until "
+    "it is complete. Write nothing but the rest of the document.]"
+)
+"""After a structured output that was cut: the output constraint is lifted for the rest."""
+
+REPEAT_CALL = (
+    "[Your tool call was cut off by the output limit and was not run. Make the call again, "
+    "complete, and write nothing else. If its content is large, make a smaller change or split the "
+    "work over several calls.]"
+)
+"""After a truncated tool call, first rung (T5)."""
+
+REPAIR_CALL = (
+    "[Your tool call was not run: its arguments were not a valid JSON object. Make the call again "
+    "with valid JSON arguments, and write nothing else.]"
+)
+"""After a malformed tool call, first rung: wrong syntax is another finding than a cut (T2)."""
+
+CALL_CUT_RESULT = (
+    "Error: this call was not run. The output limit cut its arguments off, so they are incomplete. "
+    "Try again with a smaller, more targeted change, or split the work over several calls."
+)
+"""The failed result for a call that was cut (T6, where the tool has no hint of its own)."""
+
+CALL_MALFORMED_RESULT = (
+    "Error: this call was not run. Its arguments were not a valid JSON object. Try again with "
+    "valid JSON arguments."
+)
+
+CALL_SKIPPED_RESULT = (
+    "Error: this call was not run, because another call of the same message was incomplete. "
+    "Make it again if it is still wanted."
+)
+"""For the whole calls of a batch with one broken call (T4)."""
+
+REASON_LESS = (
+    "[Your reasoning used up the whole output limit before any answer was written. Keep the "
+    "reasoning short and write the answer now.]"
+)
+"""After an answer that was only reasoning, cut by the limit (C11)."""
+
+ANSWER_NOW = (
+    "[Your previous message held no answer. Write the answer for the user now, or call a tool.]"
+)
+"""After an answer that was only reasoning but was not cut (E4)."""
+
+AFTER_TOOL_RESULT = (
+    "[Your previous message was empty. The tool results above are complete: use them and go on "
+    "with the task, or give the final answer.]"
+)
+"""After an empty answer to a tool result (E3)."""
+
+EMPTY_WITH_TOOLS_NOTE = "(No answer was written.)"
+EMPTY_WITH_TOOLS = (
+    "[Your previous message was empty although tools are available. Say it in other words, call "
+    "one of the tools by its name, or answer in plain text.]"
+)
+"""After an empty answer with tools attached (E2)."""
+
+EMPTY = "[Your previous message was empty. Please answer the last message.]"
+"""Before another try at an empty answer: a retry must differ (E4, E5)."""
+
+CALL_MISSING = (
+    "[Your previous message announced a tool call but held none. Make the call now, complete, or "
+    "answer in plain text.]"
+)
+"""After a stop that names tool calls where none came (E8)."""
+
+ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
+"""The stub result for a call that the incoming history leaves unanswered (H2)."""
+
+NOTICE = "\n\n[This answer is incomplete: {reason}.]"
+"""The display-only line of `on_incomplete="notice"` (C21)."""
+
+NOTICE_START = NOTICE.partition("{")[0]

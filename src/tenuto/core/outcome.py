@@ -1,0 +1,140 @@
+"""What a response means for the turn: one table over (stop, calls, text).
+
+The first row that fits decides. The table is total: its last row fits everything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tenuto.core.arguments import Finding
+from tenuto.core.response import Response, visible
+from tenuto.core.stop import CLEAN, StopReason
+
+
+class Outcome(StrEnum):
+    """What one response means for the turn."""
+
+    DONE = "done"
+    TEXT_CUT = "text_cut"
+    ARGUMENTS_CUT = "arguments_cut"
+    ARGUMENTS_MALFORMED = "arguments_malformed"
+    CALLS_MISSING = "calls_missing"
+    THINKING_CUT = "thinking_cut"
+    THINKING_ONLY = "thinking_only"
+    EMPTY = "empty"
+    PAUSED = "paused"
+    OVERFLOW = "overflow"
+    BLOCKED = "blocked"
+    REFUSED = "refused"
+    DROPPED = "dropped"
+    FAULT = "fault"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+
+
+class Calls(StrEnum):
+    """The worst finding among the calls of a response."""
+
+    NONE = "none"
+    WHOLE = "whole"
+    CUT = "cut"
+    MALFORMED = "malformed"
+
+
+class Text(StrEnum):
+    """What there is to read: an answer, reasoning alone, or nothing."""
+
+    SEEN = "seen"
+    THOUGHT = "thought"
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table; None fits everything."""
+
+    stops: frozenset[StopReason] | None
+    calls: frozenset[Calls] | None
+    text: frozenset[Text] | None
+    outcome: Outcome
+
+
+def _row(
+    outcome: Outcome,
+    *stops: StopReason,
+    calls: tuple[Calls, ...] = (),
+    text: tuple[Text, ...] = (),
+) -> Row:
+    return Row(frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome)
+
+
+_R = StopReason
+_OPEN = (*sorted(CLEAN), _R.UNKNOWN)
+
+OUTCOMES: tuple[Row, ...] = (
+    # What the provider says against the response outweighs whatever the response holds (N3).
+    _row(Outcome.FAULT, _R.ERROR),
+    _row(Outcome.BLOCKED, _R.SAFETY_BLOCKED),
+    _row(Outcome.REFUSED, _R.REFUSAL),
+    _row(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
+    _row(Outcome.DROPPED, _R.DROPPED),
+    _row(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
+    # A batch that the limit cut runs nothing, even where its arguments look whole (T3).
+    _row(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Calls.WHOLE, Calls.CUT, Calls.MALFORMED)),
+    _row(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Text.SEEN,)),
+    _row(Outcome.THINKING_CUT, _R.MAX_TOKENS),
+    # Raw arguments outweigh a clean stop: a cut call is never run, whatever the stop says (T1).
+    _row(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Calls.MALFORMED,)),
+    _row(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
+    _row(Outcome.CANCELLED, _R.CANCELLED),
+    _row(Outcome.PAUSED, _R.PAUSED),
+    _row(Outcome.DONE, *_OPEN, calls=(Calls.WHOLE,)),
+    _row(Outcome.UNKNOWN, _R.UNKNOWN, text=(Text.SEEN, Text.THOUGHT)),
+    _row(Outcome.DONE, text=(Text.SEEN,)),
+    _row(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
+    _row(Outcome.EMPTY),
+)
+"""First fit decides. `calls_missing` is no row: it is the anomaly of the same name (see `classify`)."""
+
+
+def worst_calls(response: Response) -> Calls:
+    """The worst finding among the calls: one broken call breaks the batch (T4)."""
+    findings = {call.finding for call in response.calls}
+    if not findings:
+        return Calls.NONE
+    if Finding.MALFORMED in findings:
+        return Calls.MALFORMED
+    return Calls.WHOLE if findings == {Finding.WHOLE} else Calls.CUT
+
+
+def seen_text(response: Response) -> Text:
+    """What a person could read of the response."""
+    if visible(response.text) or response.refusal:
+        return Text.SEEN
+    return Text.THOUGHT if response.reasoning.strip() or response.text.strip() else Text.BLANK
+
+
+def classify(response: Response) -> Outcome:
+    """What the response means for the turn. Total: every response has an outcome.
+
+    >>> from tenuto.core.response import Builder
+    >>> from tenuto.core.signals import Ended, StopSeen, TextDelta
+    >>> builder = Builder()
+    >>> builder.feed(TextDelta("Half a sen"))
+    >>> builder.feed(StopSeen("length", "finish_reason", StopReason.MAX_TOKENS))
+    >>> classify(builder.build()).value
+    'text_cut'
+    """
+    if "tool_calls_missing" in response.stop.anomalies:
+        return Outcome.CALLS_MISSING
+    stop, calls, text = response.stop.reason, worst_calls(response), seen_text(response)
+    for row in OUTCOMES:
+        if (
+            (row.stops is None or stop in row.stops)
+            and (row.calls is None or calls in row.calls)
+            and (row.text is None or text in row.text)
+        ):
+            return row.outcome
+    raise AssertionError("the last row of OUTCOMES fits everything")

@@ -1,0 +1,253 @@
+"""Policy: every limit and switch, as plain validated data.
+
+One field is one key, in code, in TOML (`[tool.tenuto]` or tenuto.toml) and in the environment
+(`TENUTO_CONTINUATION_MAX_ATTEMPTS`, …). The rule of a field (`RULES`) is the only place that says
+what is allowed; errors and documentation are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, get_args
+
+from tenuto.core.errors import PolicyError
+
+OnIncomplete = Literal["stop", "notice", "error"]
+TruncatedCalls = Literal["refuse", "execute_complete"]
+Prefill = Literal["auto", "always", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one field allows.
+
+    Attributes:
+        kind: the type of the value.
+        least, most: the range of a number, both included.
+        choices: the allowed words.
+        optional: whether None ("work it out") is allowed.
+    """
+
+    kind: type
+    least: float = 0
+    most: float = float("inf")
+    choices: tuple[str, ...] = ()
+    optional: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """What is allowed, in words.
+
+        >>> Rule(int, 0, 10, optional=True).allowed
+        'a whole number from 0 to 10, or none'
+        """
+        if self.choices:
+            words = "one of " + ", ".join(repr(choice) for choice in self.choices)
+        elif self.kind is bool:
+            words = "true or false"
+        elif self.kind is str:
+            words = "a text"
+        else:
+            noun = "a whole number" if self.kind is int else "a number"
+            upper = "" if self.most == float("inf") else f" to {self.most:g}"
+            words = (
+                f"{noun} from {self.least:g}{upper}" if upper else f"{noun}, {self.least:g} or more"
+            )
+        return words + (", or none" if self.optional else "")
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value of the right type lies within the rule."""
+        if value is None:
+            return self.optional
+        if self.choices:
+            return isinstance(value, str) and value in self.choices
+        if self.kind is bool or self.kind is str:
+            return isinstance(value, self.kind)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        whole = isinstance(value, int) or self.kind is float
+        return whole and self.least <= value <= self.most
+
+    def read(self, text: str) -> object:
+        """A value from the text of an environment variable; returned as it is where it cannot be
+        read, so that the check that follows names it."""
+        word = text.strip()
+        if self.optional and word.lower() in ("", "none", "auto"):
+            return None
+        if self.kind is bool:
+            return {"true": True, "1": True, "on": True, "yes": True}.get(
+                word.lower(),
+                {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
+            )
+        if self.kind in (int, float):
+            try:
+                return self.kind(word)
+            except ValueError:
+                return text
+        return word
+
+
+def _f(
+    default: Any,
+    kind: type,
+    least: float = 0,
+    most: float = float("inf"),
+    *,
+    choices: tuple[str, ...] = (),
+    optional: bool = False,
+) -> Any:
+    return field(default=default, metadata={"rule": Rule(kind, least, most, choices, optional)})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the table decided for one response, offered to `Policy.decide` before it is carried out.
+
+    Attributes:
+        outcome: what the response means, a word of `Outcome`.
+        rung: the name of the rung that decided, or "" where the ladder is spent.
+        proceed: True where another request (or a wait) follows, False where the turn ends.
+        why: one sentence for a person.
+        suggestion: what helps: "retry", "modify_prompt", "increase_budget" or "stop".
+    """
+
+    outcome: str
+    rung: str
+    proceed: bool
+    why: str
+    suggestion: Literal["retry", "modify_prompt", "increase_budget", "stop"]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """How far a turn may go to be finished, and what the caller sees when it cannot be.
+
+    Numbers of tries: 0 switches that recovery off. Limits (characters, bytes, tokens, seconds):
+    0 lifts the limit. None stands for "work it out", as each field says.
+
+    Attributes:
+        on_incomplete: how an unfinished turn shows: "stop" the provider's own truthful stop (or an
+            error where it has none), "notice" a line of text as well, "error" always an error.
+        continuation_max_attempts: continuations of cut text per turn; 0: none.
+        continuation_max_output_chars: beyond this many characters no continuation starts; what was
+            received is delivered. 0: no limit.
+        continuation_max_total_completion_tokens: output tokens of a whole turn. None: 4 × the
+            request's own limit. 0: no limit.
+        continuation_tool_repair_attempts: times a broken tool call is asked for again; 0: none.
+        tool_answer_attempts: consecutive times a broken call is answered with a failed result.
+        truncated_calls: "refuse" runs no call of a cut response; "execute_complete" hands on those
+            that are whole.
+        empty_recovery: False switches every recovery of empty answers off.
+        empty_nudges: nudges after an empty answer, for each of its causes.
+        empty_retries: further tries at an empty answer.
+        thinking_retries: requests with less reasoning after reasoning used up the whole limit.
+        missing_call_retries: requests after a stop that names calls where none came.
+        fault_retries: retries after an error or a drop for which the SDK's own retry is too late.
+        parameter_fixes: requests sent again with a parameter that an error named put right.
+        hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
+        boost_max_tokens: the ceiling of a boosted output limit, in tokens.
+        default_max_tokens: the output limit assumed where neither request nor usage tells, tokens.
+        context_window_tokens: the model's context window. None: not known.
+        context_min_free_tokens: below this much free context window no continuation starts.
+        probe_max_tokens: requests for this few tokens are probes and left alone. 0: none are.
+        turn_timeout_s: wall-clock seconds of a turn beyond its first attempt. 0: no limit.
+        backoff_s: the first wait before a retry, in seconds; it doubles.
+        backoff_max_s: the longest such wait, in seconds.
+        retry_after_max_s: the longest wait that a provider may ask for, in seconds.
+        hold_max_bytes: bytes of a stream that may be held back. 0: no limit.
+        event_max_bytes: the largest event of a stream. 0: no limit.
+        body_max_bytes: the largest whole body that is read; larger ones pass unread. 0: no limit.
+        prefill: whether cut text is sent back as the beginning of the model's own answer: "auto"
+            where the model is known to take it, "always", "never".
+        capture_content: True lets events carry texts and arguments. Off, no content leaves.
+        decide: called with each `Decision`; returning "stop" ends the turn there, the name of
+            another rung of the same ladder takes that one, None agrees.
+
+    Raises:
+        PolicyError: a value is not allowed; the message names key, value and what is allowed.
+
+    >>> Policy(continuation_max_attempts=5).continuation_max_attempts
+    5
+    >>> Policy(on_incomplete="shout")
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.PolicyError: on_incomplete is 'shout', allowed is one of 'stop', 'notice', 'error'
+    """
+
+    on_incomplete: OnIncomplete = _f("stop", str, choices=get_args(OnIncomplete))
+    continuation_max_attempts: int = _f(3, int, 0, 100)
+    continuation_max_output_chars: int = _f(120_000, int)
+    continuation_max_total_completion_tokens: int | None = _f(None, int, optional=True)
+    continuation_tool_repair_attempts: int = _f(1, int, 0, 20)
+    tool_answer_attempts: int = _f(2, int, 0, 20)
+    truncated_calls: TruncatedCalls = _f("refuse", str, choices=get_args(TruncatedCalls))
+    empty_recovery: bool = _f(True, bool)
+    empty_nudges: int = _f(1, int, 0, 10)
+    empty_retries: int = _f(1, int, 0, 10)
+    thinking_retries: int = _f(1, int, 0, 10)
+    missing_call_retries: int = _f(1, int, 0, 10)
+    fault_retries: int = _f(2, int, 0, 20)
+    parameter_fixes: int = _f(2, int, 0, 10)
+    hard_max_tokens: int | None = _f(None, int, 1, optional=True)
+    boost_max_tokens: int = _f(32_768, int, 1)
+    default_max_tokens: int = _f(4_096, int, 1)
+    context_window_tokens: int | None = _f(None, int, 1, optional=True)
+    context_min_free_tokens: int = _f(512, int)
+    probe_max_tokens: int = _f(16, int)
+    turn_timeout_s: float = _f(600.0, float)
+    backoff_s: float = _f(0.5, float, 0, 60)
+    backoff_max_s: float = _f(8.0, float, 0, 120)
+    retry_after_max_s: float = _f(120.0, float, 0, 3_600)
+    hold_max_bytes: int = _f(16_777_216, int)
+    event_max_bytes: int = _f(16_777_216, int)
+    body_max_bytes: int = _f(67_108_864, int)
+    prefill: Prefill = _f("auto", str, choices=get_args(Prefill))
+    capture_content: bool = _f(False, bool)
+    decide: Callable[[Decision], str | None] | None = None
+
+    def __post_init__(self) -> None:
+        for key, rule in RULES.items():
+            value = getattr(self, key)
+            if not rule.accepts(value):
+                raise PolicyError(f"{key} is {value!r}, allowed is {rule.allowed}")
+        if self.decide is not None and not callable(self.decide):
+            raise PolicyError(f"decide is {self.decide!r}, allowed is a callable, or none")
+
+    def changed(self, values: Mapping[str, object]) -> Policy:
+        """This policy with other values, as a table of TOML gives them.
+
+        Raises:
+            PolicyError: a key is not known or a value is not allowed.
+
+        >>> Policy().changed({"empty_recovery": False}).empty_recovery
+        False
+        """
+        for key in values:
+            if key not in RULES:
+                raise PolicyError(f"{key} is no setting; the settings are {', '.join(RULES)}")
+        return replace(self, **dict(values))  # type: ignore[arg-type]
+
+    def with_environment(self, variables: Mapping[str, str]) -> Policy:
+        """This policy with the values of `TENUTO_*` variables.
+
+        Variables of that prefix that name no setting are left alone: others may own them.
+
+        Raises:
+            PolicyError: a value is not allowed.
+
+        >>> Policy().with_environment({"TENUTO_EMPTY_RETRIES": "0"}).empty_retries
+        0
+        """
+        found = {
+            key: rule.read(variables[name])
+            for key, rule in RULES.items()
+            if (name := f"TENUTO_{key.upper()}") in variables
+        }
+        return self.changed(found)
+
+
+RULES: dict[str, Rule] = {
+    item.name: item.metadata["rule"] for item in fields(Policy) if "rule" in item.metadata
+}
+"""What each key allows, in the order of the policy's fields."""

@@ -1,0 +1,313 @@
+"""What the signals of one attempt add up to.
+
+Theory of operation
+-------------------
+`Builder.feed` takes signals in any order; `Builder.build` says what they amount to so far. It is
+the only place where the several findings about an end are weighed (N3): an error first, then the
+gravest native value, then the structure (calls, refusal), then nothing at all. Bodies and streams
+go through the same builder, so that they cannot disagree.
+
+Tool calls keep their raw argument text. Whether it is whole is judged here, strictly, and never
+from a parsed object: parsers of the official SDKs make a cut call look whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from tenuto.core.arguments import Finding, judge
+from tenuto.core.fault import FAULT_CLASSES, Fault
+from tenuto.core.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import CLEAN, Confidence, Stop, StopReason, graver
+
+THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
+
+
+def visible(text: str) -> str:
+    """Text without think blocks (closed or cut) and without white space around it (E1).
+
+    >>> visible("<think>hm</think> yes "), visible("<think>cut in thoug")
+    ('yes', '')
+    """
+    if "<think" in text:
+        text = THINK_BLOCK.sub("", text)
+    return text.strip()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One tool call of the model.
+
+    Attributes:
+        id: the provider's id, or one of ours where it gave none or gave one twice.
+        name: the tool's name, "" where the model gave none.
+        arguments: the text to hand on: the raw text where it is a whole JSON object, the inner text
+            where it was encoded twice, otherwise the raw text as far as it came.
+        finding: whether that text is whole, empty, truncated or malformed.
+        detail: a finer word for the finding, often "".
+    """
+
+    id: str
+    name: str
+    arguments: str
+    finding: Finding
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One attempt, read to its end (or as far as it came).
+
+    Attributes:
+        text: the answer's text, raw, think blocks included.
+        reasoning: reasoning that came in a field of its own.
+        refusal: text by which the model declined, "" where it did not.
+        calls: the tool calls in the order of their first appearance.
+        usage: the tokens of this attempt, None where the provider gave none.
+        stop: why it ended.
+        fault: the error that ended it, or None.
+        mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
+            that handing on the bytes as they came would hand on the oddity too (T13).
+    """
+
+    text: str
+    reasoning: str
+    refusal: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage | None
+    stop: Stop
+    fault: Fault | None = None
+    mended: bool = False
+
+
+@dataclass(slots=True)
+class _Slot:
+    """A tool call while it is being collected."""
+
+    index: int | None
+    id: str
+    name: str
+    parts: list[str] = field(default_factory=list)
+
+
+class _Calls:
+    """Sorts call deltas into calls (T13, quirks Q5–Q9): by index, else by id, else a new id or name
+    begins a new call. Providers leave out the index, repeat it, send "" for the id, or give two
+    calls one id."""
+
+    def __init__(self) -> None:
+        self.slots: list[_Slot] = []
+        self.odd: list[str] = []
+
+    def feed(self, delta: CallDelta) -> None:
+        self.odd.extend(delta.odd)
+        slot = self._find(delta)
+        if slot is None:
+            slot = _Slot(delta.index, delta.id or "", delta.name or "")
+            self.slots.append(slot)
+        else:
+            slot.id = slot.id or delta.id or ""
+            slot.name = slot.name or delta.name or ""
+        if delta.arguments:
+            slot.parts.append(delta.arguments)
+
+    def _find(self, delta: CallDelta) -> _Slot | None:
+        if delta.index is not None:
+            # Backwards: where one index serves several calls, the newest one is meant.
+            for slot in reversed(self.slots):
+                if slot.index == delta.index:
+                    another = delta.id and slot.id and delta.id != slot.id
+                    return None if another else slot
+            return None
+        if delta.id:
+            return next(
+                (s for s in reversed(self.slots) if s.id == delta.id and not delta.name), None
+            )
+        if delta.name:
+            return None
+        return self.slots[-1] if self.slots else None
+
+    def build(self, clean: bool) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
+        """The calls as they stand, and what had to be put right in them. `clean` says that the stop
+        allows empty arguments to mean {} (T12)."""
+        calls: list[ToolCall] = []
+        odd = list(self.odd)
+        taken: set[str] = set()
+        for number, slot in enumerate(self.slots):
+            raw = "".join(slot.parts)
+            found = judge(raw)
+            finding, text, detail = found.finding, found.text, found.detail
+            if finding is Finding.EMPTY:
+                # Some providers call a tool without parameters with "" or null.
+                finding, text = (Finding.WHOLE, "{}") if clean else (Finding.TRUNCATED, raw)
+                odd.append("arguments_empty")
+            elif finding is Finding.WHOLE and text != raw:
+                odd.append("arguments_encoded_twice")
+            if not slot.name and finding is Finding.WHOLE:
+                finding, detail = Finding.MALFORMED, "no_name"
+            call_id = slot.id
+            if not call_id or call_id in taken:
+                odd.append("call_id_duplicate" if call_id else "call_id_missing")
+                call_id = _fresh_id(number, taken)
+            taken.add(call_id)
+            calls.append(ToolCall(call_id, slot.name, text, finding, detail))
+        return tuple(calls), tuple(dict.fromkeys(odd))
+
+
+def _fresh_id(number: int, taken: Iterable[str]) -> str:
+    """An id of nine letters and digits, which the strictest provider (Mistral) accepts."""
+    while (made := f"tenuto{number:03d}") in set(taken):
+        number += 1
+    return made
+
+
+class Builder:
+    """Adds signals up to a `Response`.
+
+    Args:
+        cap_tokens: the output limit of the request, or None where it is not known; a clean stop at
+            exactly this many tokens is suspicious (N12).
+
+    >>> builder = Builder()
+    >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
+    ...     builder.feed(signal)
+    >>> response = builder.build()
+    >>> response.text, response.stop.reason.value, response.stop.confidence.value
+    ('Hello', 'end_turn', 'medium')
+    """
+
+    def __init__(self, cap_tokens: int | None = None) -> None:
+        self._cap_tokens = cap_tokens
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls = _Calls()
+        self._stops: list[StopSeen] = []
+        self._usage: Usage | None = None
+        self._fault: Fault | None = None
+        self._ended = False
+        self._late = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether the transfer's own end mark was seen."""
+        return self._ended
+
+    @property
+    def has_calls(self) -> bool:
+        """Whether any piece of a tool call was seen."""
+        return bool(self._calls.slots)
+
+    def feed(self, signal: Signal) -> None:
+        """Take one signal. Never raises; signals after the end are kept and noted."""
+        match signal:
+            case TextDelta(text):
+                self._text.append(text)
+                self._late = self._late or bool(self._stops)
+            case ReasoningDelta(text):
+                self._reasoning.append(text)
+            case RefusalDelta(text):
+                self._refusal.append(text)
+            case CallDelta():
+                self._calls.feed(signal)
+                self._late = self._late or bool(self._stops)
+            case StopSeen():
+                self._stops.append(signal)
+            case UsageSeen(usage):
+                self._usage = usage
+            case FaultSeen(fault):
+                self._fault = self._fault or fault
+            case Ended():
+                self._ended = True
+
+    def build(self, *, over: bool = True) -> Response:
+        """What has come so far. `over=False` asks while the stream still runs: the stop is then
+        not terminal unless one was seen."""
+        text = "".join(self._text)
+        refusal = "".join(self._refusal)
+        clean = self._fault is None and (
+            all(seen.reason in CLEAN for seen in self._stops) if self._stops else self._ended
+        )
+        calls, odd = self._calls.build(clean)
+        stop = self._stop(text, refusal, calls, over)
+        return Response(
+            text=text,
+            reasoning="".join(self._reasoning),
+            refusal=refusal,
+            calls=calls,
+            usage=self._usage,
+            stop=replace(stop, anomalies=(*stop.anomalies, *odd)) if odd else stop,
+            fault=self._fault,
+            mended=bool(odd),
+        )
+
+    def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
+        seen, anomalies = self._seen()
+        if self._fault is not None:
+            reason = FAULT_CLASSES[self._fault.kind].reason
+            raw, where = (seen.raw, seen.field) if seen else (self._fault.code or None, "error")
+            return Stop(reason, raw, where, self._fault.kind, Confidence.HIGH, anomalies)
+        if seen is None:
+            return self._absent(text, refusal, calls, over)
+        reason = seen.reason
+        if self._late:
+            anomalies = (*anomalies, "content_after_stop")
+        if reason in CLEAN:
+            if refusal:
+                reason = StopReason.REFUSAL
+            elif calls:
+                reason = StopReason.TOOL_CALL
+            elif reason is StopReason.TOOL_CALL:
+                reason = StopReason.END_TURN
+                anomalies = (*anomalies, "tool_calls_missing")
+            if self._at_cap():
+                anomalies = (*anomalies, "suspected_truncation")
+        confidence = Confidence.HIGH if seen.known else Confidence.MEDIUM
+        return Stop(reason, seen.raw, seen.field, seen.detail, confidence, anomalies)
+
+    def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
+        """The native stop that is believed, with what was odd about there being several (S6)."""
+        if not self._stops:
+            return None, ()
+        best = self._stops[0]
+        for other in self._stops[1:]:
+            if graver(best.reason, other.reason) is not best.reason:
+                best = other
+        differ = len({seen.reason for seen in self._stops}) > 1
+        repeated = len({(seen.field, seen.raw) for seen in self._stops}) < len(self._stops)
+        if differ:
+            return best, ("stops_differ",)
+        return best, ("stop_repeated",) if repeated else ()
+
+    def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
+        """No native value at all: inferred from the content after an orderly end, else dropped."""
+        if not self._ended:
+            return Stop(StopReason.DROPPED, terminal=over)
+        note = ("no_stop",)
+        if refusal:
+            return Stop(StopReason.REFUSAL, confidence=Confidence.MEDIUM, anomalies=note)
+        if calls:
+            whole = all(call.finding is Finding.WHOLE for call in calls)
+            reason = StopReason.TOOL_CALL if whole else StopReason.UNKNOWN
+            sure = Confidence.MEDIUM if whole else Confidence.LOW
+            return Stop(reason, confidence=sure, anomalies=note)
+        if visible(text):
+            return Stop(StopReason.END_TURN, confidence=Confidence.MEDIUM, anomalies=note)
+        return Stop(StopReason.UNKNOWN, confidence=Confidence.LOW, anomalies=note)
+
+    def _at_cap(self) -> bool:
+        used = self._usage.output_tokens if self._usage else None
+        return used is not None and self._cap_tokens is not None and used == self._cap_tokens

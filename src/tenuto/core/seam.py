@@ -1,0 +1,470 @@
+"""Joining a continuation to what was said before it, on a live stream.
+
+Theory of operation
+-------------------
+A model that is asked to go on seldom goes on exactly where it stopped: it says its last words
+again, begins its line or everything again, announces what it is about to do, opens its code fence
+a second time, and leaves out the white space in between.  `Seam` takes the continuation delta by
+delta and gives out what is new.  It passes four phases:
+
+* MATCHING  the start of the continuation is held until it is clear what it is (`_decide`);
+* FOLLOWING everything comes again from the beginning: an index into `said`, nothing is held;
+* SPACE     the white space at the seam is merged;
+* FLOWING   every delta is handed on as it is.
+
+A decision, once possible, stays the same whatever follows, so the result does not depend on how
+the continuation was cut into deltas.  How much a repetition must prove is told in `overlap`.  In
+doubt text is kept.
+
+After a prefill the seam is exact by contract, and only an echo of the whole prefill is removed:
+whole bodies of llama.cpp and of Mistral repeat it (https://docs.mistral.ai/capabilities/
+completion/prefix/), streams do not.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Final
+
+from tenuto.core.overlap import Ending, Grade
+from tenuto.core.runaway import suffix_borders
+
+__all__ = ["Seam", "join", "trailing_space"]
+
+_RESTART_CHARS: Final = 24
+# From here on a restart that departs from what was said is one "in other words".
+_DIVERGED_CHARS: Final = 80
+_ECHO_CHARS: Final = 6
+_DIFFERENT_CHARS: Final = 4
+_PREAMBLE_CHARS: Final = 200
+_ANNOUNCING_LINE_CHARS: Final = 10
+# Periods are looked for in this many characters of the start.
+_HEAD_CHARS: Final = 400
+_CUT_CHARACTER: Final = "\ufffd"
+_NOTHING: Final = ("exact", 0)
+
+_fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*\n").match
+_fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
+_fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
+_rule_line = re.compile(r"(?:[-*_]{3,}[ \t]*\n\s*)?").match
+_rule_so_far = re.compile(r"[-*_]+[ \t]*\n?").fullmatch
+
+
+class _Phase(Enum):
+    MATCHING = 0
+    FOLLOWING = 1
+    SPACE = 2
+    FLOWING = 3
+    DROPPED = 4
+
+
+def trailing_space(text: str) -> tuple[str, str]:
+    """Split `text` into what to send and the white space at its end.
+
+    >>> trailing_space("def f():\\n    ")
+    ('def f():', '\\n    ')
+    """
+    trimmed = text.rstrip()
+    return trimmed, text[len(trimmed) :]
+
+
+def join(
+    said: str,
+    continuation: str,
+    *,
+    trimmed: str = "",
+    delivered_trimmed: str = "",
+    exact: bool = False,
+    hold_chars: int = 2_000,
+) -> str:
+    """The whole text, of `said`, `trimmed` and a whole continuation; parameters as for `Seam`.
+
+    >>> join("The result is wor", "world.")
+    'The result is world.'
+    >>> join("book", "keeper")
+    'bookkeeper'
+    """
+    seam = Seam(
+        said,
+        trimmed=trimmed,
+        delivered_trimmed=delivered_trimmed,
+        exact=exact,
+        hold_chars=hold_chars,
+    )
+    rest = seam.feed(continuation) + seam.finish()
+    return said.rstrip(_CUT_CHARACTER) + delivered_trimmed + rest
+
+
+class Seam:
+    r"""The place where a continuation meets what was said.
+
+    `said` is the merged text as the request carried it, without white space at its end;
+    `trimmed` the white space that was left out there, which is known to come next, and
+    `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
+    sent as a prefill.  At most about `hold_chars` characters are held at any time.
+
+    A multi-byte character that the limit cut shows as U+FFFD at the end of `said`.  It is not
+    compared.  The caller leaves it out of the request and does not deliver it (what was
+    delivered cannot be taken back); the continuation brings the whole character.
+
+    >>> seam = Seam("if found:\n    return", trimmed=" ")
+    >>> seam.feed("    ret"), seam.feed("urn found"), seam.feed("\n")
+    ('', ' found', '\n')
+    >>> seam.kind, seam.new_chars, seam.settled
+    ('line', 6, True)
+    """
+
+    __slots__ = (
+        "_alive_at",
+        "_ending",
+        "_exact",
+        "_given",
+        "_held",
+        "_hold_chars",
+        "_kind",
+        "_matched",
+        "_owed",
+        "_phase",
+        "_restarts",
+        "_restored",
+        "_said",
+        "_start",
+        "_trimmed",
+    )
+
+    def __init__(
+        self,
+        said: str,
+        *,
+        trimmed: str = "",
+        delivered_trimmed: str = "",
+        exact: bool = False,
+        hold_chars: int = 2_000,
+    ) -> None:
+        if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
+            raise ValueError("trimmed is white space, and delivered_trimmed is its start")
+        self._said = said.rstrip(_CUT_CHARACTER)
+        self._start = len(self._said) - len(self._said.lstrip())
+        self._trimmed = trimmed
+        self._owed = trimmed[len(delivered_trimmed) :]
+        self._exact = exact
+        self._hold_chars = hold_chars
+        self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
+        self._held = ""
+        self._alive_at = -1  # where in what is held a restart may have begun
+        self._matched = 0  # characters of a restart that were followed and are not held
+        self._given = 0
+        self._restored = 0
+        self._kind = "exact"
+        head = self._said[self._start : self._start + _HEAD_CHARS]
+        self._restarts = _is_varied(head, _ECHO_CHARS if exact else _RESTART_CHARS)
+        if not head or (exact and not self._restarts):
+            self._phase = _Phase.SPACE
+        else:
+            self._phase = _Phase.FOLLOWING if exact else _Phase.MATCHING
+
+    @property
+    def new_chars(self) -> int:
+        """Characters given out that are new; white space that was restored does not count."""
+        return self._given - self._restored
+
+    @property
+    def kind(self) -> str:
+        """What the continuation began with.
+
+        "exact": nothing was removed; "overlap", "line", "restart", "preamble", "fence"; "echo" of
+        a prefill; "diverged": a restart in other words, of which nothing is given out, since it
+        cannot be spliced (behaviour C28a).
+        """
+        return self._kind
+
+    @property
+    def settled(self) -> bool:
+        """True once every delta is handed on as it is."""
+        return self._phase is _Phase.FLOWING
+
+    def feed(self, delta: str) -> str:
+        """Take the next delta; give the text that can be handed to the client now, perhaps ""."""
+        if self._phase is not _Phase.FLOWING:
+            delta = self._advance(delta) if delta else ""
+        self._given += len(delta)
+        return delta
+
+    def finish(self) -> str:
+        """The attempt has ended: give what is still held and is new."""
+        rest = ""
+        if self._phase is _Phase.MATCHING:
+            rest = self._settle(self._decide(final=True) or _NOTHING, "")
+        elif self._phase is _Phase.FOLLOWING:
+            held = self._held + self._said[self._start : self._start + self._matched]
+            if not self._exact and self._matched >= _RESTART_CHARS:
+                rest = self._settle(("restart", len(held)), "", held)
+            else:
+                rest = self._settle(_NOTHING, "", held)
+        if self._phase is not _Phase.FLOWING:
+            rest += self._merged(self._held, "")
+            self._phase = _Phase.FLOWING
+        self._given += len(rest)
+        return rest
+
+    def _advance(self, delta: str) -> str:
+        if self._phase is _Phase.SPACE:
+            return self._space(delta)
+        if self._phase is _Phase.FOLLOWING:
+            return self._follow(delta)
+        if self._phase is not _Phase.MATCHING:
+            return ""
+        room = self._hold_chars - len(self._held)
+        self._held += delta[:room]
+        delta = delta[room:]
+        decision = self._decide(final=False)
+        if decision is None:
+            if not delta:
+                return ""
+            if self._alive_at >= 0:
+                self._matched = len(self._held) - self._alive_at
+                self._held = self._held[: self._alive_at]
+                self._phase = _Phase.FOLLOWING
+                return self._follow(delta)
+            decision = self._decide(final=True) or _NOTHING
+        return self._settle(decision, delta)
+
+    def _settle(self, decision: tuple[str, int], delta: str, held: str | None = None) -> str:
+        """Drop what was repeated and go on with the rest of what is held, and with `delta`."""
+        self._kind, removed = decision
+        held = self._held if held is None else held
+        self._held = ""
+        if self._kind == "diverged":
+            self._phase = _Phase.DROPPED
+            return ""
+        self._phase = _Phase.SPACE
+        return self._space(held[removed:] + delta)
+
+    # FOLLOWING
+
+    def _follow(self, delta: str) -> str:
+        """Move the index on through `said`; `_held` is what came before the restart."""
+        if not self._matched:
+            body = delta.lstrip()
+            self._held += delta[: len(delta) - len(body)]
+            delta = body
+            if len(self._held) > self._hold_chars:
+                return self._settle(_NOTHING, delta)
+        at = self._start + self._matched
+        left = len(self._said) - at
+        if len(delta) < left:
+            if self._said.startswith(delta, at):
+                self._matched += len(delta)
+                return ""
+        elif delta.startswith(self._said[at:]):
+            self._held = ""
+            return self._settle(("echo" if self._exact else "restart", left), "", delta)
+        matched = self._matched
+        if not self._exact and matched + _common(self._said[at:], delta) >= _DIVERGED_CHARS:
+            return self._settle(("diverged", 0), "")
+        held = self._held + self._said[self._start : at]
+        return self._settle(_NOTHING, delta, held)
+
+    # SPACE
+
+    def _space(self, text: str) -> str:
+        """Merge the white space at the seam, once it is known."""
+        text = self._held + text
+        rest = text.lstrip()
+        if not rest and len(text) <= len(self._trimmed):
+            self._held = text
+            return ""
+        self._held = ""
+        self._phase = _Phase.FLOWING
+        return self._merged(text[: len(text) - len(rest)], rest)
+
+    def _merged(self, blank: str, rest: str) -> str:
+        trimmed = self._trimmed
+        if blank.startswith(trimmed):
+            whole = blank
+        elif trimmed.startswith(blank) or ("\n" in trimmed and trimmed.endswith(blank)):
+            # The second: the model left the line break out and began with the indentation.
+            whole = trimmed
+        else:
+            whole = trimmed + blank[_common(trimmed, blank) :]
+        self._restored = len(self._owed)
+        return whole[len(trimmed) - len(self._owed) :] + rest
+
+    # MATCHING.  Each step gives (kind, characters to remove), _NOTHING, or None while more of the
+    # continuation is needed.  None must win over every later step, else the result would depend
+    # on the chunks.
+
+    def _decide(self, *, final: bool) -> tuple[str, int] | None:
+        held = self._held
+        lead = len(held) - len(held.lstrip())
+        self._alive_at = -1
+        if lead == len(held):
+            return _NOTHING if final else None
+        if self._ending is None:
+            self._ending = Ending(self._said, self._trimmed)
+        for step in (self._repeated, self._reopened, self._announced):
+            decision = step(self._ending, 0 if step == self._repeated else lead, final)
+            if decision is None or decision is not _NOTHING:
+                return decision
+        return _NOTHING
+
+    def _repeated(
+        self, ending: Ending, at: int, final: bool, least: Grade = Grade.WORD
+    ) -> tuple[str, int] | None:
+        """What was said comes again, from the end, from its last line or from the beginning."""
+        text = self._held[at:]
+        body = text.lstrip()
+        gap = len(text) - len(body)
+        if not body:
+            return _NOTHING if final else None
+        matched = 0
+        if self._restarts:
+            matched = _common(self._said[self._start : self._start + len(body)], body)
+            if self._start + matched == len(self._said):
+                return "restart", at + gap + matched
+            if matched == len(body) and not final:
+                self._alive_at = at + gap
+                return None
+        found = ending.find(text, final=final, least=least)
+        if found is None:
+            return None
+        if not found and gap:
+            bare = ending.find(
+                body,
+                final=final,
+                least=Grade.OVERLAP if at == 0 else least,
+                gap=text[:gap] if at == 0 else "",
+            )
+            if bare is None:
+                return None
+            found = bare and gap + bare
+        if found:
+            is_line = ending.is_line(found) or ending.is_line(found - gap)
+            return ("line" if is_line else "overlap"), at + found
+        # Who begins again does not begin with white space; boilerplate that comes again does.
+        if gap or not matched:
+            return _NOTHING
+        if matched == len(body) and matched >= _RESTART_CHARS:
+            return "restart", len(self._held)  # and was cut off before anything new came
+        return ("diverged", 0) if matched >= _DIVERGED_CHARS else _NOTHING
+
+    def _reopened(self, ending: Ending, at: int, final: bool) -> tuple[str, int] | None:
+        """The code fence is opened again."""
+        fence = self._fence_at(at, final)
+        if fence is None:
+            return None
+        end, info = fence
+        if not end:
+            return _NOTHING
+        open_info = self._open_info()
+        least = Grade.STRONG if open_info is None else Grade.LINE
+        repeated = self._repeated(ending, end, final, least)
+        if repeated is None or repeated[0] == "diverged":
+            return repeated
+        if repeated[1]:
+            return "fence", repeated[1]
+        if open_info is not None and (removed := ending.line_again(self._held[end:])):
+            return "fence", end + removed
+        if info and (info == open_info or (open_info is not None and ending.mid_line)):
+            return "fence", self._after_line(end)
+        return _NOTHING
+
+    def _announced(self, ending: Ending, at: int, final: bool) -> tuple[str, int] | None:
+        """A short first paragraph announces the rest, and then the unfinished line comes again.
+
+        The shape decides, not the words: a list of phrases knows only its own.
+        """
+        held = self._held
+        if not (held[at].isupper() or held[at] >= "\u3041"):
+            return _NOTHING
+        end = held.find("\n", at)
+        if end < 0 and not final and len(held) - at <= _PREAMBLE_CHARS:
+            return None
+        sentence = held[at:end].rstrip()
+        if end < 0 or len(sentence) > _PREAMBLE_CHARS:
+            return _NOTHING
+        rest = held[end:].lstrip()
+        if not rest:
+            return _NOTHING if final else None
+        begin = held.rfind("\n", 0, len(held) - len(rest)) + 1
+        paragraph = held.count("\n", end, begin) > 1
+        if _rule_so_far(held, begin) and not final:
+            return None
+        if rule := _rule_line(held, begin):
+            begin = rule.end()
+        fence = self._fence_at(begin, final)
+        if fence is None:
+            return None
+        after_fence, info = fence
+        colon = sentence[-1] in ":\uff1a"
+        if (
+            not after_fence
+            and not colon
+            and not (paragraph and sentence[-1] in ".!\u2026\u3002\uff01")
+        ):
+            return _NOTHING
+        repeated = self._repeated(ending, after_fence or begin, final, Grade.LINE)
+        if repeated is None or repeated[0] == "diverged":
+            return repeated
+        kind, removed = repeated
+        if not removed:
+            if info and info == self._open_info():
+                return "preamble", self._after_line(after_fence)
+            return _NOTHING
+        if kind == "overlap" and not ending.begins_line(
+            len(held[after_fence or begin : removed].lstrip())
+        ):
+            return _NOTHING
+        if kind == "line":
+            line = held[after_fence or begin : removed].strip()
+            if ending.starts_lines(len(line)):
+                return _NOTHING
+            if len(line) < _ANNOUNCING_LINE_CHARS and not (colon or after_fence):
+                return _NOTHING
+        return "preamble", removed
+
+    def _fence_at(self, at: int, final: bool) -> tuple[int, str] | None:
+        """(End of the line that opens a code fence at `at`, its info string); (0, ""): none."""
+        if found := _fence_line(self._held, at):
+            return found.end(), found[2]
+        if not final and _fence_so_far(self._held, at):
+            return None
+        return 0, ""
+
+    def _after_line(self, end: int) -> int:
+        """Keep the line break before `end` if it stands for one that was trimmed."""
+        return end - 1 if self._trimmed.startswith("\n") else end
+
+    def _open_info(self) -> str | None:
+        """Info string of the code fence that is open at the end of `said`; None: none is open."""
+        marker = ""
+        info: str | None = None
+        for found in _fences(self._said + "\n"):
+            if not marker:
+                marker, info = found[1], found[2]
+            elif found[1].startswith(marker) and not found[3].strip() and not found[2]:
+                marker, info = "", None
+        return info
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the common prefix, by halving: comparing slices is far faster than characters."""
+    low, high = 0, min(len(one), len(other))
+    if one[:high] == other[:high]:
+        return high
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _is_varied(head: str, least_chars: int) -> bool:
+    """Whether it proves anything that all of a text comes again that begins with `head`."""
+    if len(head) < least_chars or len(set(head)) < _DIFFERENT_CHARS:
+        return False
+    period = len(head) - suffix_borders(head[::-1])[len(head)]
+    return period * 2 > len(head)

@@ -1,0 +1,96 @@
+"""Signals: what a wire sees, one thing at a time.
+
+Whole bodies and streams are read into the same signals, so that one builder serves both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenuto.core.fault import Fault
+from tenuto.core.stop import StopReason
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """Text of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    """Text of the model's reasoning; it never becomes part of the answer (E13)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDelta:
+    """Text by which the model declines."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallDelta:
+    """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
+
+    `odd` names what the wire had to put right to read it (T13)."""
+
+    index: int | None
+    id: str | None
+    name: str | None
+    arguments: str | None
+    odd: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopSeen:
+    """A native stop value, already looked up in the wire's own table.
+
+    `known` is False for a value that the table lacks (reason UNKNOWN)."""
+
+    raw: str
+    field: str
+    reason: StopReason
+    detail: str | None = None
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one attempt used; None where the provider did not say.
+
+    `output_tokens` includes `reasoning_tokens` (wires that exclude them add them up first)."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UsageSeen:
+    """The usage that the provider reports; a later report replaces an earlier one."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSeen:
+    """An error object or error event."""
+
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The transfer ended in order: the stream's own terminator came, or a whole body parsed.
+
+    A stream or body that breaks off gives no `Ended`."""
+
+
+Signal = (
+    TextDelta | ReasoningDelta | RefusalDelta | CallDelta | StopSeen | UsageSeen | FaultSeen | Ended
+)

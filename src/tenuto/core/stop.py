@@ -1,0 +1,131 @@
+"""Why a model stopped: our own words for it, and how sure we are.
+
+Every wire maps its native values onto `StopReason` in a table of its own; nothing in here knows a
+provider. The order in which several findings about one response are weighed (behaviour N3, S6)
+stands once, in `GRAVITY`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class StopReason(StrEnum):
+    """The normalized reason for the end of one model response.
+
+    >>> StopReason("max_tokens") is StopReason.MAX_TOKENS
+    True
+    """
+
+    END_TURN = "end_turn"
+    STOP_SEQUENCE = "stop_sequence"
+    TOOL_CALL = "tool_call"
+    MAX_TOKENS = "max_tokens"
+    CONTEXT_WINDOW_EXCEEDED = "context_window_exceeded"
+    SAFETY_BLOCKED = "safety_blocked"
+    REFUSAL = "refusal"
+    PAUSED = "paused"
+    MALFORMED_TOOL_CALL = "malformed_tool_call"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+    UNKNOWN = "unknown"
+    DROPPED = "dropped"
+
+
+class Confidence(StrEnum):
+    """How far a `Stop` can be relied on: a known value, an unknown or inferred one, none at all."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+CLEAN = frozenset({StopReason.END_TURN, StopReason.STOP_SEQUENCE, StopReason.TOOL_CALL})
+"""Reasons by which a provider says that the response is whole."""
+
+GRAVITY: tuple[StopReason, ...] = (
+    StopReason.ERROR,
+    StopReason.SAFETY_BLOCKED,
+    StopReason.REFUSAL,
+    StopReason.MALFORMED_TOOL_CALL,
+    StopReason.CONTEXT_WINDOW_EXCEEDED,
+    StopReason.MAX_TOKENS,
+    StopReason.CANCELLED,
+    StopReason.DROPPED,
+    StopReason.PAUSED,
+    StopReason.UNKNOWN,
+    StopReason.TOOL_CALL,
+    StopReason.STOP_SEQUENCE,
+    StopReason.END_TURN,
+)
+"""Gravest first: where one response gives several reasons, the graver one is believed (S6)."""
+
+SENTENCES: dict[StopReason, str] = {
+    StopReason.END_TURN: "The model finished its answer.",
+    StopReason.STOP_SEQUENCE: "The model reached a stop sequence of the request.",
+    StopReason.TOOL_CALL: "The model asks for one or more tools to be run.",
+    StopReason.MAX_TOKENS: "The output limit cut the answer.",
+    StopReason.CONTEXT_WINDOW_EXCEEDED: "The context window is full.",
+    StopReason.SAFETY_BLOCKED: "A content filter of the provider stopped the answer.",
+    StopReason.REFUSAL: "The model declined to answer.",
+    StopReason.PAUSED: "The provider paused the turn and expects it to be resumed.",
+    StopReason.MALFORMED_TOOL_CALL: "The model wrote a tool call that the provider cannot read.",
+    StopReason.ERROR: "The provider reported an error.",
+    StopReason.CANCELLED: "The answer was cancelled.",
+    StopReason.UNKNOWN: "The provider gave a reason that is not known.",
+    StopReason.DROPPED: "The answer broke off without any end mark.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Why one response ended.
+
+    Attributes:
+        reason: the normalized reason.
+        raw: the provider's own value as it came, or None where it gave none.
+        field: the path of the native field (`choices[0].finish_reason`), or None.
+        detail: a finer word (`recitation`, `guardrail`, `system_resource`, `time_limit`, …), or None.
+        confidence: high for a known value, medium for an unknown or inferred one, low for none.
+        anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
+        terminal: False while a stream may still go on.
+
+    >>> Stop(StopReason.MAX_TOKENS, raw="length", confidence=Confidence.HIGH).message
+    'The output limit cut the answer.'
+    """
+
+    reason: StopReason
+    raw: str | None = None
+    field: str | None = None
+    detail: str | None = None
+    confidence: Confidence = Confidence.LOW
+    anomalies: tuple[str, ...] = ()
+    terminal: bool = True
+
+    @property
+    def message(self) -> str:
+        """One sentence for a person; it never holds text of the model or of the caller."""
+        if not self.terminal:
+            return "The answer has not ended yet."
+        sentence = SENTENCES[self.reason]
+        return f"{sentence[:-1]} ({printable(self.detail)})." if self.detail else sentence
+
+
+def printable(value: str, limit_chars: int = 80) -> str:
+    """A native value made safe for a log line or a label: no control characters, bounded (P8b).
+
+    >>> printable("bad\\nvalue")
+    'bad\\\\nvalue'
+    """
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
+    return shown if len(shown) <= limit_chars else shown[: limit_chars - 1] + "…"
+
+
+def graver(one: StopReason, other: StopReason) -> StopReason:
+    """The one of two reasons that is believed when a response gives both.
+
+    >>> graver(StopReason.END_TURN, StopReason.MAX_TOKENS)
+    <StopReason.MAX_TOKENS: 'max_tokens'>
+    """
+    return min(one, other, key=GRAVITY.index)

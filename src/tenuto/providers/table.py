@@ -1,0 +1,78 @@
+"""Who speaks which wire, in which dialect: one row of data a provider.
+
+A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
+is not recognized gets the safe defaults of `UNKNOWN`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from tenuto.wire.base import Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One row.
+
+    Attributes:
+        dialect: what its form of the wire allows; carries the provider's name.
+        wire: the name of the wire that it speaks.
+        hosts: host names; a leading dot stands for any sub-domain.
+        server: the beginning of its `server` response header, "" where that tells nothing.
+        source: where the row's facts stand, and the day they were read.
+    """
+
+    dialect: Dialect
+    wire: str
+    hosts: tuple[str, ...] = ()
+    server: str = ""
+    source: str = ""
+
+
+UNKNOWN = Provider(Dialect(), "openai-chat")
+
+PROVIDERS: tuple[Provider, ...] = (
+    Provider(
+        Dialect("openai", prefill=False, output_key="max_completion_tokens"),
+        "openai-chat",
+        hosts=("api.openai.com", ".api.openai.com"),
+        source="https://platform.openai.com/docs/api-reference/chat 2026-11-21",
+    ),
+    Provider(
+        Dialect("azure-openai", prefill=False, output_key="max_completion_tokens"),
+        "openai-chat",
+        hosts=(".openai.azure.com", ".services.ai.azure.com"),
+        source="https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
+    ),
+    Provider(
+        # A trailing assistant message is continued (`--prefill-assistant`, on by default).
+        Dialect("llama.cpp", prefill=True),
+        "openai-chat",
+        server="llama.cpp",
+        source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21",
+    ),
+)
+
+
+def by_url(url: str) -> Provider:
+    """The provider behind a URL, `UNKNOWN` where no row names its host.
+
+    >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
+    'openai'
+    """
+    host = (urlsplit(url).hostname or "").lower()
+    for row in PROVIDERS:
+        if any(host == h or (h.startswith(".") and host.endswith(h)) for h in row.hosts):
+            return row
+    return UNKNOWN
+
+
+def by_headers(known: Provider, headers: Mapping[str, str]) -> Provider:
+    """The provider as the headers of a response tell it, where the URL told nothing."""
+    if known is not UNKNOWN:
+        return known
+    server = headers.get("server", "").lower()
+    return next((row for row in PROVIDERS if row.server and server.startswith(row.server)), known)

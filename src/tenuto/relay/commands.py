@@ -1,0 +1,108 @@
+"""The words between the pipe and its drivers.
+
+The pipe is a generator: it yields commands and is sent replies. It does no I/O; a driver does
+nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenuto.core.fault import FaultKind
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever."""
+
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status and headers of a response."""
+
+    status: int
+    headers: Headers
+
+    def get(self, name: str) -> str:
+        """A header's value, "" where it is not there; names are compared without case."""
+        return next((v for k, v in self.headers if k.lower() == name), "")
+
+    def without(self, *names: str) -> Head:
+        """The same head without some headers."""
+        return Head(self.status, tuple(h for h in self.headers if h[0].lower() not in names))
+
+    def plus(self, *headers: tuple[str, str]) -> Head:
+        """The same head with further headers."""
+        return Head(self.status, (*self.headers, *headers))
+
+
+@dataclass(frozen=True, slots=True)
+class Transmit:
+    """Send this request upstream, after closing the response before it.
+
+    Attributes:
+        headers, body: as they leave.
+        edited: False where the body is the caller's own.
+        timeout_s: seconds that are left for a read, None for the caller's own setting.
+
+    Reply: `Head`, or `Lost`."""
+
+    headers: Headers
+    body: bytes
+    edited: bool
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Read on. Reply: bytes as they came, b"" at the end, or `Lost`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Hand this head to the caller; comes once, before the first `Write`. Reply: None."""
+
+    head: Head
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Hand these bytes to the caller. Reply: None, once the caller asks for more."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Wait. Reply: None."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reraise:
+    """Raise the caller's own transport's exception: the SDK knows it and retries by itself."""
+
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The connection failed: a reply to `Transmit` or `Read`."""
+
+    kind: FaultKind
+    error: Exception
+
+
+Command = Transmit | Read | Open | Write | Wait | Reraise
+Reply = Head | bytes | Lost | None
+
+READ = Read()

@@ -1,0 +1,41 @@
+"""Which requests are turns, and what turns of one client share."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from tenuto.core.events import OnEvent
+from tenuto.core.policy import Policy
+from tenuto.providers.learned import Learned
+from tenuto.providers.table import by_url
+from tenuto.relay.commands import Request
+from tenuto.relay.pipe import Pipe, Run, Surroundings
+from tenuto.wire.registry import wire_for_path
+
+
+class Engine:
+    """Begins turns. One engine belongs to one wrapped client; it is safe under threads.
+
+    Args:
+        policy: the limits.
+        on_event: called with every event, or None.
+    """
+
+    def __init__(self, policy: Policy, on_event: OnEvent | None = None) -> None:
+        self.policy = policy
+        self.on_event = on_event
+        self._around = Surroundings(policy, on_event, Learned())
+
+    def is_turn(self, method: str, url: str) -> bool:
+        """Whether a request asks a model for a turn, on a wire that is known."""
+        return method == "POST" and wire_for_path(urlsplit(url).path) is not None
+
+    def begin(self, request: Request) -> Run | None:
+        """The turn of a request, or None where it is none and must pass untouched."""
+        wire = wire_for_path(urlsplit(request.url).path)
+        if wire is None or request.method != "POST":
+            return None
+        parsed = wire.request(request.body, self.policy.probe_max_tokens)
+        if parsed is None:
+            return None
+        return Pipe(wire, parsed, request, by_url(request.url), self._around).run()

@@ -1,0 +1,195 @@
+"""The outlet: the one message that the caller sees of a stream, whatever it took to finish it.
+
+Theory of operation
+-------------------
+While the first attempt runs, the events of the provider are handed on as the very bytes that they
+came in. What might have to be changed is held back: events that consist of white space (S4, C7),
+and from the first event that carries a tool call, a stop, the usage or an error, everything. At the
+end of a good turn what was held follows unchanged, so that the caller has the same bytes as without
+Tenuto (P8).
+
+Once another attempt is needed, the text that was held is delivered, the rest of what was held is
+dropped, and from then on events are written by the wire in the name of the first message: the same
+id, text without what was said before, one end.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.response import Builder
+from tenuto.core.seam import Seam
+from tenuto.core.signals import (
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    TextDelta,
+    UsageSeen,
+)
+from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.json import decode_object
+from tenuto.wire.sse import SseEvent
+
+_FLOWING = (TextDelta, ReasoningDelta, RefusalDelta)
+
+
+class Outlet:
+    """What the caller gets of a streamed turn.
+
+    Args:
+        wire: the format.
+        hold_max_bytes: how much may be held back; 0: no limit.
+        transparent: True where the turn is only watched: every byte is handed on at once.
+    """
+
+    def __init__(self, wire: Wire, hold_max_bytes: int, transparent: bool) -> None:
+        self._wire = wire
+        self._hold_max_bytes = hold_max_bytes
+        self.transparent = transparent
+        self.envelope: JsonObject = {}
+        self.raw_usage: JsonObject | None = None
+        self._delivered: list[str] = []
+        self._held: list[bytes] = []
+        self._held_bytes = 0
+        self._closing = False
+        self._pending = ""
+        self._writing = False
+        self._seam: Seam | None = None
+
+    @property
+    def writing(self) -> bool:
+        """Whether events are written by the wire rather than forwarded."""
+        return self._writing
+
+    @property
+    def delivered_text(self) -> str:
+        """All text that the caller has been given."""
+        return "".join(self._delivered)
+
+    @property
+    def text(self) -> str:
+        """All text of the message: what was given, and what is held but will be."""
+        return self.delivered_text + self._pending
+
+    def begin(self, seam: Seam | None) -> None:
+        """Start an attempt. Once the caller has been given anything, the wire writes."""
+        self._seam = seam
+        self._drop_held()
+        self._writing = self._writing or bool(self.envelope)
+        if seam is not None:  # it has been told of the white space that is owed
+            self._pending = ""
+
+    def end(self) -> bytes:
+        """End an attempt: what the seam still held."""
+        seam, self._seam = self._seam, None
+        return self.say(seam.finish()) if seam is not None and self._writing else b""
+
+    def event(self, event: SseEvent, builder: Builder) -> bytes:
+        """Take one event: feed its signals to the builder, return the bytes to hand on now."""
+        signals, value = self._read(event)
+        for signal in signals:
+            builder.feed(signal)
+        if self.transparent:
+            return event.raw
+        if self._writing:
+            return self._write(signals, event)
+        return self._forward(signals, event, value)
+
+    def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
+        if event.data is None:
+            return [], None
+        if self._wire.is_terminator(event.data):
+            return [Ended()], None
+        value = decode_object(event.data)
+        if not isinstance(value, dict):
+            # The end of a stream that was cut is no news; garbage in its middle is a fault.
+            broken = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
+            return ([broken] if event.terminated and event.data.strip() else []), None
+        signals = self._wire.parse_object(value, event=True)
+        if not self.envelope and not any(isinstance(s, FaultSeen) for s in signals):
+            self.envelope = self._wire.envelope(value)
+        if self.raw_usage is None:
+            self.raw_usage = self._wire.usage_object(value)
+        return signals, value
+
+    # --- the first attempt: bytes as they came
+
+    def _forward(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
+        raw = event.raw if event.terminated or value is None else event.raw.rstrip() + b"\n\n"
+        text = "".join(s.text for s in signals if isinstance(s, TextDelta))
+        self._pending += text
+        if self._closing or not _flows(signals):
+            self._closing = self._closing or bool(signals)
+            return self._hold(raw)
+        if text.isspace() or (not signals and self._held):
+            return self._hold(raw)
+        return self.release() + raw
+
+    def _hold(self, raw: bytes) -> bytes:
+        self._held.append(raw)
+        self._held_bytes += len(raw)
+        return b""
+
+    def release(self) -> bytes:
+        """What was held, as it came."""
+        out = b"".join(self._held)
+        self._held, self._held_bytes = [], 0
+        self._delivered.append(self._pending)
+        self._pending = ""
+        return out
+
+    @property
+    def overfull(self) -> bool:
+        """Whether more is held than may be."""
+        return 0 < self._hold_max_bytes < self._held_bytes
+
+    # --- further attempts: one message, written by the wire
+
+    def _write(self, signals: list[Signal], event: SseEvent) -> bytes:
+        if event.data is None:
+            return event.raw if event.terminated else b""
+        out: list[bytes] = []
+        for signal in signals:
+            if isinstance(signal, TextDelta):
+                text = self._seam.feed(signal.text) if self._seam else signal.text
+                out.append(self.say(text))
+            elif isinstance(signal, ReasoningDelta):
+                out.append(self._wire.render_reasoning(self.envelope, signal.text))
+        return b"".join(out)
+
+    def say(self, text: str) -> bytes:
+        """Deliver text, but for white space at its end, which waits for what follows it."""
+        text = self._pending + text
+        ready = text.rstrip()
+        self._pending = text[len(ready) :]
+        if not ready:
+            return b""
+        self._delivered.append(ready)
+        return self._wire.render_text(self.envelope, ready)
+
+    def stop_forwarding(self) -> bytes:
+        """Give up the bytes that are held, but not their text; from here on the wire writes."""
+        self._drop_held()
+        self._writing = True
+        return self.say("")
+
+    def _drop_held(self) -> None:
+        self._held, self._held_bytes, self._closing = [], 0, False
+
+    def say_rest(self) -> bytes:
+        """Deliver all that is pending, white space included."""
+        text, self._pending = self._pending, ""
+        if not text:
+            return b""
+        self._delivered.append(text)
+        return self._wire.render_text(self.envelope, text)
+
+
+def _flows(signals: list[Signal]) -> bool:
+    """Whether an event may be handed on at once: it carries text or reasoning and nothing that
+    ends anything, or nothing at all. Usage beside text is a running count."""
+    if not signals:
+        return True
+    flowing = any(isinstance(s, _FLOWING) for s in signals)
+    return flowing and all(isinstance(s, (*_FLOWING, UsageSeen)) for s in signals)

@@ -1,0 +1,190 @@
+"""What a turn tells those who watch it (events), and its report."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+
+from tenuto.core.actions import Action, AppendAssistant, Finish, Recovery, Send
+from tenuto.core.events import Event, OnEvent, Report
+from tenuto.core.machine import ENDINGS, Facts, State
+from tenuto.core.outcome import Outcome
+from tenuto.core.policy import Policy
+from tenuto.core.response import Response
+from tenuto.core.signals import Usage
+from tenuto.core.stop import Confidence, StopReason, printable
+
+log = logging.getLogger("tenuto")
+
+_seen_unknown: set[tuple[str, str, str]] = set()
+_seen_lock = threading.Lock()
+_MOST_UNKNOWN = 1_000
+
+
+def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
+    """Log a stop value that no table has, once per provider, model and value (N9).
+
+    Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
+    key = (provider, model, raw)
+    with _seen_lock:
+        if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
+            return False
+        _seen_unknown.add(key)
+    log.warning(
+        "unknown stop value %r from %s, model %s", printable(raw), provider, printable(model)
+    )
+    return True
+
+
+@dataclass(slots=True)
+class Watch:
+    """Sends a turn's events, and adds its report up.
+
+    A watcher that raises is logged and never breaks a turn."""
+
+    turn: str
+    model: str
+    policy: Policy
+    on_event: OnEvent | None
+    provider: str = "unknown"
+    usage: list[Usage | None] = field(default_factory=list)
+    rungs: list[str] = field(default_factory=list)
+    last: Response | None = None
+    continuations: int = 0
+    ended: bool = False
+
+    def emit(self, name: str, **data: object) -> None:
+        """Send one event."""
+        if self.on_event is None:
+            return
+        event = Event(name, self.turn, self.provider, printable(self.model), data)
+        try:
+            self.on_event(event)
+        except Exception:  # somebody else's code: whatever it raises must not cost an answer
+            log.exception("on_event raised for %s", name)
+
+    def observed(self, response: Response, outcome: Outcome, action: Action) -> None:
+        """One attempt was read and decided on."""
+        stop = response.stop
+        self.last = response
+        self.usage.append(response.usage)
+        if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
+            note_unknown_stop(self.provider, self.model, stop.raw)
+        self.emit(
+            "stop_reason_observed",
+            iteration=len(self.usage),
+            reason=stop.reason.value,
+            raw=printable(stop.raw) if stop.raw is not None else None,
+            detail=stop.detail,
+            confidence=stop.confidence.value,
+            anomalies=list(stop.anomalies),
+            outcome=outcome.value,
+            rung=action.rung,
+        )
+        if response.fault is not None:
+            fault = response.fault
+            wait_s = action.wait_s if isinstance(action, Send) else 0.0
+            self.emit(
+                "fault",
+                kind=fault.kind.value,
+                code=printable(fault.code),
+                status=fault.status,
+                retryable=fault.retryable,
+                wait_s=wait_s,
+            )
+
+    def sending(self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None) -> None:
+        """Another request follows."""
+        self.rungs.append(action.rung)
+        if action.recovery is Recovery.CONTINUATION:
+            self.continuations += 1
+            self.emit(
+                "continuation_attempt",
+                index=self.continuations,
+                output_tokens=state.output_tokens,
+                output_chars=len(facts.said),
+                tokens_left=left,
+                attempts_left=self.policy.continuation_max_attempts - self.continuations,
+                prefill=any(isinstance(e, AppendAssistant) and e.prefill for e in action.edits),
+            )
+        elif action.recovery is Recovery.TOOL_REPAIR:
+            self._repair(outcome, attempted=True, result="sent", rung=action.rung)
+        elif action.recovery is Recovery.EMPTY:
+            self._empty(outcome, action.rung, facts)
+
+    def _repair(self, outcome: Outcome, *, attempted: bool, result: str, rung: str) -> None:
+        self.emit(
+            "tool_payload_repair",
+            issue=outcome.value,
+            attempted=attempted,
+            outcome=result,
+            rung=rung,
+        )
+
+    def _empty(self, outcome: Outcome, rung: str, facts: Facts) -> None:
+        """The shape of an empty answer, never its content (E14)."""
+        response = self.last
+        if response is None:
+            return
+        fields = ("text", "reasoning", "refusal", "calls", "usage")
+        self.emit(
+            "empty_recovery",
+            rung=rung,
+            outcome=outcome.value,
+            keys=[name for name in fields if getattr(response, name)],
+            text_chars=len(response.text),
+            reasoning_chars=len(response.reasoning),
+            stop=response.stop.reason.value,
+            tools=facts.tools,
+            after_tool_result=facts.after_tool_result,
+        )
+
+    def finished(self, finish: Finish, outcome: Outcome, facts: Facts) -> Report:
+        """The turn is over."""
+        if outcome in (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT):
+            self._empty(outcome, finish.rung, facts)
+        if outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED):
+            self._repair(outcome, attempted=False, result="given_up", rung=finish.rung)
+        elif any(rung in _REPAIRING for rung in self.rungs) and outcome is Outcome.DONE:
+            self._repair(outcome, attempted=True, result="repaired", rung=self.rungs[-1])
+        return self._end(finish.status.value, finish.reason, outcome, len(facts.said))
+
+    def cancelled(self, output_chars: int) -> None:
+        """The caller went away before the end (C23)."""
+        if self.ended:
+            return
+        self.emit("cancelled", output_chars=output_chars, attempts=len(self.usage))
+        self._end("partial" if output_chars else "failed", "cancelled", Outcome.CANCELLED, output_chars)
+
+    def _end(self, status: str, reason: str, outcome: Outcome, chars: int) -> Report:
+        self.ended = True
+        if self.continuations:
+            self.emit(
+                "continuation_terminated",
+                reason=reason,
+                attempts=self.continuations,
+                output_chars=chars,
+            )
+        stop = self.last.stop if self.last else None
+        suggestion = "stop" if status == "complete" else ENDINGS[outcome].suggestion
+        report = Report(status, reason, stop, tuple(self.usage), suggestion, tuple(self.rungs))
+        self.emit(
+            "turn_ended",
+            status=status,
+            reason=reason,
+            stop=stop.reason.value if stop else None,
+            attempts=report.attempts,
+            suggestion=suggestion,
+            usage=[_counts(usage) for usage in self.usage],
+        )
+        return report
+
+
+_REPAIRING = frozenset({"ask for the call again", "answer the calls as failed", "ask for the missing call"})
+
+
+def _counts(usage: Usage | None) -> dict[str, int | None] | None:
+    if usage is None:
+        return None
+    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

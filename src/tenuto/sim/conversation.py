@@ -1,0 +1,124 @@
+"""Which step a request gets, and what the simulator remembers of a conversation.
+
+A conversation is known by its `x-sim-conversation` header, else by its model, its fault and the
+text of its first user message: clients that go on with a cut answer keep all three. The k-th
+request of a conversation takes step k of its plan.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tenuto.sim.case import Arguments, Case, Kind, Say, Step
+from tenuto.sim.cases import CASES, STEPS
+from tenuto.sim.errors import Failure, failure
+from tenuto.sim.reply import answers_result, first_prompt, tool_names
+
+MODEL_PREFIX: Final = "sim/"
+
+
+@dataclass(slots=True)
+class Conversation:
+    """What is remembered between the requests of one conversation."""
+
+    steps_taken: int = 0
+    answers: int = 0
+    kind: Kind | None = None
+    broken_call: bool = False
+    """The last call that was answered was a broken one, or was never carried."""
+    response_format: Mapping[str, Any] | None = None
+
+
+@dataclass(slots=True)
+class Conversations:
+    """The memory of a server: conversations by key, and the script that precedes them."""
+
+    known: dict[tuple[str, ...], Conversation] = field(default_factory=dict)
+    script: deque[Step] = field(default_factory=deque)
+
+    def choose(
+        self, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> tuple[Conversation, Step, str] | Failure:
+        """Return the conversation of a request, its step and a key for ids; or a refusal."""
+        case = chosen_case(str(body["model"]), headers)
+        if isinstance(case, Failure):
+            return case
+        messages = body["messages"]
+        given = headers.get("x-sim-conversation")
+        key = ("header", given) if given else (body["model"], case.name, first_prompt(messages))
+        state = self.known.setdefault(key, Conversation())
+        step = self._step(state, case, after_result=answers_result(messages))
+        if step.kind is not None:
+            state.kind = step.kind
+        elif state.kind is None:
+            state.kind = _kind_of(case, body)
+        if isinstance(body.get("response_format"), dict):
+            state.response_format = body["response_format"]
+        state.answers += 1
+        return state, step, "/".join([*map(str, key), str(state.answers)])
+
+    def _step(self, state: Conversation, case: Case, *, after_result: bool) -> Step:
+        if self.script:
+            return self.script.popleft()
+        if case.after_tool_result and not after_result:
+            return Step()
+        step = case.step(state.steps_taken)
+        state.steps_taken += 1
+        return step
+
+
+def _kind_of(case: Case, body: Mapping[str, Any]) -> Kind:
+    if case.wants_tools:
+        return case.kind if case.kind is not Kind.TEXT else Kind.CALL
+    forced = body.get("tool_choice") == "required" or isinstance(body.get("tool_choice"), dict)
+    return Kind.CALL if forced and tool_names(body) else Kind.TEXT
+
+
+def is_broken(step: Step) -> bool:
+    """Return whether a client must not run the calls that this step gives.
+
+    >>> is_broken(Step()), is_broken(Step(arguments=Arguments.CUT))
+    (False, True)
+    """
+    runnable = {Arguments.WHOLE, Arguments.OBJECT, Arguments.DOUBLE, Arguments.NULL}
+    return step.arguments not in runnable or step.finish == "length" or step.say is not Say.ANSWER
+
+
+def chosen_case(model: str, headers: Mapping[str, str]) -> Case | Failure:
+    """Return the case that the headers or the model name ask for.
+
+    >>> chosen_case("sim/length_once", {}).name, chosen_case("gpt-5", {}).name
+    ('length_once', 'normal')
+    """
+    if script := headers.get("x-sim-script"):
+        names = [name.strip() for name in script.split(",")]
+        unknown = [name for name in names if name not in STEPS]
+        if unknown:
+            return _unknown("step", unknown[0], STEPS)
+        plan = tuple(STEPS[name] for name in names)
+        return Case(f"script:{script}", plan, "A plan from a header.")
+    if name := headers.get("x-sim-fault"):
+        return CASES.get(name) or _unknown("fault", name, CASES)
+    if model.startswith(MODEL_PREFIX):
+        name = model.removeprefix(MODEL_PREFIX)
+        return CASES.get(name) or _unknown("model", name, CASES, status=404)
+    return CASES["normal"]
+
+
+def _unknown(what: str, name: str, known: Iterable[str], status: int = 400) -> Failure:
+    return failure(
+        f"The {what} '{name}' does not exist here; known: {', '.join(known)}.",
+        status=status,
+        param="model" if what == "model" else None,
+        code="model_not_found" if what == "model" else f"sim_unknown_{what}",
+    )
+
+
+def lacks_tools(step: Step, body: Mapping[str, Any]) -> Failure | None:
+    """Return the refusal of a request whose step needs tools where none are attached."""
+    if step.kind not in (None, Kind.TEXT, Kind.CJK) and not tool_names(body):
+        return failure("This case needs a tool: attach one.", code="sim_needs_tools", param="tools")
+    return None

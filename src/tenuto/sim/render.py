@@ -1,0 +1,310 @@
+"""How a reply is written: one JSON document, or a list of events.
+
+The templates are OpenAI's as recorded in 2026: key order, nulls and all. Oddities are small
+functions over the list of chunks, chosen by name, so that each stands for itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tenuto.sim.case import Ending, Framing, Odd, Shape, Step
+from tenuto.sim.errors import ERRORS
+from tenuto.sim.reply import Call, Reply
+
+DONE: Final = "[DONE]"
+FINGERPRINT: Final = "fp_sim0000001"
+CREATED: Final = 1_790_000_000
+_NO_DONE: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+
+Chunk = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What stands around every answer."""
+
+    id: str
+    model: str
+    choices: int = 1
+    include_usage: bool = False
+    token_chars: int = 4
+
+
+def dump(value: object) -> str:
+    """Return compact JSON that leaves non-ASCII characters as they are, as the provider does.
+
+    >>> dump({"a": "é"})
+    '{"a":"é"}'
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return the document that answers a request without `stream`.
+
+    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
+    >>> made["choices"][0]["message"]["content"]
+    'Hi.'
+    """
+    if step.error:
+        return dict(ERRORS[step.error].document)
+    text = reply.text
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text if text is None else reply.echo + text,
+    }
+    if reply.reasoning:
+        message["reasoning_content"] = reply.reasoning
+    if reply.calls:
+        message["tool_calls"] = [_body_call(call, reply.shape) for call in reply.calls]
+    message |= {"refusal": reply.refusal, "annotations": []}
+    choice = {"message": message, "logprobs": None, "finish_reason": reply.finish}
+    if step.ending is Ending.NO_FINISH:
+        del choice["finish_reason"]
+    if step.native_finish is not None:
+        choice["native_finish_reason"] = step.native_finish
+    document: dict[str, Any] = {
+        "id": envelope.id,
+        "object": "chat.completion",
+        "created": CREATED,
+        "model": envelope.model,
+        "choices": [{"index": index} | choice for index in range(envelope.choices)],
+        "usage": usage(reply),
+        "service_tier": "default",
+        "system_fingerprint": FINGERPRINT,
+    }
+    if not step.usage:
+        del document["usage"]
+    return document
+
+
+def usage(reply: Reply) -> dict[str, Any]:
+    """Return the usage object of a reply.
+
+    >>> usage(Reply("Hi.", (), "stop", 3, 1))["total_tokens"]
+    4
+    """
+    return {
+        "prompt_tokens": reply.prompt_tokens,
+        "completion_tokens": reply.completion_tokens,
+        "total_tokens": reply.prompt_tokens + reply.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+        "completion_tokens_details": {
+            "reasoning_tokens": reply.reasoning_tokens,
+            "audio_tokens": 0,
+            "accepted_prediction_tokens": 0,
+            "rejected_prediction_tokens": 0,
+        },
+    }
+
+
+def _body_call(call: Call, shape: Shape) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": call.arguments}
+    made = {"id": call.id, "type": "function", "function": function}
+    if shape is Shape.NO_TYPE:
+        del made["type"]
+    if shape is Shape.NO_ID:
+        del made["id"]
+    return made
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[str]:
+    """Return the payloads of the events of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
+    >>> len(made), made[-1]
+    (4, '[DONE]')
+    """
+    chunks = list(_chunks(reply, step, envelope))
+    if step.error:
+        error = dict(ERRORS[step.error].document)
+        if "x_groq" in error:
+            chunks.append(_chunk(envelope, []) | error)
+        elif step.finish == "error":
+            chunks[-1] = chunks[-1] | error
+        else:
+            chunks.append(error)
+    if step.odd is not None:
+        chunks = _ODDITIES[step.odd](chunks, reply)
+    payloads = [dump(chunk) for chunk in chunks]
+    if step.ending not in _NO_DONE:
+        payloads.append(DONE)
+    if step.odd is Odd.DOUBLE_DONE:
+        payloads.append(DONE)
+    return payloads
+
+
+def _chunk(envelope: Envelope, choices: list[Any]) -> Chunk:
+    made: Chunk = {
+        "id": envelope.id,
+        "object": "chat.completion.chunk",
+        "created": CREATED,
+        "model": envelope.model,
+        "service_tier": "default",
+        "system_fingerprint": FINGERPRINT,
+        "choices": choices,
+    }
+    if envelope.include_usage:
+        made["usage"] = None
+    return made
+
+
+def _chunks(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Chunk]:
+    for delta in _deltas(reply, step, envelope.token_chars):
+        for index in range(envelope.choices):
+            yield _chunk(envelope, [_choice(index, delta, None)])
+    failed = step.error and step.finish != "error"
+    if reply.finish is not None and not failed:
+        for index in range(envelope.choices):
+            choice = _choice(index, {}, reply.finish)
+            if step.native_finish is not None:
+                choice["native_finish_reason"] = step.native_finish
+            yield _chunk(envelope, [choice])
+    if envelope.include_usage and step.usage and reply.finish is not None and not failed:
+        yield _chunk(envelope, []) | {"usage": usage(reply)}
+
+
+def _choice(index: int, delta: Mapping[str, Any], finish: str | None) -> dict[str, Any]:
+    return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
+
+
+def _deltas(reply: Reply, step: Step, token_chars: int) -> Iterator[dict[str, Any]]:
+    size = step.event_chars or token_chars
+    yield {"role": "assistant", "content": None if reply.text is None else "", "refusal": None}
+    for name, text in (
+        ("reasoning_content", reply.reasoning),
+        ("content", reply.text or ""),
+        ("refusal", reply.refusal or ""),
+    ):
+        for at in range(0, len(text), size):
+            yield {name: text[at : at + size]}
+    heads, tails = [], []
+    for index, call in enumerate(reply.calls):
+        head, tail = _call_deltas(index, call, reply.shape, size)
+        heads.append(head)
+        tails.append(tail)
+    if reply.shape is Shape.INTERLEAVED:
+        yield from heads
+        for row in range(max(map(len, tails), default=0)):
+            yield from (tail[row] for tail in tails if row < len(tail))
+        return
+    for head, tail in zip(heads, tails, strict=True):
+        yield head
+        yield from tail
+
+
+def _call_deltas(
+    index: int, call: Call, shape: Shape, size: int
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    raw = call.arguments
+    first = "" if isinstance(raw, str) else raw
+    head: dict[str, Any] = {
+        "index": index,
+        "id": call.id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": first},
+    }
+    for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id"), (Shape.NO_INDEX, "index")):
+        if shape is absent:
+            del head[name]
+    tail = []
+    for at in range(0, len(raw) if isinstance(raw, str) else 0, size):
+        piece: dict[str, Any] = {"index": index, "function": {"arguments": raw[at : at + size]}}  # type: ignore[index]
+        if shape is Shape.NO_INDEX:
+            del piece["index"]
+        tail.append({"tool_calls": [piece]})
+    return {"tool_calls": [head]}, tail
+
+
+def _finish_at(chunks: list[Chunk]) -> int:
+    """Return the place of the chunk with the finish reason."""
+    return next(
+        i for i, chunk in enumerate(chunks)
+        if chunk["choices"] and chunk["choices"][0]["finish_reason"] is not None
+    )  # fmt: skip
+
+
+def _again(chunks: list[Chunk], finish: str | None) -> list[Chunk]:
+    at = _finish_at(chunks)
+    first = chunks[at]["choices"][0]
+    again = chunks[at] | {"choices": [first | {"finish_reason": finish or first["finish_reason"]}]}
+    return [*chunks[: at + 1], again, *chunks[at + 1 :]]
+
+
+def _late_content(chunks: list[Chunk], _: Reply) -> list[Chunk]:
+    at = _finish_at(chunks)
+    return [*chunks[: at - 3], chunks[at], *chunks[at - 3 : at], *chunks[at + 1 :]]
+
+
+def _late_usage(chunks: list[Chunk], reply: Reply) -> list[Chunk]:
+    """Give the usage in a chunk of its own, asked for or not, with a choice that says nothing."""
+    last = chunks[-1] | {"choices": [_choice(0, {}, None)], "usage": usage(reply)}
+    return [*chunks, last]
+
+
+def _empty_choices(chunks: list[Chunk], _: Reply) -> list[Chunk]:
+    """Azure: the prompt's annotation first, annotations of the answer in the middle."""
+    safe = {"hate": {"filtered": False, "severity": "safe"}}
+    prompt: Chunk = {
+        "choices": [],
+        "created": 0,
+        "id": "",
+        "model": "",
+        "object": "",
+        "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": safe}],
+    }
+    middle = len(chunks) // 2
+    note = {key: value for key, value in chunks[0].items() if key != "choices"} | {"choices": []}
+    return [prompt, *chunks[:middle], note, *chunks[middle:]]
+
+
+def _moderation(chunks: list[Chunk], _: Reply) -> list[Chunk]:
+    results = {"type": "moderation_results", "model": "omni-moderation", "results": []}
+    note = chunks[0] | {"choices": [], "moderation": {"input": results, "output": results}}
+    return [*chunks, note]
+
+
+_ODDITIES: Final[Mapping[Odd, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
+    Odd.FINISH_REPEATED: lambda chunks, _: _again(chunks, None),
+    Odd.FINISH_CONFLICT: lambda chunks, _: _again(chunks, "length"),
+    Odd.CONTENT_AFTER_FINISH: _late_content,
+    Odd.USAGE_AFTER_FINISH: _late_usage,
+    Odd.DOUBLE_DONE: lambda chunks, _: chunks,
+    Odd.EMPTY_CHOICES: _empty_choices,
+    Odd.MODERATION: _moderation,
+}
+
+
+def frame(payloads: list[str], framing: Framing) -> list[bytes]:
+    r"""Return the payloads as events on the wire.
+
+    >>> frame(["{}"], Framing.PLAIN), frame(["{}"], Framing.CRLF)
+    ([b'data: {}\n\n'], [b'data: {}\r\n\r\n'])
+    """
+    return [event.encode("utf-8", "replace") for event in _FRAMINGS[framing](payloads)]
+
+
+def _plain(payloads: list[str]) -> list[str]:
+    return [f"data: {payload}\n\n" for payload in payloads]
+
+
+def _comments(payloads: list[str]) -> list[str]:
+    out = [": OPENROUTER PROCESSING\n\n", *_plain(payloads)]
+    return [f": keep-alive\n\n{event}" if i % 10 == 9 else event for i, event in enumerate(out)]
+
+
+_FRAMINGS: Final[Mapping[Framing, Callable[[list[str]], list[str]]]] = {
+    Framing.PLAIN: _plain,
+    Framing.CRLF: lambda payloads: [f"data: {payload}\r\n\r\n" for payload in payloads],
+    Framing.BOM: lambda payloads: ["\ufeff" + _plain(payloads)[0], *_plain(payloads)[1:]],
+    Framing.COMMENTS: _comments,
+    Framing.NO_SPACE: lambda payloads: [f"data:{payload}\n\n" for payload in payloads],
+    Framing.EVENT_LINES: lambda payloads: [
+        f"event: message\nid: {i}\nretry: 1000\ndata: {payload}\n\n"
+        for i, payload in enumerate(payloads)
+    ],
+}

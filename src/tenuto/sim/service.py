@@ -1,0 +1,300 @@
+"""The simulator's HTTP/1.1 server: sockets, pace, compression, and endings that are not in order.
+
+h11 frames what is in order. What must not be in order (a transfer without a length, one that stops
+in the middle, a reset) is written beside it, on the same connection, which then ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+import zlib
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import h11
+
+from tenuto.sim.case import Ending, Writes
+from tenuto.sim.exchange import Answer, Exchange
+
+_READ_BYTES: Final = 65536
+_PROTOCOL_BREAKS: Final = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_BODY_BREAKS: Final = _PROTOCOL_BREAKS | {Ending.DROP}
+_RESET_DELAY_S: Final = 0.02
+_DONE: Final = b"data: [DONE]\n\n"
+
+
+class GoneError(Exception):
+    """The client closed the connection while it was being answered."""
+
+
+class StalledError(Exception):
+    """No acknowledgement came in time."""
+
+
+@dataclass(slots=True)
+class Pace:
+    """When the next event may go: after a delay, and in lockstep after an acknowledgement."""
+
+    lockstep: bool = False
+    lockstep_timeout_s: float = 5.0
+    delay_s: float = 0.0
+    acknowledged: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
+
+
+@dataclass(slots=True)
+class Service:
+    """A running server; everything but the counters belongs to its event loop."""
+
+    exchange: Exchange
+    pace: Pace
+    gzip: bool = False
+    open_streams: int = 0
+    disconnects: int = 0
+    stalled: bool = False
+    _server: asyncio.Server | None = None
+    _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen, and return the port; OSError where it is taken."""
+        self._server = await asyncio.start_server(self._accept, host, port)
+        bound: int = self._server.sockets[0].getsockname()[1]
+        return bound
+
+    async def stop(self) -> None:
+        """Close the server and every connection at once."""
+        if self._server is not None:
+            self._server.close()
+        tasks = [*self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        connection = Connection(self, reader, writer)
+        try:
+            await connection.run()
+        except (ConnectionError, h11.RemoteProtocolError):
+            pass  # a client that misbehaves or leaves ends its own connection only
+        except asyncio.CancelledError:
+            pass  # stop() is waiting; asyncio.streams would log the cancellation as an error
+        finally:
+            self._tasks.discard(task)
+            connection.close()
+
+
+class Connection:
+    """One connection: requests one after the other, until one side ends it."""
+
+    def __init__(
+        self, service: Service, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self._service = service
+        self._reader = reader
+        self._writer = writer
+        self._http = h11.Connection(h11.SERVER)
+        self._incoming: asyncio.Task[bytes] | None = None
+        self._sending = False
+
+    async def run(self) -> None:
+        """Answer requests until the connection ends."""
+        while (request := await self._receive()) is not None:
+            head, body = request
+            headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+            answer = self._service.exchange.answer(
+                head.method.decode(), head.target.decode(), headers, body
+            )
+            zipped = self._service.gzip and "gzip" in headers.get("accept-encoding", "")
+            if not await self._counted(answer, zipped) or self._http.our_state is not h11.DONE:
+                return
+            self._http.start_next_cycle()
+
+    def close(self) -> None:
+        """End the connection; what is written already still goes out, unless the service ends."""
+        if self._incoming is not None:
+            self._incoming.cancel()
+        self._writer.close()
+
+    async def _receive(self) -> tuple[h11.Request, bytes] | None:
+        head: h11.Request | None = None
+        body = bytearray()
+        while True:
+            match event := self._http.next_event():
+                case h11.NEED_DATA:
+                    if self._http.they_are_waiting_for_100_continue:
+                        go_on = h11.InformationalResponse(status_code=100, headers=[])
+                        self._writer.write(self._http.send(go_on) or b"")
+                    self._http.receive_data(await self._read())
+                case h11.Request():
+                    head = event
+                case h11.Data():
+                    body += event.data
+                case h11.EndOfMessage() if head is not None:
+                    return head, bytes(body)
+                case _:
+                    return None
+
+    async def _read(self) -> bytes:
+        """Return the next bytes, those first that came while an answer was being sent."""
+        task, self._incoming = self._incoming, None
+        return await (task or self._reader.read(_READ_BYTES))
+
+    async def _counted(self, answer: Answer, zipped: bool) -> bool:
+        """Send an answer and count it; return whether the connection can go on."""
+        service = self._service
+        service.open_streams += 1
+        self._sending = True
+        # A read that is under way tells at once when the client leaves.
+        if self._incoming is None:
+            self._incoming = asyncio.create_task(self._reader.read(_READ_BYTES))
+        try:
+            if answer.events is None:
+                return await self._send_body(answer, zipped)
+            return await self._send_events(answer, zipped)
+        except (GoneError, ConnectionError):
+            service.disconnects += self._sending
+            return False
+        except StalledError:
+            service.stalled = True
+            self._abort()
+            return False
+        finally:
+            self._over()
+
+    def _over(self) -> None:
+        """Count the answer as sent: called just before the bytes with which a client is content.
+
+        After them it may leave, and ask for the counters, before this side runs again.
+        """
+        if self._sending:
+            self._sending = False
+            self._service.open_streams -= 1
+
+    async def _send_body(self, answer: Answer, zipped: bool) -> bool:
+        body = answer.body
+        if answer.ending is Ending.CUT_BODY:
+            body = body[: len(body) // 2]
+        if answer.ending is Ending.EMPTY_BODY:
+            body = b""
+        headers = dict(answer.headers)
+        if zipped and body:
+            body = zlib.compress(body, wbits=31)
+            headers["content-encoding"] = "gzip"
+        headers["content-length"] = str(len(body))
+        if self._service.pace.delay_s:
+            await self._or_gone(asyncio.sleep(self._service.pace.delay_s))
+        head = self._http.send(_response(answer.status, headers)) or b""
+        self._over()
+        if answer.ending in _BODY_BREAKS:
+            await self._write(head + body[: len(body) // 2])
+            await self._break(answer.ending)
+            return False
+        data = self._http.send(h11.Data(data=body)) or b"" if body else b""
+        await self._write(head + data + (self._http.send(h11.EndOfMessage()) or b""))
+        return True
+
+    async def _send_events(self, answer: Answer, zipped: bool) -> bool:
+        headers = dict(answer.headers)
+        if zipped:
+            headers["content-encoding"] = "gzip"
+        unframed = answer.ending is Ending.EOF
+        head = self._head(answer.status, headers, unframed)
+        squeeze = zlib.compressobj(wbits=31) if zipped else None
+        pace = self._service.pace
+        pace.acknowledged = asyncio.Semaphore(0)
+        assert answer.events is not None
+        waiting = head
+        pieces = list(_pieces(answer.events, answer.writes))
+        for number, event in enumerate(pieces):
+            if number and pace.delay_s:
+                await self._or_gone(asyncio.sleep(pace.delay_s))
+            if number and pace.lockstep:
+                await self._or_gone(pace.acknowledged.acquire(), pace.lockstep_timeout_s)
+            data = event
+            if squeeze is not None:
+                data = squeeze.compress(event) + squeeze.flush(zlib.Z_SYNC_FLUSH)
+            waiting += data if unframed else self._http.send(h11.Data(data=data)) or b""
+            last = number == len(pieces) - 1
+            if last or event == _DONE:
+                self._over()
+            # The last event goes with the end of the transfer: clients leave at once after it.
+            if not last and answer.writes is not Writes.ONE:
+                await self._write(waiting)
+                waiting = b""
+        if answer.ending in _PROTOCOL_BREAKS:
+            await self._write(waiting)
+            await self._break(answer.ending)
+            return False
+        if squeeze is not None:
+            waiting += self._http.send(h11.Data(data=squeeze.flush())) or b""
+        await self._write(waiting + (self._http.send(h11.EndOfMessage()) or b""))
+        return True
+
+    def _head(self, status: int, headers: dict[str, str], unframed: bool) -> bytes:
+        if not unframed:
+            return self._http.send(_response(status, headers)) or b""
+        lines = [f"{name}: {value}\r\n" for name, value in headers.items()]
+        return f"HTTP/1.1 {status} OK\r\n{''.join(lines)}connection: close\r\n\r\n".encode()
+
+    async def _write(self, data: bytes) -> None:
+        if self._incoming is not None and self._incoming.done() and not self._incoming.result():
+            raise GoneError
+        self._writer.write(data)
+        await self._writer.drain()
+        # One turn of the loop, so that a client that left is seen between two events.
+        await asyncio.sleep(0)
+
+    async def _or_gone(
+        self, waited: Coroutine[Any, Any, Any], timeout_s: float | None = None
+    ) -> None:
+        """Wait, and stop waiting when the client leaves."""
+        task = asyncio.ensure_future(waited)
+        left = self._incoming
+        try:
+            # Bytes of a further request say that the client is still there.
+            here = left is None or (left.done() and left.result())
+            watched = {task} if here or left is None else {task, left}
+            done, _ = await asyncio.wait(
+                watched, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
+            )
+            if task in done:
+                return
+            raise GoneError if done else StalledError
+        finally:
+            task.cancel()
+
+    async def _break(self, ending: Ending) -> None:
+        if ending is Ending.RESET:
+            await asyncio.sleep(_RESET_DELAY_S)  # a reset may overtake bytes that are not read yet
+            self._abort()
+        else:
+            self._writer.close()
+
+    def _abort(self) -> None:
+        """End the connection with a TCP reset."""
+        raw: socket.socket | None = self._writer.get_extra_info("socket")
+        if raw is not None:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+
+def _response(status: int, headers: dict[str, str]) -> h11.Response:
+    return h11.Response(status_code=status, headers=list(headers.items()))
+
+
+def _pieces(events: tuple[bytes, ...], writes: Writes) -> Iterator[bytes]:
+    for event in events:
+        match writes:
+            case Writes.EVENT | Writes.ONE:
+                yield event
+            case Writes.TINY:
+                yield from (event[i : i + 1] for i in range(len(event)))
+            case Writes.SPLIT_CHARACTER:
+                # A continuation byte has the bits 10 on top: cut before the first.
+                at = next((i for i, byte in enumerate(event) if byte & 0xC0 == 0x80), 0)
+                yield from (piece for piece in (event[:at], event[at:]) if piece)

@@ -1,0 +1,233 @@
+"""The simulator as others use it: in a thread of its own, or in the foreground."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Literal
+
+from tenuto.sim.case import Step
+from tenuto.sim.cases import CASES
+from tenuto.sim.exchange import Exchange, Recorded
+from tenuto.sim.reply import Settings, Wanted, full_text, wanted
+from tenuto.sim.service import Pace, Service
+
+Prefill = Literal["restart", "continue", "reject"]
+
+
+class Simulator:
+    """An OpenAI-style provider on loopback that can be told to fail.
+
+    `prefill` says what a trailing assistant message does, `prefill_echo` whether bodies repeat it,
+    `prefill_refusal` whose words refuse it. `max_output_tokens` is the model's ceiling. `delay_s`
+    stands before each event but the first (0: none). `lockstep_timeout_s` is how long a stream
+    waits for `acknowledge()`. `strict=False` accepts every history and header.
+
+    >>> import urllib.request
+    >>> with Simulator() as sim:
+    ...     with urllib.request.urlopen(sim.base_url.removesuffix("/v1") + "/health") as response:
+    ...         print(response.read().decode())
+    {"status":"ok"}
+    """
+
+    def __init__(
+        self,
+        port: int = 0,
+        host: str = "127.0.0.1",
+        *,
+        prefill: Prefill = "restart",
+        prefill_echo: bool = True,
+        prefill_refusal: str = "anthropic",
+        gzip: bool = False,
+        lockstep: bool = False,
+        lockstep_timeout_s: float = 5.0,
+        delay_s: float = 0.0,
+        token_chars: int = 4,
+        max_output_tokens: int = 16384,
+        strict: bool = True,
+    ) -> None:
+        if prefill not in ("restart", "continue", "reject"):
+            raise ValueError(f"prefill must be restart, continue or reject, not {prefill!r}")
+        settings = Settings(prefill, prefill_echo, token_chars, max_output_tokens)
+        self._exchange = Exchange(settings, strict, prefill_refusal)
+        self._service = Service(
+            self._exchange, Pace(lockstep, lockstep_timeout_s, delay_s), gzip=gzip
+        )
+        self._address = (host, port)
+        self._port = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._end: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+
+    def __enter__(self) -> Simulator:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def start(self) -> None:
+        """Listen in a thread of its own; OSError where the port is taken."""
+        started = threading.Event()
+        failed: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                asyncio.run(self.run(started.set))
+            except BaseException as error:  # noqa: BLE001 - handed to the thread that is waiting
+                failed.append(error)
+            finally:
+                started.set()
+
+        self._thread = threading.Thread(target=work, name="tenuto-sim", daemon=True)
+        self._thread.start()
+        started.wait()
+        if failed:
+            self._thread.join()
+            raise failed[0]
+
+    def close(self) -> None:
+        """End every connection and the thread; harmless when repeated."""
+        if self._thread is None or not self._thread.is_alive():
+            return
+        self.stop()
+        self._thread.join()
+
+    def stop(self) -> None:
+        """Ask the server to end, from any thread or signal handler; does not wait."""
+        if self._loop is not None and self._end is not None:
+            self._loop.call_soon_threadsafe(self._end.set)
+
+    async def run(self, started: Callable[[], None]) -> None:
+        """Listen on the running loop until `stop` is called; `started` is called once."""
+        self._loop = asyncio.get_running_loop()
+        self._end = asyncio.Event()
+        host, port = self._address
+        self._port = await self._service.start(host, port)
+        started()
+        try:
+            await self._end.wait()
+        finally:
+            await self._service.stop()
+
+    @property
+    def base_url(self) -> str:
+        """The URL to give to a client, `/v1` included."""
+        return f"http://{self._address[0]}:{self._port}/v1"
+
+    @property
+    def requests(self) -> list[Recorded]:
+        """Every request so far, in the order of arrival."""
+        return self._exchange.requests
+
+    @property
+    def open_streams(self) -> int:
+        """How many responses are being sent right now."""
+        return self._service.open_streams
+
+    @property
+    def disconnects(self) -> int:
+        """How many responses the client closed before their end.
+
+        Bytes that fit into the socket's buffer count as sent: use `delay_s` or `lockstep` where
+        a client is to leave in the middle.
+        """
+        return self._service.disconnects
+
+    @property
+    def stalled(self) -> bool:
+        """Whether a stream was given up because no acknowledgement came."""
+        return self._service.stalled
+
+    def answer(
+        self,
+        prompt: str,
+        case: str = "normal",
+        response_format: Mapping[str, Any] | None = None,
+    ) -> str:
+        """Return the full, uncut text of the answer to this first user message.
+
+        >>> Simulator().answer("hello").startswith("Point 1: ")
+        True
+        """
+        return full_text(prompt, CASES[case].kind, response_format)
+
+    def expected(
+        self,
+        prompt: str,
+        case: str = "normal",
+        *,
+        tool: str = "write_file",
+        parameters: Mapping[str, Any] | None = None,
+        response_format: Mapping[str, Any] | None = None,
+    ) -> Wanted:
+        """Return the whole right answer of a case: its text and its calls (their ids differ).
+
+        >>> Simulator().expected("hello", "call_cut_length").calls[0].name
+        'write_file'
+        """
+        return wanted(prompt, CASES[case].kind, [(tool, parameters or {})], response_format)
+
+    def script(self, steps: Sequence[Step]) -> None:
+        """Let the next requests take these steps, whatever they ask for.
+
+        >>> Simulator().script([Step(keep=0.5, finish="length")])
+        """
+        self._exchange.conversations.script.extend(steps)
+
+    def forget(self) -> None:
+        """Forget every conversation and the script, so that each plan begins anew.
+
+        >>> Simulator().forget()
+        """
+        self._exchange.conversations.known.clear()
+        self._exchange.conversations.script.clear()
+
+    def _acknowledge(self) -> None:
+        # Looked up on the loop: each stream has a semaphore of its own.
+        self._service.pace.acknowledged.release()
+
+    def acknowledge(self) -> None:
+        """Let one further event of the present stream be sent (lockstep)."""
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._acknowledge)
+
+
+def serve(
+    port: int,
+    host: str = "127.0.0.1",
+    *,
+    ready: Callable[[str], None] | None = None,
+    **options: Any,
+) -> None:
+    """Run a simulator in the foreground until SIGINT or SIGTERM; OSError where the port is taken.
+
+    `ready` is called once with the base URL; `options` are those of `Simulator`.
+    """
+
+    async def main() -> None:
+        simulator = Simulator(port, host, **options)
+        before: dict[signal.Signals, Any] = {}
+
+        def started() -> None:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                # Not loop.add_signal_handler, which Windows lacks.
+                before[number] = signal.signal(number, lambda *_: simulator.stop())
+            if ready is not None:
+                ready(simulator.base_url)
+
+        try:
+            await simulator.run(started)
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    asyncio.run(main())

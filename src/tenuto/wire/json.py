@@ -1,0 +1,42 @@
+"""JSON at the edge: leniently read, compactly written.
+
+msgspec is strict and fast. What it rejects for a reason that other readers shrug at (NaN, numbers
+beyond a double, lone surrogates) is tried once more with the standard library, so that an odd number in a
+field that nobody reads does not make a response unreadable.
+"""
+
+from __future__ import annotations
+
+import json
+
+import msgspec
+
+_decode = msgspec.json.Decoder().decode
+encode = msgspec.json.Encoder().encode
+"""Compact UTF-8 JSON."""
+
+
+def decode_object(data: bytes) -> object:
+    """The value that bytes of JSON hold, or None where they hold none. Never raises.
+
+    >>> decode_object(b'{"a": 1e999}'), decode_object(b'{"a": ')
+    ({'a': inf}, None)
+    """
+    try:
+        return _decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    try:
+        value: object = json.loads(data.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    return value
+
+
+def encode_event(value: object) -> bytes:
+    """One server-sent event that carries a JSON value.
+
+    >>> encode_event({"a": 1})
+    b'data: {"a":1}\\n\\n'
+    """
+    return b"data: " + encode(value) + b"\n\n"

@@ -1,0 +1,529 @@
+"""OpenAI Chat Completions, and all who speak like it.
+
+https://platform.openai.com/docs/api-reference/chat (read through openai-python 3.54, 2026-11-21:
+`openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). From top to bottom: the stop
+table, the error table, reading, and the faces of an ending. The request's side stands in
+`openai_chat_request`, the writing side in `openai_chat_render`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.outcome import Outcome
+from tenuto.core.signals import (
+    CallDelta,
+    FaultSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason, printable
+from tenuto.wire import openai_chat_render as render
+from tenuto.wire.base import JsonObject, Shown, WireRequest
+from tenuto.wire.json import decode_object
+from tenuto.wire.openai_chat_request import parse_request
+
+_R = StopReason
+
+STOPS: dict[str, tuple[StopReason, str | None]] = {
+    # "stop" is a natural stop point or a stop sequence of the request: they cannot be told apart.
+    "stop": (_R.END_TURN, None),
+    # The output limit of the request was reached, or the context window is full.
+    "length": (_R.MAX_TOKENS, None),
+    # Content was omitted due to a flag from the content filters.
+    "content_filter": (_R.SAFETY_BLOCKED, None),
+    # The model called a tool.
+    "tool_calls": (_R.TOOL_CALL, None),
+    # Deprecated: the model called a function.
+    "function_call": (_R.TOOL_CALL, None),
+}
+"""OpenAI's own values, in the order and spelling of the reference."""
+
+DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
+    # DeepSeek: the back end ran short of resources.
+    "insufficient_system_resource": (_R.ERROR, "system_resource"),
+    # OpenRouter, Fireworks, vLLM and watsonx: the answer broke off with an error.
+    "error": (_R.ERROR, None),
+    # Together, Hugging Face TGI: the end-of-sequence token.
+    "eos": (_R.END_TURN, None),
+    "eos_token": (_R.END_TURN, None),
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    # Zhipu / Z.ai.
+    "sensitive": (_R.SAFETY_BLOCKED, "sensitive"),
+    "network_error": (_R.ERROR, "network"),
+    "model_context_window_exceeded": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # vLLM, SGLang: the request was aborted; the same passage was repeated too often.
+    "abort": (_R.CANCELLED, None),
+    "repetition": (_R.ERROR, "repetition"),
+    # watsonx.
+    "time_limit": (_R.ERROR, "time_limit"),
+    "cancelled": (_R.CANCELLED, None),
+    # Mistral behind a compatible endpoint.
+    "model_length": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # Anthropic's, Bedrock's and Cohere's values, passed through by gateways.
+    "end_turn": (_R.END_TURN, None),
+    "max_tokens": (_R.MAX_TOKENS, None),
+    "tool_use": (_R.TOOL_CALL, None),
+    "pause_turn": (_R.PAUSED, None),
+    "refusal": (_R.REFUSAL, None),
+    "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
+    "content_filtered": (_R.SAFETY_BLOCKED, None),
+    "malformed_tool_use": (_R.MALFORMED_TOOL_CALL, None),
+    "malformed_model_output": (_R.ERROR, "malformed"),
+    "complete": (_R.END_TURN, None),
+    "tool_call": (_R.TOOL_CALL, None),
+    "timeout": (_R.ERROR, "time_limit"),
+    # Gemini's compatible endpoint and gateways in front of it.
+    "safety": (_R.SAFETY_BLOCKED, None),
+    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
+    "model_armor": (_R.SAFETY_BLOCKED, "model_armor"),
+    "language": (_R.SAFETY_BLOCKED, "language"),
+    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
+    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
+    "malformed_response": (_R.ERROR, "malformed"),
+    "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
+    "missing_thought_signature": (_R.ERROR, "history"),
+    "no_image": (_R.ERROR, "no_image"),
+}
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_NO_STOP = frozenset({"", "null", "none"})
+
+
+def read_stop(raw: object, field: str) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    The match is trimmed and case-insensitive; of `function_call_filter: MALFORMED_FUNCTION_CALL`
+    both halves are looked up, the second first.
+
+    >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
+    'max_tokens'
+    >>> read_stop("brand_new", "finish_reason").known
+    False
+    """
+    if raw is None:
+        return None
+    if not isinstance(raw, str):
+        return StopSeen(printable(repr(raw)), field, _R.UNKNOWN, known=False)
+    word = raw.strip().lower()
+    if word in _NO_STOP:
+        return None
+    head, colon, tail = word.partition(":")
+    for key in (word, tail.strip(), head.strip()) if colon else (word,):
+        if key in _ALL_STOPS:
+            reason, detail = _ALL_STOPS[key]
+            return StopSeen(raw, field, reason, detail)
+    return StopSeen(raw, field, _R.UNKNOWN, known=False)
+
+
+# --- errors -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """One way in which this wire says that something failed: by code or type, or by its words."""
+
+    kind: FaultKind
+    codes: frozenset[str] = frozenset()
+    words: re.Pattern[str] | None = None
+    statuses: range = range(0)
+
+
+def _row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
+    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
+    return ErrorRow(kind, frozenset(codes), pattern, statuses)
+
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", "tenuto_incomplete"),
+    _row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
+    _row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
+    _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"max_(?:completion_)?tokens\W* is too large.*?at most (?P<allowed>\d+)"
+        r"|max_tokens: \d+ > (?P<maximum>\d+)",
+    ),
+    _row(
+        _K.PREFILL_REJECTED,
+        words=r"assistant message prefill|must end with a user message|prefilling assistant messages"
+        r"|ending with a model turn|expected last role user|prefix mode on"
+        r"|prefill is incompatible|2 or more assistant messages",
+    ),
+    _row(
+        _K.UNKNOWN_KEY,
+        words=r"unrecognized request arguments? supplied: (?P<list>[\w, .\[\]]+)"
+        r"|unknown (?:parameter|field)s?: '(?P<unknown>[^']+)'"
+        r"|unsupported parameter: '(?P<unsupported>[^']+)'"
+        r"|property '(?P<property>[^']+)' is unsupported"
+        r"|extra inputs are not permitted, field: '(?P<extra>[^']+)'"
+        r"|(?P<pydantic>[\w.\[\]]+): extra inputs are not permitted",
+    ),
+    _row(
+        _K.CONTEXT_OVERFLOW,
+        "context_length_exceeded",
+        "exceed_context_size_error",
+        "max_tokens_exceeded",
+        "token_limit_exceeded",
+        "1039",
+        words=r"maximum context length|exceeds the available context size|prompt is too long"
+        r"|exceed context limit|input token count .* exceeds|input is too long",
+    ),
+    _row(
+        _K.CONTENT_BLOCKED,
+        "content_filter",
+        "responsibleaipolicyviolation",
+        "content_policy_violation",
+        "datainspectionfailed",
+        "data_inspection_failed",
+        "1301",
+        "1026",
+        "1027",
+    ),
+    _row(_K.REFUSED, "refusal"),
+    _row(_K.RATE_LIMITED, "rate_limit_exceeded", "rate_limit_error", "1002", statuses=range(429, 430)),
+    _row(
+        _K.OVERLOADED,
+        "overloaded_error",
+        "provider_overloaded",
+        "provider_unavailable",
+        "engine_overloaded",
+        statuses=range(529, 530),
+    ),
+    _row(_K.OVERLOADED, statuses=range(503, 504)),
+    _row(_K.TIMEOUT, "timeout", "timeout_error", "1001", statuses=range(504, 505)),
+    _row(_K.TIMEOUT, statuses=range(408, 409)),
+    _row(
+        _K.AUTHENTICATION,
+        "invalid_api_key",
+        "authentication_error",
+        "permission_error",
+        "insufficient_quota",
+        "1004",
+        "1008",
+        "2049",
+        statuses=range(401, 404),
+    ),
+    _row(_K.INVALID_REQUEST, "invalid_request_error", "invalid_prompt", statuses=range(400, 500)),
+    _row(_K.SERVER),
+)
+"""First fit decides: a code or type, then the words, then the HTTP status; the last row fits all."""
+
+
+def read_fault(error: object, status: int | None = None, retry_after_s: float | None = None) -> Fault:
+    """The fault that an error object (or a bare text) means.
+
+    >>> read_fault({"message": "max_tokens is too large: 9. This model supports at most 5 …"}).allowed_tokens
+    5
+    """
+    codes, message = _error_words(error)
+    status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
+    for row in ERRORS:
+        found = row.words.search(message) if row.words else None
+        by_code = any(code in row.codes for code in codes)
+        if by_code or found or status in row.statuses or row is ERRORS[-1]:
+            groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
+            allowed = groups.get("allowed") or groups.get("maximum")
+            named = tuple(
+                name.strip() for v in groups.values() for name in v.split(",") if name.strip()
+            )
+            return Fault(
+                row.kind,
+                code=printable(codes[0]) if codes else "",
+                message=message,
+                status=status,
+                allowed_tokens=int(allowed) if allowed else None,
+                keys=named if row.kind is _K.UNKNOWN_KEY else (),
+                retry_after_s=retry_after_s,
+            )
+    raise AssertionError("the last row of ERRORS fits everything")
+
+
+def _error_words(error: object) -> tuple[list[str], str]:
+    """The codes and types of an error object, most particular first, and its message."""
+    if not isinstance(error, dict):
+        return [], error if isinstance(error, str) else ""
+    inner = error.get("innererror")
+    metadata = error.get("metadata")
+    places = (
+        inner.get("code") if isinstance(inner, dict) else None,
+        metadata.get("error_type") if isinstance(metadata, dict) else None,
+        error.get("code"),
+        error.get("type"),
+        error.get("status_code"),
+    )
+    codes = [str(p).lower() for p in places if isinstance(p, str | int) and str(p).strip()]
+    message = error.get("message") or error.get("status_msg") or error.get("detail")
+    return codes, message if isinstance(message, str) else ""
+
+
+def _is_status(code: str) -> bool:
+    return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""DeepSeek, SGLang, llama.cpp and Kimi use the first, vLLM and OpenRouter the second."""
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[Signal] = []
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        for choice in choices:
+            if isinstance(choice, dict):
+                _parse_choice(choice, event, signals)
+    error = _error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> None:
+    part = choice.get("delta") if event else choice.get("message")
+    if part is None and not event:
+        part = choice.get("delta")
+    # Choices beyond the first give their stops only: n > 1 is never recovered (C28).
+    if isinstance(part, dict) and choice.get("index") in (0, None):
+        _parse_part(part, event, signals)
+    stop = read_stop(choice.get("finish_reason"), "choices[0].finish_reason")
+    if stop is not None:
+        signals.append(_with_sequence(stop, choice))
+    # OpenRouter: the upstream's own value; it may be graver than the one that it is mapped to.
+    native = read_stop(choice.get("native_finish_reason"), "choices[0].native_finish_reason")
+    if native is not None and native.known and stop is not None and native.reason != stop.reason:
+        signals.append(native)
+    if choice.get("error") and isinstance(choice.get("error"), dict):
+        signals.append(FaultSeen(read_fault(choice["error"])))
+
+
+def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
+    """vLLM and SGLang say which stop string fired, beside a plain "stop"."""
+    matched = choice.get("stop_reason") or choice.get("matched_stop")
+    if stop.reason is _R.END_TURN and isinstance(matched, str) and matched:
+        return StopSeen(stop.raw, stop.field, _R.STOP_SEQUENCE)
+    return stop
+
+
+def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
+    content = part.get("content")
+    if isinstance(content, str):
+        if content:
+            signals.append(TextDelta(content))
+    elif isinstance(content, list):
+        signals.extend(_content_parts(content))
+    for name in REASONING_FIELDS:
+        reasoning = part.get(name)
+        if isinstance(reasoning, str) and reasoning:
+            signals.append(ReasoningDelta(reasoning))
+            break
+    refusal = part.get("refusal")
+    if isinstance(refusal, str) and refusal:
+        signals.append(RefusalDelta(refusal))
+    calls = part.get("tool_calls")
+    if isinstance(calls, list):
+        for number, call in enumerate(calls):
+            if isinstance(call, dict):
+                signals.append(_call(call, number, event))
+    legacy = part.get("function_call")
+    if isinstance(legacy, dict):
+        arguments = legacy.get("arguments")
+        name_of = legacy.get("name")
+        signals.append(
+            CallDelta(
+                0,
+                render.LEGACY_CALL_ID,
+                name_of if isinstance(name_of, str) else None,
+                arguments if isinstance(arguments, str) else None,
+            )
+        )
+
+
+def _content_parts(parts: list[Any]) -> list[Signal]:
+    """Content as a list of parts (Mistral's reasoning models, gateways)."""
+    signals: list[Signal] = []
+    for part in parts:
+        if not isinstance(part, dict):
+            continue
+        text = part.get("text")
+        if isinstance(text, str) and text:
+            signals.append(TextDelta(text))
+        thinking = part.get("thinking")
+        if isinstance(thinking, list):
+            for inner in thinking:
+                if isinstance(inner, dict) and isinstance(inner.get("text"), str):
+                    signals.append(ReasoningDelta(inner["text"]))
+        elif isinstance(thinking, str):
+            signals.append(ReasoningDelta(thinking))
+    return signals
+
+
+def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
+    odd: list[str] = []
+    function = call.get("function")
+    function = function if isinstance(function, dict) else call
+    raw = function.get("arguments")
+    if isinstance(raw, dict | list):
+        # Gateways that send an object where the wire has a text (Q7): written out once.
+        arguments: str | None = msgspec.json.encode(raw).decode()
+        odd.append("arguments_object")
+    else:
+        arguments = raw if isinstance(raw, str) else None
+    call_id, name = call.get("id"), function.get("name")
+    index = call.get("index")
+    if event and not isinstance(index, int):
+        odd.append("call_index_missing")
+    if call.get("type") is None and (call_id or not event):
+        odd.append("call_type_missing")
+    return CallDelta(
+        index if isinstance(index, int) and event else (None if event else number),
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        arguments,
+        tuple(odd),
+    )
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries in any of the places that dialects use, or None."""
+    error = value.get("error")
+    if error:
+        return cast("object", error)
+    if value.get("object") == "error" or value.get("type") == "error":
+        return value
+    groq = value.get("x_groq")
+    if isinstance(groq, dict) and groq.get("error"):
+        return cast("object", groq["error"])
+    base = value.get("base_resp")  # MiniMax: an error inside a 200
+    if isinstance(base, dict) and base.get("status_code") not in (0, None):
+        return base
+    return None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
+    usage = value.get("usage")
+    groq = value.get("x_groq")
+    if usage is None and isinstance(groq, dict):
+        usage = groq.get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    output = usage.get("completion_tokens_details")
+    prompt = usage.get("prompt_tokens_details")
+    return Usage(
+        input_tokens=_count(usage.get("prompt_tokens")),
+        output_tokens=_count(usage.get("completion_tokens")),
+        reasoning_tokens=_count(output.get("reasoning_tokens")) if isinstance(output, dict) else None,
+        cached_tokens=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    Outcome.DONE: Shown(native="stop", received=True),
+    Outcome.TEXT_CUT: Shown(native="length"),
+    Outcome.ARGUMENTS_CUT: Shown(native="length"),
+    Outcome.THINKING_CUT: Shown(native="length"),
+    Outcome.CALLS_MISSING: Shown(native="stop"),
+    # This wire has no stop for these; an SDK would end silently.
+    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
+    Outcome.THINKING_ONLY: Shown(error="empty_output"),
+    Outcome.EMPTY: Shown(error="empty_output"),
+    Outcome.DROPPED: Shown(error="dropped"),
+    Outcome.FAULT: Shown(error="provider_error"),
+    # What came is truthful as it stands.
+    Outcome.PAUSED: Shown(native="length", received=True),
+    Outcome.OVERFLOW: Shown(native="length", received=True),
+    Outcome.BLOCKED: Shown(native="content_filter", received=True),
+    Outcome.REFUSED: Shown(native="content_filter", received=True),
+    Outcome.CANCELLED: Shown(native="length", received=True),
+    Outcome.UNKNOWN: Shown(native="length", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
+"notice" and "error", are the policy's and the same on every wire."""
+
+
+class OpenAIChat:
+    """The wire as the relay uses it (`wire.base.Wire`)."""
+
+    name = "openai-chat"
+    shown: Mapping[Outcome, Shown] = SHOWN
+    parse_object = staticmethod(parse_object)
+    usage_object = staticmethod(usage_object)
+    envelope = staticmethod(render.envelope)
+    bare_envelope = staticmethod(render.bare_envelope)
+    clean_stop = staticmethod(render.clean_stop)
+    render_text = staticmethod(render.render_text)
+    render_reasoning = staticmethod(render.render_reasoning)
+    render_end = staticmethod(render.render_end)
+    render_body = staticmethod(render.render_body)
+    render_error = staticmethod(render.render_error)
+    render_error_event = staticmethod(render.render_error_event)
+
+    def is_request(self, path: str) -> bool:
+        """Whether the path is the chat endpoint, below whatever base URL."""
+        return path.rstrip("/").endswith("/chat/completions")
+
+    def looks_like(self, value: JsonObject) -> bool:
+        """Whether an object is a chat completion, one of its chunks, or its error."""
+        kind = value.get("object")
+        if isinstance(kind, str) and kind.startswith("chat.completion"):
+            return True
+        choices = value.get("choices")
+        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+            return "message" in choices[0] or "delta" in choices[0]
+        return False
+
+    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
+        """The request, or None where the bytes are no chat request."""
+        return parse_request(body, probe_max_tokens)
+
+    def is_terminator(self, data: bytes) -> bool:
+        """`[DONE]` ends a stream."""
+        return data.strip() == b"[DONE]"
+
+    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        """The fault of an HTTP error response; `Retry-After` in seconds is read."""
+        value = decode_object(body)
+        error = (_error_of(value) or value) if isinstance(value, dict) else ""
+        return read_fault(error, status, _seconds(headers.get("retry-after")))
+
+
+def _seconds(value: str | None) -> float | None:
+    try:
+        return float(value) if value else None
+    except ValueError:
+        return None
+
+
+WIRE = OpenAIChat()

@@ -1,0 +1,141 @@
+"""The writing side of OpenAI Chat: what the caller sees where Tenuto had to write something.
+
+Shapes follow `openai/types/chat` of openai-python 3.54 and are checked against its types in the
+tests. A message keeps the identity of its first attempt: id, created, model.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.json import encode, encode_event
+
+DONE = b"data: [DONE]\n\n"
+LEGACY_CALL_ID = "function_call"
+"""Stands for the id of a deprecated `function_call`, which has none."""
+
+_NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
+
+
+def envelope(value: JsonObject) -> JsonObject:
+    """What all chunks of one message share, taken from the first of them."""
+    return {key: item for key, item in value.items() if key not in _NOT_SHARED}
+
+
+def bare_envelope(model: str) -> JsonObject:
+    """The least that the official SDK's chunk type asks for."""
+    return {"id": "chatcmpl-tenuto", "object": "chat.completion.chunk", "created": 0, "model": model}
+
+
+def clean_stop(calls: bool) -> str:
+    """The value of a clean end."""
+    return "tool_calls" if calls else "stop"
+
+
+def _chunk(shared: JsonObject, delta: JsonObject, finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return encode_event({**shared, "choices": [choice]})
+
+
+def render_text(shared: JsonObject, text: str) -> bytes:
+    """A chunk that carries text."""
+    return _chunk(shared, {"content": text})
+
+
+def render_reasoning(shared: JsonObject, text: str) -> bytes:
+    """A chunk that carries reasoning, in the field that most dialects use."""
+    return _chunk(shared, {"reasoning_content": text})
+
+
+def render_end(shared: JsonObject, answer: Answer, *, include_usage: bool) -> bytes:
+    """The chunks that end a message: calls, the stop, the usage where it was asked for, `[DONE]`."""
+    out = [_chunk(shared, _call_delta(n, call)) for n, call in enumerate(answer.calls)]
+    out.append(_chunk(shared, {}, answer.native_stop))
+    if include_usage and answer.usage is not None:
+        usage = merged_usage(answer.raw_usage or {}, answer.usage)
+        out.append(encode_event({**shared, "choices": [], "usage": usage}))
+    return b"".join(out) + DONE
+
+
+def _call_delta(number: int, call: ToolCall) -> JsonObject:
+    if call.id == LEGACY_CALL_ID:
+        return {"function_call": {"name": call.name, "arguments": call.arguments}}
+    return {"tool_calls": [{"index": number, **_call(call)}]}
+
+
+def _call(call: ToolCall) -> JsonObject:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole completion: the first attempt's identity, the last one's choice, the merged answer."""
+    choice = dict(_first_choice(last) or _first_choice(first))
+    message = {"role": "assistant", **(choice.get("message") or {})}
+    message["content"] = answer.text or None
+    _set_or_drop(message, "reasoning_content", answer.reasoning)
+    _set_or_drop(message, "tool_calls", [_call(c) for c in answer.calls if c.id != LEGACY_CALL_ID])
+    legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
+    _set_or_drop(
+        message,
+        "function_call",
+        {"name": legacy.name, "arguments": legacy.arguments} if legacy else None,
+    )
+    choice.pop("native_finish_reason", None)
+    choice.update(index=0, message=message, finish_reason=answer.native_stop)
+    body = {"object": "chat.completion", **first, "choices": [choice]}
+    body.pop("error", None)
+    if answer.usage is not None:
+        body["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+    return encode(body)
+
+
+def _first_choice(value: JsonObject) -> JsonObject:
+    choices = value.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _set_or_drop(target: JsonObject, key: str, value: object) -> None:
+    if value:
+        target[key] = value
+    else:
+        target.pop(key, None)
+
+
+def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19).
+
+    >>> merged_usage({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}, Usage(5, 9))
+    {'prompt_tokens': 5, 'completion_tokens': 9, 'total_tokens': 14}
+    """
+    merged = dict(raw)
+    if usage.input_tokens is not None:
+        merged["prompt_tokens"] = usage.input_tokens
+    if usage.output_tokens is not None:
+        merged["completion_tokens"] = usage.output_tokens
+        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
+    details = merged.get("completion_tokens_details")
+    if usage.reasoning_tokens is not None:
+        details = details if isinstance(details, dict) else {}
+        merged["completion_tokens_details"] = {**details, "reasoning_tokens": usage.reasoning_tokens}
+    return merged
+
+
+def _error(code: str, message: str) -> JsonObject:
+    return {"message": message, "type": "tenuto_incomplete", "param": None, "code": code}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error = _error(code, message)
+    if partial is not None and (partial.text or partial.reasoning):
+        kept = {"text": partial.text, "reasoning": partial.reasoning}
+        error["partial"] = {key: text for key, text in kept.items() if text}
+    return encode({"error": error})
+
+
+def render_error_event(code: str, message: str) -> bytes:
+    """A chunk on which the official SDK raises `APIError`, and the end mark."""
+    return encode_event({"error": _error(code, message)}) + DONE

@@ -1,0 +1,14 @@
+"""What every test may ask for. Fixtures that serve one folder stand in that folder's conftest."""
+
+import pytest
+from hypothesis import settings
+
+# On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
+settings.register_profile("house", settings.default, deadline=None)
+settings.load_profile("house")
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""
+    return "asyncio"

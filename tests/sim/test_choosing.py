@@ -1,0 +1,134 @@
+"""A model name, a header and a script choose the same fault; a conversation keeps its place."""
+
+from __future__ import annotations
+
+import openai
+import pytest
+
+from tenuto.sim import CASES, STEPS, Simulator, Step
+
+
+def user(text):
+    return [{"role": "user", "content": text}]
+
+
+def stops(bare, prompt, count=3, **more):
+    return [bare.ask(user(prompt), **more).finish for _ in range(count)]
+
+
+def test_model_header_and_script_choose_the_same_case(bare):
+    expected = ["length", "stop", "stop"]
+    assert stops(bare, "by model", model="sim/length_once") == expected
+    assert stops(bare, "by header", extra_headers={"x-sim-fault": "length_once"}) == expected
+    assert stops(bare, "by steps", extra_headers={"x-sim-script": "length,normal"}) == expected
+    bare.sim.script([Step(keep=0.45, finish="length"), Step()])
+    assert stops(bare, "by script") == expected
+    texts = {
+        bare.ask(user("the same"), model="sim/length_once").text,
+        bare.ask(user("the same"), extra_headers={"x-sim-fault": "length_once"}).text,
+        bare.ask(user("the same"), extra_headers={"x-sim-script": "length"}).text,
+    }
+    assert len(texts) == 1
+
+
+def test_a_header_is_stronger_than_the_model_name(bare):
+    more = {"model": "sim/empty_always", "extra_headers": {"x-sim-fault": "length_once"}}
+    assert stops(bare, "both", **more) == ["length", "stop", "stop"]
+
+
+def test_any_other_model_name_has_no_fault(bare):
+    assert bare.ask(user("x"), model="gpt-5").text == bare.sim.answer("x")
+
+
+def test_a_script_is_stronger_than_everything_and_counts_for_all_conversations(bare):
+    bare.sim.script([STEPS["length"], STEPS["filter"]])
+    assert bare.ask(user("first"), model="sim/empty_always").finish == "length"
+    assert bare.ask(user("second")).finish == "content_filter"
+    assert bare.ask(user("third")).finish == "stop"
+
+
+def test_conversations_are_told_apart_by_prompt_or_by_header(bare):
+    ask = {"model": "sim/length_twice"}
+    assert stops(bare, "one", 2, **ask) == ["length", "length"]
+    assert stops(bare, "two", 1, **ask) == ["length"]
+    mine = ask | {"extra_headers": {"x-sim-conversation": "c1"}}
+    assert stops(bare, "three", 1, **mine) + stops(bare, "four", 2, **mine) == [
+        "length", "length", "stop",
+    ]  # fmt: skip
+
+
+def test_the_later_messages_of_a_conversation_do_not_begin_a_new_one(bare):
+    ask = {"model": "sim/length_once"}
+    said = bare.ask(user("long talk"), **ask).text
+    more = [{"role": "assistant", "content": said}, {"role": "user", "content": "Go on."}]
+    assert bare.ask([*user("long talk"), *more], **ask).finish == "stop"
+
+
+@pytest.mark.parametrize(
+    ("more", "status", "code"),
+    [
+        ({"model": "sim/no_such_case"}, 404, "model_not_found"),
+        ({"extra_headers": {"x-sim-fault": "no_such_case"}}, 400, "sim_unknown_fault"),
+        ({"extra_headers": {"x-sim-script": "length,no_such"}}, 400, "sim_unknown_step"),
+        ({"model": "sim/call_cut_length"}, 400, "sim_needs_tools"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_not_silently_normal(bare, more, status, code):
+    error = bare.ask(user("x"), **more).error
+    assert isinstance(error, openai.APIStatusError)
+    assert (error.status_code, error.code) == (status, code)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_every_step_that_a_header_can_name_can_be_taken(bare, tools, step):
+    for mode in ("body", "stream"):
+        got = bare.ask(
+            user(f"step {step} {mode}"), mode, tools=tools, extra_headers={"x-sim-script": step}
+        )
+        assert got.error is None or isinstance(got.error, openai.OpenAIError | TypeError)
+
+
+def test_a_call_in_a_script_waits_for_its_place(bare, tools):
+    more = {"tools": tools, "extra_headers": {"x-sim-script": "length,call_cut,normal"}}
+    first, second, third = (bare.ask(user("mixed"), **more) for _ in range(3))
+    assert (first.finish, len(first.calls)) == ("length", 0)
+    assert (second.finish, len(second.calls)) == ("length", 1)
+    assert third.raw_arguments == [bare.sim.expected("mixed", "tool").calls[0].arguments]
+
+
+def test_after_a_tool_result_only_such_requests_take_steps(bare, tools):
+    case = CASES["empty_after_tool_result_always"]
+    prompt = bare.prompt_for(case)
+    ask = {"model": f"sim/{case.name}", "tools": tools}
+    called = bare.ask(user(prompt), **ask)
+    assert called.finish == "tool_calls"
+    result = {"role": "tool", "tool_call_id": called.calls[0]["id"], "content": "ok"}
+    history = [*user(prompt), called.message, result]
+    assert bare.ask(history, **ask).text == ""
+    assert bare.ask([*history, {"role": "user", "content": "And?"}], **ask).text == ""
+
+
+def test_every_request_is_recorded_with_what_was_answered():
+    with (
+        Simulator() as sim,
+        openai.OpenAI(base_url=sim.base_url, api_key="key", max_retries=0) as client,
+    ):
+        client.models.list()
+        client.chat.completions.create(model="sim", messages=[{"role": "user", "content": "x"}])
+        with pytest.raises(openai.InternalServerError):
+            client.chat.completions.create(
+                model="sim/http_500_once", messages=[{"role": "user", "content": "x"}]
+            )
+        with pytest.raises(openai.NotFoundError):
+            client.get("/nothing", cast_to=object)
+    rows = [(r.method, r.path, r.status) for r in sim.requests]
+    assert rows == [
+        ("GET", "/v1/models", 200),
+        ("POST", "/v1/chat/completions", 200),
+        ("POST", "/v1/chat/completions", 500),
+        ("GET", "/v1/nothing", 404),
+    ]
+    assert sim.requests[1].json["model"] == "sim"
+    assert sim.requests[1].body.startswith(b"{")
+    assert sim.requests[1].headers["authorization"] == "Bearer key"
+    assert sim.requests[0].json is None
