@@ -162,7 +162,7 @@ def test_what_a_wire_reader_needs_to_mend_a_call_is_there(sim):
     assert call_of("call_null_arguments")[0]["function"]["arguments"] is None
     assert isinstance(call_of("call_object_arguments")[0]["function"]["arguments"], dict)
     twice = json.loads(call_of("call_double_encoded")[0]["function"]["arguments"])
-    assert isinstance(json.loads(twice), str)
+    assert isinstance(json.loads(twice), dict)
     assert "type" not in call_of("call_no_type")[0]
     assert "id" not in call_of("call_no_id")[0]
     assert len({call["id"] for call in call_of("call_duplicate_ids")}) == 1

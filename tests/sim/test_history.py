@@ -64,13 +64,17 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "private key": (
         [USER | {"_note": 1}],
-        "'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property "
-        "'_note' is unsupported)]",
+        (
+            "'messages.0' : for 'role:user' the following must be satisfied[('messages.0' : property "
+            "'_note' is unsupported)]"
+        ),
     ),
     "reasoning sent back": (
         [USER, says("x", reasoning_content="y"), USER],
-        "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : "
-        "property 'reasoning_content' is unsupported)]",
+        (
+            "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : "
+            "property 'reasoning_content' is unsupported)]"
+        ),
     ),
     "null content": (
         [USER, says(None), USER],
@@ -98,8 +102,10 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "content is a number": (
         [{"role": "user", "content": 7}],
-        "Invalid type for 'messages[0].content': expected a string or an array of objects, but got "
-        "an integer instead.",
+        (
+            "Invalid type for 'messages[0].content': expected a string or an array of objects, but got "
+            "an integer instead."
+        ),
     ),
     "arguments cut": ([USER, calls(call(raw='{"a": "b')), result()], NOT_OBJECT),
     "arguments empty": ([USER, calls(call(raw="")), result()], NOT_OBJECT),
@@ -108,13 +114,17 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     "arguments with NaN": ([USER, calls(call(raw='{"a": NaN}')), result()], NOT_OBJECT),
     "arguments null": (
         [USER, calls(call(raw=None)), result()],
-        "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but "
-        "got null instead.",
+        (
+            "Invalid type for 'messages[1].tool_calls[0].function.arguments': expected a string, but "
+            "got null instead."
+        ),
     ),
     "id too long": (
         [USER, calls(call("c" * 41)), result("c" * 41)],
-        "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum "
-        "length 40, but got a string with length 41 instead.",
+        (
+            "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum "
+            "length 40, but got a string with length 41 instead."
+        ),
     ),
     "id null": (
         [USER, calls(call(None)), result()],
@@ -130,8 +140,10 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     ),
     "unknown role": (
         [{"role": "robot", "content": "x"}],
-        "Invalid value: 'robot'. Supported values are: 'system', 'assistant', 'user', 'function', "
-        "'tool', and 'developer'.",
+        (
+            "Invalid value: 'robot'. Supported values are: 'system', 'assistant', 'user', 'function', "
+            "'tool', and 'developer'."
+        ),
     ),
     "message is a string": (
         ["hello"],
@@ -140,8 +152,10 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     "role missing": ([{"content": "x"}], "Missing required parameter: 'messages[0].role'."),
     "no messages": (
         [],
-        "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an "
-        "empty array instead.",
+        (
+            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an "
+            "empty array instead."
+        ),
     ),
 }
 ACCEPTED: dict[str, list[Any]] = {
@@ -171,9 +185,10 @@ def test_a_history_that_breaks_a_rule_is_refused_in_the_providers_words(bare, na
     messages, text = REFUSED[name]
     got = bare.ask(messages)
     assert isinstance(got.error, openai.BadRequestError), got.error
-    assert got.error.body["message"] == text
-    assert set(got.error.body) == {"message", "type", "param", "code"}
-    assert got.error.body["type"] == "invalid_request_error"
+    error: Any = got.error.body
+    assert error["message"] == text
+    assert set(error) == {"message", "type", "param", "code"}
+    assert error["type"] == "invalid_request_error"
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -184,13 +199,17 @@ def test_a_history_that_breaks_none_is_answered(bare, name):
 BODIES: dict[str, tuple[dict[str, Any], str]] = {
     "above the ceiling": (
         {"max_tokens": 20480},
-        "max_tokens is too large: 20480. This model supports at most 16384 completion tokens, "
-        "whereas you provided 20480.",
+        (
+            "max_tokens is too large: 20480. This model supports at most 16384 completion tokens, "
+            "whereas you provided 20480."
+        ),
     ),
     "above the ceiling, new name": (
         {"max_completion_tokens": 20480},
-        "max_completion_tokens is too large: 20480. This model supports at most 16384 completion "
-        "tokens, whereas you provided 20480.",
+        (
+            "max_completion_tokens is too large: 20480. This model supports at most 16384 completion "
+            "tokens, whereas you provided 20480."
+        ),
     ),
     "both names": (
         {"max_tokens": 5, "max_completion_tokens": 5},
@@ -198,8 +217,10 @@ BODIES: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "nothing asked": (
         {"max_tokens": 0},
-        "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 "
-        "instead.",
+        (
+            "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1, but got 0 "
+            "instead."
+        ),
     ),
     "a string": (
         {"max_tokens": "5"},
@@ -208,13 +229,17 @@ BODIES: dict[str, tuple[dict[str, Any], str]] = {
     "private key": ({"_private": 1}, "Unrecognized request argument supplied: _private"),
     "no tools": (
         {"tools": []},
-        "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty "
-        "array instead.",
+        (
+            "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty "
+            "array instead."
+        ),
     ),
     "choice without tools": (
         {"tool_choice": "auto"},
-        "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are "
-        "specified.",
+        (
+            "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are "
+            "specified."
+        ),
     ),
     "stream options without stream": (
         {"stream_options": {"include_usage": True}},

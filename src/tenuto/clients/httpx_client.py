@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import importlib
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from datetime import timedelta
 from functools import cache
 from types import ModuleType
@@ -248,7 +248,7 @@ class _AsyncUpstream:
         exchange.first = exchange.first if exchange.first is not None else response
         self.head = _head(response)
         consumed = response.is_stream_consumed
-        self._pieces: AsyncIterator[bytes] = (
+        self._pieces: AsyncGenerator[bytes, None] = (
             _once(response.content) if consumed else response.aiter_raw()
         )
 
@@ -262,10 +262,12 @@ class _AsyncUpstream:
         return b""
 
     async def close(self) -> None:
+        # Left to the collector, an unfinished generator outlives its event loop.
+        await self._pieces.aclose()
         await self._response.aclose()
 
 
-async def _once(piece: bytes) -> AsyncIterator[bytes]:
+async def _once(piece: bytes) -> AsyncGenerator[bytes, None]:
     yield piece
 
 
@@ -279,7 +281,7 @@ def _stream_class(library: Any) -> Any:
             self._pieces = pieces
 
         def __iter__(self) -> Iterator[bytes]:
-            yield from self._pieces
+            return self._pieces  # type: ignore[no-any-return]
 
         def close(self) -> None:
             self._pieces.close()
@@ -297,9 +299,8 @@ def _async_stream_class(library: Any) -> Any:
             self._exchange = exchange
             self._pieces = pieces
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for piece in self._pieces:
-                yield piece
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self._pieces  # type: ignore[no-any-return]
 
         async def aclose(self) -> None:
             await self._pieces.aclose()

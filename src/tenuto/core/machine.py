@@ -41,7 +41,8 @@ from tenuto.core.arguments import Finding
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
-from tenuto.core.response import Response, ToolCall
+from tenuto.core.response import Response, ToolCall, visible
+from tenuto.core.seam import trailing_space
 from tenuto.core.stop import CLEAN
 
 Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]
@@ -167,8 +168,9 @@ class View:
 
     @property
     def said(self) -> str:
-        """The kept text as a request may carry it: without white space at its end (C7)."""
-        return self.facts.said.rstrip()
+        """The kept text as a request may carry it: without white space at its end (C7), and none
+        at all where nobody could read it (C10, a think block alone)."""
+        return trailing_space(self.facts.said)[0] if visible(self.facts.said) else ""
 
     @property
     def tokens_left(self) -> int | None:

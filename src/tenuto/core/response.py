@@ -47,6 +47,18 @@ def visible(text: str) -> str:
     return text.strip()
 
 
+def think_closing(text: str) -> str:
+    """What closes a think block that `text` leaves open, "" where none is open.
+
+    >>> think_closing("<think>cut in thoug"), think_closing("<think>hm</think>")
+    ('\\n</think>\\n\\n', '')
+    """
+    for tag in ("think", "thinking"):
+        if text.rfind(f"<{tag}>") > text.rfind(f"</{tag}>"):
+            return f"\n</{tag}>\n\n"
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One tool call of the model.

@@ -25,12 +25,12 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Final
+from typing import Final, Protocol
 
 from tenuto.core.overlap import Ending, Grade
 from tenuto.core.runaway import suffix_borders
 
-__all__ = ["Seam", "join", "trailing_space"]
+__all__ = ["AfterThought", "Joint", "Seam", "join", "trailing_space"]
 
 _RESTART_CHARS: Final = 24
 # From here on a restart that departs from what was said is one "in other words".
@@ -62,11 +62,17 @@ class _Phase(Enum):
 def trailing_space(text: str) -> tuple[str, str]:
     """Split `text` into what to send and the white space at its end.
 
+    A multi-byte character that the limit cut shows as U+FFFD at the very end: it belongs to
+    neither part, for the continuation brings the whole character.
+
     >>> trailing_space("def f():\\n    ")
     ('def f():', '\\n    ')
+    >>> trailing_space("caf\ufffd")
+    ('caf', '')
     """
-    trimmed = text.rstrip()
-    return trimmed, text[len(trimmed) :]
+    whole = text.rstrip(_CUT_CHARACTER)
+    trimmed = whole.rstrip()
+    return trimmed, whole[len(trimmed) :]
 
 
 def join(
@@ -468,3 +474,45 @@ def _is_varied(head: str, least_chars: int) -> bool:
         return False
     period = len(head) - suffix_borders(head[::-1])[len(head)]
     return period * 2 > len(head)
+
+
+class Joint(Protocol):
+    """Where the text of an attempt is joined to what is kept."""
+
+    @property
+    def new_chars(self) -> int:
+        """Characters that were given out and are new."""
+
+    def feed(self, delta: str) -> str:
+        """Text that may be handed on now."""
+
+    def finish(self) -> str:
+        """The rest, at the end of the attempt."""
+
+
+class AfterThought:
+    """The joint behind a think block that ended without an answer: the block is closed, and the
+    answer follows.
+
+    `owed` is what was said but not yet handed on, with what closes the block.
+
+    >>> joint = AfterThought("</think>")
+    >>> joint.feed("") + joint.feed("Yes."), joint.new_chars
+    ('</think>Yes.', 4)
+    """
+
+    def __init__(self, owed: str) -> None:
+        self._owed = owed
+        self.new_chars = 0
+
+    def feed(self, delta: str) -> str:
+        """The delta, behind what was owed."""
+        if not delta:
+            return ""
+        owed, self._owed = self._owed, ""
+        self.new_chars += len(delta)
+        return owed + delta
+
+    def finish(self) -> str:
+        """Nothing: without an answer the block stays as it came."""
+        return ""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.response import Builder
-from tenuto.core.seam import Seam
+from tenuto.core.seam import Joint, trailing_space
 from tenuto.core.signals import (
     Ended,
     FaultSeen,
@@ -55,7 +55,7 @@ class Outlet:
         self._closing = False
         self._pending = ""
         self._writing = False
-        self._seam: Seam | None = None
+        self._seam: Joint | None = None
 
     @property
     def writing(self) -> bool:
@@ -72,13 +72,13 @@ class Outlet:
         """All text of the message: what was given, and what is held but will be."""
         return self.delivered_text + self._pending
 
-    def begin(self, seam: Seam | None) -> None:
+    def begin(self, seam: Joint | None) -> None:
         """Start an attempt. Once the caller has been given anything, the wire writes."""
         self._seam = seam
         self._drop_held()
         self._writing = self._writing or bool(self.envelope)
-        if seam is not None:  # it has been told of the white space that is owed
-            self._pending = ""
+        # A seam has been told of the white space that is owed; without one there was nothing.
+        self._pending = ""
 
     def end(self) -> bytes:
         """End an attempt: what the seam still held."""
@@ -122,7 +122,8 @@ class Outlet:
         if self._closing or not _flows(signals):
             self._closing = self._closing or bool(signals)
             return self._hold(raw)
-        if text.isspace() or (not signals and self._held):
+        unsettled = text and (not trailing_space(text)[0] or text.endswith("\ufffd"))
+        if unsettled or (not signals and self._held):
             return self._hold(raw)
         return self.release() + raw
 
@@ -161,7 +162,7 @@ class Outlet:
     def say(self, text: str) -> bytes:
         """Deliver text, but for white space at its end, which waits for what follows it."""
         text = self._pending + text
-        ready = text.rstrip()
+        ready = trailing_space(text)[0]
         self._pending = text[len(ready) :]
         if not ready:
             return b""

@@ -28,9 +28,9 @@ from tenuto.core.hints import NOTICE
 from tenuto.core.machine import Facts, State, View, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Policy
-from tenuto.core.response import Builder, Response
+from tenuto.core.response import Builder, Response, think_closing, visible
 from tenuto.core.runaway import is_runaway
-from tenuto.core.seam import Seam
+from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen, Usage
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import Provider, by_headers
@@ -216,15 +216,19 @@ class Pipe:
     def _timeout_s(self) -> float | None:
         return None if self._facts.stream else self._request.timeout_s
 
-    def _seam(self) -> Seam | None:
+    def _joint(self) -> Joint | None:
         """Where this attempt's text is joined to what is kept; None where nothing is."""
-        base = self._said.rstrip()
+        base, space = trailing_space(self._said)
         if not base:
             return None
-        delivered = self._outlet.delivered_text[len(base) :] if self._open else ""
+        given = self._outlet.delivered_text if self._open else base
+        if not visible(base):
+            return AfterThought(self._said[len(given) :] + think_closing(base))
         edits = self._state.last_edits
         exact = any(isinstance(e, AppendAssistant) and e.prefill for e in edits)
-        return Seam(base, trimmed=self._said[len(base) :], delivered_trimmed=delivered, exact=exact)
+        given_space = given[len(base) :]
+        given_space = given_space if space.startswith(given_space) else ""
+        return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact)
 
     def _builder(self) -> Builder:
         return Builder(self._facts.max_tokens if self._first is None else None)
@@ -290,20 +294,21 @@ class Pipe:
 
     def _join(self, attempt: Attempt) -> str:
         """Join a whole body's text to what is kept; returns what is new."""
-        seam = self._seam()
+        joint = self._joint()
         text = attempt.response.text
-        if seam is None:
+        if joint is None:
             self._said, attempt.new_chars = text, len(text)
             return text
-        new = seam.feed(text) + seam.finish()
-        self._said = self._said.rstrip() + new
-        attempt.new_chars = seam.new_chars
+        new = joint.feed(text) + joint.finish()
+        if new:
+            self._said = trailing_space(self._said)[0] + new
+        attempt.new_chars = joint.new_chars
         return new
 
     def _stream(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
         builder, outlet = self._builder(), self._outlet
-        seam = self._seam()
-        outlet.begin(seam)
+        joint = self._joint()
+        outlet.begin(joint)
         sse = SseDecoder(self._policy.event_max_bytes)
         if not self._open:
             self._open = True
@@ -332,7 +337,7 @@ class Pipe:
             yield Write(out)
         attempt = Attempt(builder.build(), head, tail=tail)
         self._said = attempt.response.text if outlet.transparent else outlet.text
-        attempt.new_chars = seam.new_chars if seam else len(attempt.response.text)
+        attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
         return self._received(attempt)
 
     def _take(self, events: list[SseEvent], builder: Builder) -> tuple[bytes, bytes]:
@@ -418,7 +423,8 @@ class Pipe:
         shown = self._wire.shown[finish.shown]
         complete = finish.status is Status.COMPLETE
         answer = self._answer(finish, attempt)
-        if not complete and (self._policy.on_incomplete == "error" or shown.error):
+        bare = finish.status is Status.FAILED and not shown.received
+        if not complete and (self._policy.on_incomplete == "error" or shown.error or bare):
             yield from self._error_end(finish, shown.error or finish.reason, answer)
             return
         if not complete and self._policy.on_incomplete == "notice":

@@ -145,13 +145,6 @@ class Writes(StrEnum):
     SPLIT_CHARACTER = "split_character"
 
 
-class Mode(StrEnum):
-    """Whether the answer is asked for as one body or as a stream."""
-
-    BODY = "body"
-    STREAM = "stream"
-
-
 class Bare(StrEnum):
     """What the official SDK makes of a case without anything around it."""
 
@@ -214,6 +207,7 @@ class Case:
     plan: tuple[Step, ...]
     summary: str
     modes: frozenset[str] = frozenset({"body", "stream"})
+    """Whether the case shows in a whole body, in a stream, or in both."""
     bare: Bare = Bare.SILENT
     wants_tools: bool = False
     """The request must attach tools."""

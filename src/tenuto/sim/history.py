@@ -58,6 +58,14 @@ _JSON_NAMES: Final[Mapping[type, str]] = {
     bool: "boolean", type(None): "null",
 }  # fmt: skip
 
+_TYPES: Final[Mapping[str, tuple[type, str]]] = {
+    "tools": (list, "an array of objects"),
+    "stream": (bool, "a boolean"),
+    "stream_options": (dict, "an object"),
+    "response_format": (dict, "an object"),
+    "n": (int, "an integer"),
+}
+
 Messages = Sequence[Mapping[str, Any]]
 Violations = Iterator[Failure]
 
@@ -166,6 +174,9 @@ def _shape_rules(body: Mapping[str, Any]) -> Violations:
         yield _mistyped("messages", "an array of objects", body["messages"])
     elif not body["messages"]:
         yield _empty("messages")
+    for name, (type_, words) in _TYPES.items():
+        if body.get(name) is not None and not isinstance(body[name], type_):
+            yield _mistyped(name, words, body[name])
 
 
 def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:

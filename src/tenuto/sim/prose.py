@@ -121,7 +121,7 @@ def document(prompt: str, schema: Mapping[str, Any] | None = None) -> Any:
     >>> sorted(document("x"))
     ['items', 'title']
     """
-    if schema is not None:
+    if isinstance(schema, Mapping):
         return from_schema(schema, prompt)
     sentences = prose(prompt).replace("\n\n", " ").split(". ")
     return {
@@ -142,8 +142,8 @@ def arguments(prompt: str, index: int = 0, schema: Mapping[str, Any] | None = No
     ['content', 'path']
     """
     properties = (schema or {}).get("properties")
-    usual = not properties or {"path", "content"} <= set(properties)
-    if not usual:
+    usual = not isinstance(properties, Mapping) or {"path", "content"} <= {*properties}
+    if properties and not usual:
         return json.dumps(from_schema(schema or {}, f"{prompt}/{index}"), ensure_ascii=False)
     text = prose(f"{prompt}/{index}", sentences=5)
     return json.dumps(
@@ -165,7 +165,7 @@ def from_schema(
     'a'
     """
     root = schema if root is None else root
-    if depth > 8:  # a schema that contains itself
+    if depth > 8 or not isinstance(schema, Mapping):  # it may contain itself, or be no schema
         return None
     if isinstance(reference := schema.get("$ref"), str):
         target: Any = root
@@ -183,14 +183,14 @@ def from_schema(
     if isinstance(kind, list):
         kind = kind[0] if kind else None
     if kind == "object" or (kind is None and "properties" in schema):
+        properties = schema.get("properties")
         return {
             name: from_schema(part, f"{seed}.{name}", root, depth + 1)
-            for name, part in schema.get("properties", {}).items()
+            for name, part in (properties.items() if isinstance(properties, Mapping) else ())
         }
     if kind == "array":
         return [
-            from_schema(schema.get("items", {}), f"{seed}[{i}]", root, depth + 1)
-            for i in range(max(2, int(schema.get("minItems", 0))))
+            from_schema(schema.get("items", {}), f"{seed}[{i}]", root, depth + 1) for i in range(2)
         ]
     scalars: dict[Any, Any] = {
         "integer": 1 + _seed(seed) % 900,
@@ -198,4 +198,5 @@ def from_schema(
         "boolean": _seed(seed) % 2 == 0,
         "null": None,
     }
-    return scalars[kind] if kind in scalars else prose(seed, sentences=2)
+    known = isinstance(kind, str) and kind in scalars
+    return scalars[kind] if known else prose(seed, sentences=2)

@@ -114,11 +114,12 @@ def tool_names(body: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     >>> tool_names({"tools": [{"type": "function", "function": {"name": "f"}}]})
     [('f', {})]
     """
-    out = []
+    out: list[tuple[str, Mapping[str, Any]]] = []
     for tool in body.get("tools") or ():
         function = tool.get("function") if isinstance(tool, dict) else None
         if isinstance(function, dict) and isinstance(function.get("name"), str):
-            out.append((function["name"], function.get("parameters") or {}))
+            schema = function.get("parameters")
+            out.append((function["name"], schema if isinstance(schema, dict) else {}))
     return out
 
 
@@ -128,9 +129,10 @@ def full_text(prompt: str, kind: Kind, response_format: Mapping[str, Any] | None
     >>> full_text("x", Kind.CALL), full_text("x", Kind.TEXT) == prose.prose("x")
     ('', True)
     """
-    kind_of_format = (response_format or {}).get("type")
-    if kind_of_format in ("json_object", "json_schema") and not CALL_COUNT[kind]:
-        schema = ((response_format or {}).get("json_schema") or {}).get("schema")
+    format_ = response_format or {}
+    if format_.get("type") in ("json_object", "json_schema") and not CALL_COUNT[kind]:
+        given = format_.get("json_schema")
+        schema = given.get("schema") if isinstance(given, Mapping) else None
         return json.dumps(prose.document(prompt, schema), ensure_ascii=False)
     match kind:
         case Kind.TEXT | Kind.TEXT_CALL:
@@ -233,9 +235,10 @@ def _unsaid(
     last = messages[-1]
     if last["role"] == "assistant":
         said = text_of(last.get("content"))
-        if settings.prefill != "continue" or not whole.text.startswith(said.rstrip()):
+        visible = said.rstrip().removesuffix(REPLACEMENT)
+        if settings.prefill != "continue" or not whole.text.startswith(visible):
             return whole.text, ""
-        exact = said if whole.text.startswith(said) else said.rstrip()
+        exact = said if whole.text.startswith(said) else visible
         return whole.text[len(exact) :], said
     if last["role"] != "user" or len(messages) < 2 or messages[-2]["role"] != "assistant":
         return whole.text, ""

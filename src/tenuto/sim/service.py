@@ -209,23 +209,26 @@ class Connection:
         pace.acknowledged = asyncio.Semaphore(0)
         assert answer.events is not None
         waiting = head
-        pieces = list(_pieces(answer.events, answer.writes))
-        for number, event in enumerate(pieces):
+        for number, event in enumerate(answer.events):
             if number and pace.delay_s:
                 await self._or_gone(asyncio.sleep(pace.delay_s))
             if number and pace.lockstep:
                 await self._or_gone(pace.acknowledged.acquire(), pace.lockstep_timeout_s)
-            data = event
-            if squeeze is not None:
-                data = squeeze.compress(event) + squeeze.flush(zlib.Z_SYNC_FLUSH)
-            waiting += data if unframed else self._http.send(h11.Data(data=data)) or b""
-            last = number == len(pieces) - 1
+            last = number == len(answer.events) - 1
             if last or event == _DONE:
                 self._over()
-            # The last event goes with the end of the transfer: clients leave at once after it.
-            if not last and answer.writes is not Writes.ONE:
-                await self._write(waiting)
-                waiting = b""
+            pieces = list(_pieces(event, answer.writes))
+            for number_of_piece, piece in enumerate(pieces, start=1):
+                data = piece
+                if squeeze is not None:
+                    data = squeeze.compress(piece) + squeeze.flush(zlib.Z_SYNC_FLUSH)
+                waiting += data if unframed else self._http.send(h11.Data(data=data)) or b""
+                # The last piece goes with the end of the transfer: clients leave at once after it.
+                if answer.writes is not Writes.ONE and not (
+                    last and number_of_piece == len(pieces)
+                ):
+                    await self._write(waiting)
+                    waiting = b""
         if answer.ending in _PROTOCOL_BREAKS:
             await self._write(waiting)
             await self._break(answer.ending)
@@ -287,14 +290,13 @@ def _response(status: int, headers: dict[str, str]) -> h11.Response:
     return h11.Response(status_code=status, headers=list(headers.items()))
 
 
-def _pieces(events: tuple[bytes, ...], writes: Writes) -> Iterator[bytes]:
-    for event in events:
-        match writes:
-            case Writes.EVENT | Writes.ONE:
-                yield event
-            case Writes.TINY:
-                yield from (event[i : i + 1] for i in range(len(event)))
-            case Writes.SPLIT_CHARACTER:
-                # A continuation byte has the bits 10 on top: cut before the first.
-                at = next((i for i, byte in enumerate(event) if byte & 0xC0 == 0x80), 0)
-                yield from (piece for piece in (event[:at], event[at:]) if piece)
+def _pieces(event: bytes, writes: Writes) -> Iterator[bytes]:
+    match writes:
+        case Writes.EVENT | Writes.ONE:
+            yield event
+        case Writes.TINY:
+            yield from (event[i : i + 1] for i in range(len(event)))
+        case Writes.SPLIT_CHARACTER:
+            # A continuation byte has the bits 10 on top: cut before the first.
+            at = next((i for i, byte in enumerate(event) if byte & 0xC0 == 0x80), 0)
+            yield from (piece for piece in (event[:at], event[at:]) if piece)

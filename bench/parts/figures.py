@@ -1,0 +1,96 @@
+"""What a measurement is, and the two ways in which it is taken.
+
+Only processor time of this process counts (`time.process_time`): waiting for the network, and
+whatever else the machine does, is left out. Two ways that are compared take turns within one run,
+so that a machine that changes its speed changes both.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+ROUNDS = 15
+"""Rounds of a comparison; odd, so that the median is one of them."""
+
+REPEATS = 5
+"""Repeats of a single measurement; the quickest counts, the others were disturbed."""
+
+_LEAST_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One line of the table.
+
+    Attributes:
+        name: what was measured.
+        measured: the number.
+        unit: "×" for a ratio, else what is counted, such as "µs per chunk".
+        target: the most that it should be, None where there is none.
+        beside: what the number was made from, "" for nothing worth telling.
+    """
+
+    name: str
+    measured: float
+    unit: str
+    target: float | None = None
+    beside: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the target is met."""
+        if self.target is None:
+            return "no target"
+        return "met" if self.measured <= self.target else "missed"
+
+
+def _spent_s(work: Callable[[], object]) -> float:
+    gc.collect()
+    start_s = time.process_time()
+    work()
+    return time.process_time() - start_s
+
+
+def ratio(
+    name: str, bare: Callable[[], object], with_us: Callable[[], object], per_round: int, target: float
+) -> Figure:
+    """How many times the processor time of `bare` it takes `with_us`.
+
+    `per_round`: how many units (chunks, bodies) one call of either works through."""
+    for work in (bare, with_us):
+        work()
+    ratios, bares, ours = [], [], []
+    for number in range(ROUNDS):
+        # A B, then B A: whoever comes second finds warmer caches.
+        if number % 2:
+            with_us_s, bare_s = _spent_s(with_us), _spent_s(bare)
+        else:
+            bare_s, with_us_s = _spent_s(bare), _spent_s(with_us)
+        ratios.append(with_us_s / bare_s)
+        bares.append(bare_s)
+        ours.append(with_us_s)
+    before_us, after_us = (statistics.median(all_s) / per_round * 1e6 for all_s in (bares, ours))
+    lowest, _, highest = statistics.quantiles(ratios, n=4)
+    beside = f"{before_us:.1f} → {after_us:.1f} µs each; half of the rounds {lowest:.2f}–{highest:.2f}"
+    return Figure(name, statistics.median(ratios), "×", target, beside)
+
+
+def each_us(work: Callable[[], object], units: int = 1) -> float:
+    """Microseconds of processor time for one of the units that one call works through."""
+    times, took_s = 1, 0.0
+    while (took_s := _repeated_s(work, times)) < _LEAST_S:
+        times = times * 2 if took_s <= 0 else max(times + 1, int(times * 1.2 * _LEAST_S / took_s))
+    best_s = min([took_s, *(_repeated_s(work, times) for _ in range(REPEATS - 1))])
+    return best_s / times / units * 1e6
+
+
+def _repeated_s(work: Callable[[], object], times: int) -> float:
+    gc.collect()
+    start_s = time.process_time()
+    for _ in range(times):
+        work()
+    return time.process_time() - start_s

@@ -1,0 +1,83 @@
+"""Bytes in the shape of OpenAI's own (made up after `openai/types/chat` of openai-python 3.54)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+CHUNKS = 1_000
+
+_WORDS = (
+    " the", " river", " bends", " toward", " a", " quiet", " town", ",", " where", " lamps",
+    " are", " lit", " before", " dusk", ".", "\n", "It", " is", " said", " “so”",
+)  # fmt: skip
+_SHARED: dict[str, Any] = {
+    "id": "chatcmpl-B9MHDbslfkBeAs8l4bebGdFOJ6PeG",
+    "object": "chat.completion.chunk",
+    "created": 1741570283,
+    "model": "gpt-4o-2024-08-06",
+    "service_tier": "default",
+    "system_fingerprint": "fp_fc9f1d7035",
+}
+_USAGE: dict[str, Any] = {
+    "prompt_tokens": 46,
+    "completion_tokens": CHUNKS,
+    "total_tokens": CHUNKS + 46,
+    "prompt_tokens_details": {"cached_tokens": 0, "audio_tokens": 0},
+    "completion_tokens_details": {
+        "reasoning_tokens": 0,
+        "audio_tokens": 0,
+        "accepted_prediction_tokens": 0,
+        "rejected_prediction_tokens": 0,
+    },
+}
+
+
+def _compact(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _event(delta: dict[str, Any], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
+    return _compact({**_SHARED, "choices": [choice], "usage": None, "obfuscation": "kR3fTq"})
+
+
+def words(count: int = CHUNKS) -> list[str]:
+    """Text in pieces of the size of a token."""
+    return [_WORDS[number * 7 % len(_WORDS)] for number in range(count)]
+
+
+EVENT_DATA = [
+    _event({"role": "assistant", "content": "", "refusal": None}),
+    *(_event({"content": word}) for word in words()),
+    _event({}, "stop"),
+    _compact({**_SHARED, "choices": [], "usage": _USAGE, "obfuscation": "Q"}),
+    b"[DONE]",
+]
+EVENTS = [b"data: " + data + b"\n\n" for data in EVENT_DATA]
+
+BODY = _compact(
+    {
+        **_SHARED,
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "role": "assistant",
+                    "content": "".join(words(180)).strip(),
+                    "refusal": None,
+                    "annotations": [],
+                },
+                "logprobs": None,
+                "finish_reason": "stop",
+            }
+        ],
+        "usage": {**_USAGE, "completion_tokens": 180, "total_tokens": 226},
+    }
+)
+
+MESSAGES: list[dict[str, str]] = [
+    {"role": "system", "content": "You are a patient assistant. " + "".join(words(60))},
+    {"role": "user", "content": "Tell me about the town." + "".join(words(20))},
+]
