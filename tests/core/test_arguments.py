@@ -199,6 +199,7 @@ def test_half_a_surrogate_pair_is_valid_as_an_escape():
     assert finding_of(text) == Finding.WHOLE
 
 
+@pytest.mark.slow
 def test_nesting_deeper_than_jiter_goes_is_only_memory():
     """jiter stops at 200 levels; an argument text is data and may not crash us at any depth."""
     for opening, closing, times in (

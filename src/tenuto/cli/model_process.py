@@ -37,7 +37,7 @@ def main(log: str, prefill: str) -> None:
     params.port = 0  # the system's choice: no other program can take it in between
     params.n_ctx = 2048
     params.n_parallel = 1
-    params.cpuparams.n_threads = 2
+    params.cpuparams.n_threads = 1  # two stall each other for seconds where the cores are shared
     params.sampling.temp = 0
     params.prefill_assistant = prefill == "on"
     server = xllamacpp.Server(params)

@@ -32,6 +32,11 @@ LIBRARIES = ("httpx2", "httpx")
 """The two libraries, the one that current SDKs stand on first."""
 
 
+DRAIN_S = 0.1
+"""How long the rest of a response that has said its last is waited for, so that its connection can
+be used again; the openai SDK waits as long."""
+
+
 def library_of(client: object) -> ModuleType | None:
     """The library that a client's class comes from, or None.
 
@@ -248,22 +253,29 @@ class _AsyncUpstream:
         exchange.first = exchange.first if exchange.first is not None else response
         self.head = _head(response)
         consumed = response.is_stream_consumed
-        self._pieces: AsyncGenerator[bytes, None] = (
-            _once(response.content) if consumed else response.aiter_raw()
-        )
+        # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
+        # which then outlives its event loop.
+        self._pieces: Any = aiter(_once(response.content) if consumed else response.stream)
 
     async def read(self) -> bytes | Lost:
         try:
             async for piece in self._pieces:
                 if piece:
-                    return piece
+                    return piece  # type: ignore[no-any-return]
         except self._exchange.library.RequestError as error:
             return self._exchange.lost(error)
         return b""
 
+    async def finish(self) -> None:
+        anyio = importlib.import_module("anyio")
+        with anyio.move_on_after(DRAIN_S):
+            while isinstance(piece := await self.read(), bytes) and piece:
+                await anyio.lowlevel.checkpoint()
+        await self.close()
+
     async def close(self) -> None:
-        # Left to the collector, an unfinished generator outlives its event loop.
-        await self._pieces.aclose()
+        if isinstance(self._pieces, AsyncGenerator):
+            await self._pieces.aclose()
         await self._response.aclose()
 
 

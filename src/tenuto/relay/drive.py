@@ -31,6 +31,9 @@ class AsyncUpstream(Protocol):
     async def read(self) -> bytes | Lost:
         """The next bytes as they came, b"" at the end."""
 
+    async def finish(self) -> None:
+        """Nothing more is wanted: give its connection back where that takes no time, and close."""
+
     async def close(self) -> None:
         """Stop reading; may be called twice."""
 
@@ -89,6 +92,8 @@ async def drive_async(
             try:
                 command = run.send(reply)
             except StopIteration:
+                if upstream is not None:
+                    await upstream.finish()
                 return
             reply = None
             match command:
@@ -101,13 +106,13 @@ async def drive_async(
                     yield head
                 case Transmit():
                     if upstream is not None:
-                        await upstream.close()
+                        await upstream.finish()
                     answer = await connect(command)
                     upstream = None if isinstance(answer, Lost) else answer
                     reply = answer if isinstance(answer, Lost) else answer.head
                 case Wait(seconds):
                     if upstream is not None:
-                        await upstream.close()
+                        await upstream.finish()
                     await sleep(seconds)
                 case Reraise(error):
                     raise error

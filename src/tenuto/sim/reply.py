@@ -289,7 +289,8 @@ def _next(at: int, text: str, fits: Any) -> int:
 def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
     out = list(calls)
     if step.arguments is not Arguments.WHOLE and out:
-        chosen = range(len(out)) if step.broken_call is None else [step.broken_call]
+        places = range(len(out))
+        chosen = places if step.broken_call is None else places[step.broken_call :][:1]
         for index in chosen:
             raw = _broken(str(out[index].arguments), step.arguments)
             out[index] = replace(out[index], arguments=raw)
