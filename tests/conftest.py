@@ -1,6 +1,7 @@
 """What every test may ask for. Fixtures that serve one folder stand in that folder's conftest."""
 
 import pytest
+from asking import WAYS
 from hypothesis import settings
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
@@ -12,3 +13,9 @@ settings.load_profile("house")
 def anyio_backend() -> str:
     """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""
     return "asyncio"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give each test that asks for `way` both kinds of client."""
+    if "way" in metafunc.fixturenames:
+        metafunc.parametrize("way", WAYS)

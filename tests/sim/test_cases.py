@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import openai
 import pytest
+from asking import broken_call, in_every_mode, verdicts
 
 from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
 from tenuto.sim.history import is_json_object
@@ -38,50 +39,6 @@ REQUIRED = [
     "double_done", "empty_choices_frames", "moderation_frame", "multibyte_split", "tiny_writes",
     "one_write",
 ]  # fmt: skip
-
-
-def broken_call(got: Any) -> str:
-    """Return what is wrong with the calls that were handed out, "" where nothing is."""
-    ids = [call.get("id") for call in got.calls]
-    if len(set(ids)) < len(ids) or not all(isinstance(i, str) and i for i in ids):
-        return "ids"
-    for call in got.calls:
-        raw = call["function"]["arguments"]
-        if not isinstance(raw, str) or not is_json_object(raw):
-            return "arguments"
-        if call.get("type") != "function":
-            return "type"
-    return "lying" if got.calls and got.finish not in ("stop", "tool_calls") else ""
-
-
-def next_turn_is_refused(bare: Any, got: Any) -> bool:
-    """Return whether the history with the answer in it is refused."""
-    results = [
-        {"role": "tool", "tool_call_id": call.get("id"), "content": "ok"} for call in got.calls
-    ]
-    after = [] if got.calls else [{"role": "user", "content": "Go on."}]
-    said = bare.ask([*got.history, got.message, *results, *after])
-    return isinstance(said.error, openai.BadRequestError)
-
-
-def verdicts(bare: Any, got: Any, case: Case) -> set[Bare]:
-    """Return everything that is true of a result."""
-    if got.error is not None:
-        mine = isinstance(got.error, openai.OpenAIError)
-        return {Bare.RAISES if mine else Bare.HARMFUL}
-    right = (got.text, got.raw_arguments) == bare.wanted(got, case)
-    if got.calls and broken_call(got):
-        return {Bare.HARMFUL}
-    refused = next_turn_is_refused(bare, got)
-    if right and not refused:
-        return {Bare.FINE}
-    return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
-
-
-def in_every_mode(cases: Any) -> Any:
-    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
-    ids = [f"{case.name}-{mode}" for case, mode in pairs]
-    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

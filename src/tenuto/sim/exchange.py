@@ -25,6 +25,7 @@ from tenuto.sim.prose import key_of
 from tenuto.sim.render import CREATED, Envelope, dump, frame, render_body, render_events
 from tenuto.sim.reply import (
     Settings,
+    answers_result,
     budget_of,
     first_prompt,
     reply,
@@ -149,7 +150,8 @@ class Exchange:
         kind = state.kind or Kind.TEXT
         whole = wanted(prompt, kind, tool_names(body), state.response_format, state.answers)
         said = reply(body, step, whole, self.settings, results_failed=state.broken_call)
-        if whole.calls and (said.calls or step.say is not Say.ANSWER):
+        calling = step.say is not Say.ANSWER and not answers_result(body["messages"])
+        if whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         choices = body.get("n")
         envelope = Envelope(

@@ -54,7 +54,7 @@ LENGTH_CASES: Final = (
     _cut("length_then_empty", "Each continuation is empty.",
          LENGTH, Step(say=Say.NOTHING), repeat_last=True, recoverable=False, behaviours=("C13",)),
     _cut("length_then_call", "The continuation ends the text and calls a tool.",
-         Step(kind=Kind.TEXT_CALL, keep=0.45, finish="length"),
+         Step(kind=Kind.TEXT_CALL, keep=0.8, finish="length"),
          wants_tools=True, behaviours=("C24",)),
     _cut("length_then_filter", "The continuation is blocked by a filter.",
          LENGTH, Step(keep=0, finish="content_filter"),
@@ -73,7 +73,8 @@ REASONING_CASES: Final = (
     Case("think_tag_only", (Step(say=Say.THINK_CLOSED),),
          "The text is one closed think block.", behaviours=("E1", "E4")),
     Case("think_tag_unclosed_length", (Step(say=Say.THINK_OPEN, finish="length"),),
-         "The limit cuts inside of a think block.", behaviours=("E1", "C11")),
+         "The limit cuts inside of a think block.",
+         request={"max_tokens": 400}, behaviours=("E1", "C11")),
 )  # fmt: skip
 
 EMPTY_CASES: Final = (
@@ -102,7 +103,7 @@ STOP_CASES: Final = (
          modes=_STREAM, behaviours=("S6",)),
     Case("suspected_truncation", (Step(finish="stop"),),
          "The answer ends exactly at the cap, with a clean stop.",
-         recoverable=False, request={"max_tokens": 60}, behaviours=("N12",)),
+         modes=_BODY, recoverable=False, request={"max_tokens": 60}, behaviours=("N12",)),
     Case("abort", (Step(keep=0.6, finish="abort"),), "The server aborts the generation.",
          recoverable=False, behaviours=("N1",)),
 )  # fmt: skip

@@ -1,0 +1,112 @@
+"""Every fault that the simulator knows, through the wrapped SDK, four ways: nothing silent, nothing
+harmful, no broken call, bounded, and the next turn is accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+import openai
+import pytest
+from asking import Asker, Got, broken_call, in_every_mode, next_turn_is_refused
+from wrapping import QUICK, Wrapped
+
+import tenuto
+from tenuto.sim import CASES, HTTP_FAULTS, Case, Simulator
+
+MOST_REQUESTS = 8
+"""More than any ladder of the default policy can send for one turn."""
+
+TRUTHFUL_STOPS = {
+    "unknown_stop": "weird_new_reason",
+    "unknown_stop_control": "weird\x1b[31m\nreason",
+    "abort": "abort",
+    "length_then_filter": "content_filter",
+    "content_filter": "content_filter",
+    "empty_after_tool_result_always": "stop",
+}
+"""What an unfinished turn may show instead of `length`: the provider's own words (P1a)."""
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[tuple[Simulator, Wrapped, Wrapped]]:
+    with Simulator() as sim:
+        default = Wrapped(sim, tenuto.Policy(**QUICK))
+        strict = Wrapped(sim, tenuto.Policy(on_incomplete="error", **QUICK))
+        yield sim, default, strict
+        default.close()
+        strict.close()
+
+
+def is_right(asker: Asker, got: Got, case: Case) -> bool:
+    """Whether the answer is the full right one: think blocks aside, arguments as JSON."""
+    text, arguments = asker.wanted(got, case)
+    said = re.sub(r"<think>.*?</think>", "", got.text, flags=re.DOTALL).strip()
+    given = [json.loads(raw) for raw in got.raw_arguments]
+    return said == text.strip() and given == [json.loads(raw) for raw in arguments]
+
+
+def is_truthful(got: Got, case: Case) -> bool:
+    """Whether the answer says of itself that it is not whole."""
+    if case.name == "refusal":
+        return bool(got.message.get("refusal"))
+    return got.finish == TRUTHFUL_STOPS.get(case.name, "length")
+
+
+@pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9")
+@in_every_mode(CASES.values())
+def test_a_wrapped_client_recovers_or_ends_truthfully(world, case, mode, way):
+    sim, asker, _ = world
+    before = len(sim.requests)
+    got = asker.ask_case(case, mode, way)
+    assert len(sim.requests) - before <= MOST_REQUESTS
+    if got.error is not None:
+        assert isinstance(got.error, openai.APIError), "a foreign exception is harmful"
+        assert not case.recoverable
+        return
+    assert not broken_call(got)
+    ending = dict(asker.ending)
+    if is_right(asker, got, case):
+        expected = "complete" if case.name not in ("suspected_truncation",) else ending["status"]
+        assert ending["status"] == expected
+    else:
+        assert not case.recoverable
+        assert case.name == "suspected_truncation" or is_truthful(got, case)
+    assert not next_turn_is_refused(asker, got)
+
+
+@pytest.mark.behaviour("P1a")
+@in_every_mode(CASES.values())
+def test_on_incomplete_error_raises_for_every_unfinished_turn(world, case, mode):
+    sim, _, asker = world
+    got = asker.ask_case(case, mode)
+    ending = dict(asker.ending)
+    if ending["status"] == "complete":
+        assert got.error is None
+        assert case.name == "suspected_truncation" or is_right(asker, got, case)
+    else:
+        assert isinstance(got.error, openai.APIError)
+
+
+@pytest.mark.behaviour("P1a", "P1b")
+def test_an_error_after_recovery_is_not_retried_by_the_sdk(world):
+    sim, asker, _ = world
+    before = len(sim.requests)
+    got = asker.ask_case(CASES["empty_always"], "body")
+    assert isinstance(got.error, openai.InternalServerError)
+    assert got.error.response.headers["x-should-retry"] == "false"
+    turns = {event.turn for event in asker.events}
+    assert len(turns) == 1
+    assert len(sim.requests) - before == asker.ending["attempts"]
+
+
+@pytest.mark.behaviour("P1b")
+@pytest.mark.parametrize("name", ["http_429_once", "http_500_once", "http_503_always"])
+def test_a_status_of_the_first_attempt_is_left_to_the_sdk(world, name):
+    sim, asker, _ = world
+    before = len(sim.requests)
+    got = asker.ask_case(HTTP_FAULTS[name], "body")
+    sent = len(sim.requests) - before
+    assert sent == (3 if name == "http_503_always" else 2), "the SDK's own retries, and no others"
+    assert (got.error is None) == (name != "http_503_always")
