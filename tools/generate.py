@@ -10,11 +10,21 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import behaviours
+import page_events
+import page_ladders
+import page_policy
+import page_providers
+import page_stops
 
 ROOT = Path(__file__).resolve().parent.parent
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/behaviours.md": behaviours.render_page,
+    "docs/events.md": page_events.render,
+    "docs/ladders.md": page_ladders.render,
+    "docs/policy.md": page_policy.render,
+    "docs/providers.md": page_providers.render,
+    "docs/stops.md": page_stops.render,
 }
 BLOCKS: dict[str, Callable[[], str]] = {}
 

@@ -56,7 +56,11 @@ def _spent_s(work: Callable[[], object]) -> float:
 
 
 def ratio(
-    name: str, bare: Callable[[], object], with_us: Callable[[], object], per_round: int, target: float
+    name: str,
+    bare: Callable[[], object],
+    with_us: Callable[[], object],
+    per_round: int,
+    target: float,
 ) -> Figure:
     """How many times the processor time of `bare` it takes `with_us`.
 
@@ -75,7 +79,9 @@ def ratio(
         ours.append(with_us_s)
     before_us, after_us = (statistics.median(all_s) / per_round * 1e6 for all_s in (bares, ours))
     lowest, _, highest = statistics.quantiles(ratios, n=4)
-    beside = f"{before_us:.1f} → {after_us:.1f} µs each; half of the rounds {lowest:.2f}–{highest:.2f}"
+    beside = (
+        f"{before_us:.1f} → {after_us:.1f} µs each; half of the rounds {lowest:.2f}–{highest:.2f}"
+    )
     return Figure(name, statistics.median(ratios), "×", target, beside)
 
 

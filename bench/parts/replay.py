@@ -15,7 +15,9 @@ from pathlib import Path
 
 from parts.recorded import BODY, EVENTS
 
-_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nopenai-version: 2020-10-01\r\nx-request-id: req_b1\r\n"
+_HEAD = (
+    b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nopenai-version: 2020-10-01\r\nx-request-id: req_b1\r\n"
+)
 WHOLE = _HEAD % b"application/json" + b"content-length: %d\r\n\r\n" % len(BODY) + BODY
 STREAM_HEAD = _HEAD % b"text/event-stream; charset=utf-8" + b"transfer-encoding: chunked\r\n\r\n"
 STREAM = [b"%x\r\n%s\r\n" % (len(event), event) for event in EVENTS] + [b"0\r\n\r\n"]

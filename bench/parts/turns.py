@@ -32,7 +32,9 @@ def _stream(client: openai.OpenAI) -> Callable[[], object]:
     return work
 
 
-def _async_stream(client: openai.AsyncOpenAI, loop: asyncio.AbstractEventLoop) -> Callable[[], object]:
+def _async_stream(
+    client: openai.AsyncOpenAI, loop: asyncio.AbstractEventLoop
+) -> Callable[[], object]:
     async def turn() -> int:
         chunks = await client.chat.completions.create(
             model="gpt-4o", messages=MESSAGES, stream=True, stream_options={"include_usage": True}

@@ -1,0 +1,98 @@
+"""From arguments to an exit code: 0 all is well, 1 it did not work, 2 it was asked wrongly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import cyclopts
+
+INTERRUPTED = 130
+"""What a shell says of a program that Ctrl-C ended."""
+
+
+class CommandFailed(Exception):
+    """A command could not do its work; the message is for a person, on one line."""
+
+    def __init__(self, message: str, exit_code: int = 1) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code; None: the arguments of the process."""
+    try:
+        import cyclopts
+        import rich  # noqa: F401 - loaded here, so that its absence is told before any work
+    except ModuleNotFoundError as error:
+        return _say(
+            f"the command needs the package {error.name}; install it with: "
+            "pip install 'tenuto[cli]'",
+            2,
+        )
+    from tenuto.core.errors import TenutoError
+
+    app = build()
+    try:
+        code = app(
+            sys.argv[1:] if arguments is None else list(arguments),
+            exit_on_error=False,
+            print_error=False,
+            result_action="return_value",
+        )
+        sys.stdout.flush()
+    except cyclopts.CycloptsError as error:
+        return _say(f"{_one_line(str(error))} (see tenuto --help)", 2)
+    except CommandFailed as error:
+        return _say(_one_line(str(error)), error.exit_code)
+    except TenutoError as error:
+        return _say(_one_line(str(error)), 2)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `tenuto faults | head`: the reader has seen enough
+        sys.stdout = None  # type: ignore[assignment] # nothing is left to flush at exit
+        return 0
+    return code if isinstance(code, int) else 0
+
+
+def build() -> cyclopts.App:
+    """The command with its sub-commands."""
+    from cyclopts import App
+
+    import tenuto
+    from tenuto.cli import demo, detect, faults, policy, sim
+
+    app = App(
+        name="tenuto",
+        help="Finds out why a language model's turn ended, and finishes it.",
+        help_epilogue=_examples("tenuto demo", "tenuto detect answer.json", "tenuto policy --json"),
+        help_format="plaintext",
+        version=f"tenuto {tenuto.__version__}",
+        version_format="plaintext",
+        suppress_keyboard_interrupt=False,
+    )
+    commands: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
+        (demo.demo, demo.EXAMPLES),
+        (detect.detect, detect.EXAMPLES),
+        (faults.faults, faults.EXAMPLES),
+        (policy.policy, policy.EXAMPLES),
+        (sim.sim, sim.EXAMPLES),
+    )
+    for command, examples in commands:
+        app.command(command, help_epilogue=_examples(*examples))
+    return app
+
+
+def _examples(*lines: str) -> str:
+    return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _say(message: str, code: int) -> int:
+    print(f"tenuto: {message}", file=sys.stderr)
+    return code

@@ -1,0 +1,79 @@
+"""`tenuto detect`: why recorded answers ended."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import tenuto
+from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.core.stop import printable
+
+EXAMPLES = (
+    "tenuto detect answer.json stream.sse",
+    "curl -s $URL -d @request.json | tenuto detect -",
+    "tenuto detect --json *.json",
+)
+_BAD_FILE = 2
+
+
+def detect(*files: str, json: JsonFlag = False) -> int:
+    """Say why each recorded answer ended.
+
+    Args:
+        files: bodies (JSON) or streams (server-sent events) as they were received; "-" reads from
+            standard input.
+        json: print one JSON object a line.
+    """
+    if not files:
+        from tenuto.cli.app import CommandFailed
+
+        raise CommandFailed("name at least one file, or - for standard input", _BAD_FILE)
+    code = 0
+    for name in files:
+        try:
+            found = described(name, _content(name))
+        except OSError as error:
+            found, code = {"file": name, "error": error.strerror or str(error)}, _BAD_FILE
+        if json:
+            print_json(found, indent=None)
+        elif "error" in found:
+            print(f"tenuto: {name} cannot be read: {found['error']}", file=sys.stderr)
+        else:
+            print(_sentence(found), flush=True)
+    return code
+
+
+def described(name: str, content: bytes) -> dict[str, Any]:
+    """Why an answer ended, as plain values.
+
+    >>> described("x", b'{"choices": [{"mess')["reason"]
+    'dropped'
+    """
+    stop = tenuto.detect(content)
+    return {
+        "file": name,
+        "reason": stop.reason.value,
+        "raw": stop.raw,
+        "field": stop.field,
+        "detail": stop.detail,
+        "confidence": stop.confidence.value,
+        "anomalies": list(stop.anomalies),
+        "message": stop.message,
+    }
+
+
+def _content(name: str) -> bytes:
+    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+
+
+def _sentence(found: dict[str, Any]) -> str:
+    native = ""
+    if found["raw"] is not None:
+        native = f", {found['field']} = {printable(found['raw'])!r}"
+    odd = f", odd: {', '.join(found['anomalies'])}" if found["anomalies"] else ""
+    return (
+        f"{found['file']}: {found['reason']} ({found['confidence']} confidence{native}{odd}). "
+        f"{found['message']}"
+    )

@@ -1,0 +1,62 @@
+"""`tenuto policy`: every setting, and what is in force here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.config import load_policy
+from tenuto.core.policy import RULES, Policy
+
+EXAMPLES = (
+    "tenuto policy",
+    "TENUTO_CONTINUATION_MAX_ATTEMPTS=5 tenuto policy",
+    "tenuto policy --json",
+)
+
+
+def policy(*, json: JsonFlag = False) -> None:
+    """List all settings: the value in force here, the default, what is allowed, the variable.
+
+    Settings come from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the environment;
+    the later of these wins.
+
+    Args:
+        json: print one JSON object, with a key for each setting.
+    """
+    settings = described(load_policy())
+    if json:
+        print_json(settings)
+        return
+    print_table(
+        ("setting", "in force", "default", "allowed", "environment variable"),
+        (
+            (name, _shown(of["value"]), _shown(of["default"]), of["allowed"], of["variable"])
+            for name, of in settings.items()
+        ),
+    )
+
+
+def described(in_force: Policy) -> dict[str, dict[str, Any]]:
+    """The settings by name, as plain values.
+
+    >>> described(Policy(backoff_s=2.0))["backoff_s"]["value"]
+    2.0
+    """
+    default = Policy()
+    return {
+        name: {
+            "value": getattr(in_force, name),
+            "default": getattr(default, name),
+            "allowed": rule.allowed,
+            "variable": f"TENUTO_{name.upper()}",
+        }
+        for name, rule in RULES.items()
+    }
+
+
+def _shown(value: object) -> str:
+    """A value as TOML and the environment spell it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "none" if value is None else str(value)

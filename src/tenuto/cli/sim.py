@@ -1,0 +1,59 @@
+"""`tenuto sim`: the simulator in the foreground."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from tenuto.cli.app import CommandFailed
+from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.sim import serve
+from tenuto.sim.simulator import Prefill
+
+EXAMPLES = (
+    "tenuto sim --port 8089",
+    "tenuto sim --port 8089 --gzip --prefill continue",
+    "OPENAI_BASE_URL=http://127.0.0.1:8089/v1 OPENAI_API_KEY=none python my_program.py",
+)
+
+_HOW = """\
+The simulator answers at {url} until Ctrl-C. Any API key will do.
+Choose a fault by the model name, for example "sim/length_twice", or by a header:
+  x-sim-fault: length_twice           one fault by name
+  x-sim-script: length,drop,normal    steps, one for each request of a conversation
+`tenuto faults` lists them, and GET {root}/sim/faults does so as JSON."""
+
+
+def sim(
+    *,
+    port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
+    host: str = "127.0.0.1",
+    gzip: Annotated[bool, Parameter(negative="")] = False,
+    prefill: Prefill = "restart",
+    json: JsonFlag = False,
+) -> None:
+    """Run a provider that can be told to fail, until Ctrl-C.
+
+    Args:
+        port: the port to listen on; 0: any that is free.
+        host: the address to listen on.
+        gzip: compress answers for clients that accept it.
+        prefill: what a trailing assistant message does: the answer begins anew, is continued, or
+            the request is refused.
+        json: announce the address as one JSON object on one line.
+    """
+
+    def ready(url: str) -> None:
+        root = url.removesuffix("/v1")
+        if json:
+            print_json({"base_url": url, "faults_url": f"{root}/sim/faults"}, indent=None)
+        else:
+            print(_HOW.format(url=url, root=root), flush=True)
+
+    try:
+        serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CommandFailed(f"cannot listen on {host} port {port}: {reason}") from None

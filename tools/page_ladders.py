@@ -1,0 +1,202 @@
+"""docs/ladders.md: what is done about each outcome, from the machine's own tables."""
+
+from collections.abc import Iterator
+from typing import get_args
+
+from page import code, codes, table
+
+from tenuto.core import hints
+from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
+from tenuto.core.machine import (
+    CONSECUTIVE,
+    ENDINGS,
+    LADDERS,
+    LIMITS,
+    Facts,
+    Rung,
+    State,
+    View,
+)
+from tenuto.core.outcome import Outcome
+from tenuto.core.policy import Policy
+from tenuto.core.response import Builder
+from tenuto.core.signals import CallDelta, TextDelta
+from tenuto.wire.base import Shown, Wire
+from tenuto.wire.registry import wires
+
+HEAD = """\
+# Ladders
+
+What is done about each outcome of a response. `LADDERS` in `src/tenuto/core/machine.py` is the
+whole of it: the first rung whose guards hold and whose budget is not spent is taken; past the last
+one the turn ends.
+
+## A turn
+"""
+
+LADDER_HEAD = """
+## The ladders
+
+A rung is tried when all that its second column names is so. Its budget is counted over the turn;
+a policy key sets how often it may be spent. A rung that sends nothing ends the turn.
+"""
+
+ENDING_HEAD = """
+## The endings
+
+How a turn ends when no rung is left: its status where text is kept and where none is, and its
+reason, unless a guard that has a reason of its own stood in the way (`time_limit`, …).
+"""
+
+SHOWN_HEAD = """
+## What the caller sees
+
+The same endings on each wire. `stop` is the default of `on_incomplete`; `notice` adds a line of
+text; with `error` every turn that is not complete is an error, so that SDKs raise.
+"""
+
+EDITS_HEAD = """
+## The edits
+
+What a request that Tenuto sends differs in from the caller's own. Hints (`CONTINUE`, …) are quoted
+from `src/tenuto/core/hints.py`.
+"""
+
+_SAID = "What was said so far"
+_HINTS = {text: name for name, text in vars(hints).items() if name.isupper()}
+
+
+def render() -> str:
+    """The page."""
+    lines = [HEAD, "```mermaid", *_diagram(), "```", LADDER_HEAD]
+    lines += table(["Outcome", "Rung", "Taken when", "Budget", "What is sent"], _rungs())
+    lines.append(EDITS_HEAD)
+    lines += table(["Edit", "What it does"], _meanings())
+    lines.append(ENDING_HEAD)
+    lines += table(["Outcome", "Reason", "With text", "Without", "What may help"], _endings())
+    lines.append(SHOWN_HEAD)
+    for name, wire in sorted(wires().items()):
+        lines += [f"### {name}", ""]
+        lines += table(["Outcome", "`stop`", "`notice`", "`error`"], _faces(wire))
+    return "\n".join(lines) + "\n"
+
+
+def _diagram() -> Iterator[str]:
+    """One state per outcome; a rung that sends leads back to the request."""
+    yield "stateDiagram-v2"
+    yield "    [*] --> Request"
+    for outcome, ladder in LADDERS.items():
+        state = _state(outcome)
+        yield f"    Request --> {state}: {_words(outcome)}"
+        for number, rung in enumerate(ladder, 1):
+            if rung.edits is not None:
+                yield f"    {state} --> Request: {number}. {rung.name}"
+            else:
+                for status in _statuses(outcome, rung):
+                    yield f"    {state} --> {status.title()}: {number}. {rung.name}"
+        for status in dict.fromkeys((ENDINGS[outcome].kept, ENDINGS[outcome].bare)):
+            yield f"    {state} --> {status.title()}: {ENDINGS[outcome].reason}"
+    for status in Status:
+        yield f"    {status.title()} --> [*]"
+
+
+def _statuses(outcome: Outcome, rung: Rung) -> list[Status]:
+    if rung.ends is not None:
+        return [rung.ends[0]]
+    return list(dict.fromkeys((ENDINGS[outcome].kept, ENDINGS[outcome].bare)))
+
+
+def _state(outcome: Outcome) -> str:
+    return "".join(word.title() for word in outcome.split("_"))
+
+
+def _words(outcome: Outcome) -> str:
+    return outcome.replace("_", " ")
+
+
+def _rungs() -> Iterator[list[str]]:
+    for outcome, ladder in LADDERS.items():
+        for number, rung in enumerate(ladder, 1):
+            guards = "; ".join(guard.name for guard in rung.guards)
+            name = f"{number}. {rung.name}"
+            yield [code(outcome), name, guards, _budget(rung), _sent(outcome, rung)]
+        if not ladder:
+            yield [code(outcome), "none: the turn ends", "–", "–", "–"]
+
+
+def _budget(rung: Rung) -> str:
+    if rung.budget is None:
+        return "–"
+    key = LIMITS[rung.budget]
+    row = ", in a row" if rung.budget in CONSECUTIVE else ""
+    return f"{code(rung.budget)}: {code(key)} = {getattr(Policy(), key)}{row}"
+
+
+def _sent(outcome: Outcome, rung: Rung) -> str:
+    """The edits that a rung makes, found by making them for an example."""
+    if rung.edits is None:
+        if rung.ends is None:
+            return f"nothing: ends as {code(outcome)} does"
+        status, reason = rung.ends
+        return f"nothing: ends {status}, {code(reason)}"
+    plain = _edits(rung, structured=False)
+    document = [name for name in _edits(rung, structured=True) if name not in plain]
+    sent = codes(plain) if plain else "the same request again"
+    sent += f"; for a document {codes(document)}" if document else ""
+    return f"{sent}; after a wait" if rung.waits else sent
+
+
+def _edits(rung: Rung, *, structured: bool) -> list[str]:
+    assert rung.edits is not None
+    builder = Builder()
+    for signal in (TextDelta(_SAID), CallDelta(0, "a", "tool", '{"cut": ')):
+        builder.feed(signal)
+    facts = Facts(said=_SAID, structured=structured)
+    view = View(State(), builder.build(), facts, Policy(), now_s=0.0)
+    return [_name(edit) for edit in rung.edits(view)]
+
+
+def _name(edit: Edit) -> str:
+    """The edit's own name; for what is said in it, the name of the hint."""
+    name = type(edit).__name__
+    if isinstance(edit, AppendAssistant | AppendUser) and edit.text in _HINTS:
+        return f"{name}({_HINTS[edit.text]})"
+    if isinstance(edit, AppendAssistant) and edit.prefill:
+        return f"{name}(prefill)"
+    return name
+
+
+def _meanings() -> Iterator[list[str]]:
+    for edit in get_args(Edit):
+        yield [code(edit.__name__), " ".join((edit.__doc__ or "").split())]
+
+
+def _endings() -> Iterator[list[str]]:
+    for outcome, ending in ENDINGS.items():
+        row = [code(outcome), code(ending.reason), ending.kept, ending.bare]
+        yield [*row, ending.suggestion.replace("_", " ")]
+
+
+def _faces(wire: Wire) -> Iterator[list[str]]:
+    for outcome in ENDINGS:
+        if ENDINGS[outcome].bare is Status.COMPLETE:
+            yield [code(outcome), "the stop that came", "the same", "the same"]
+            continue
+        shown = wire.shown[outcome]
+        yield [code(outcome), _stop(shown), _notice(shown), f"error {code(_code(outcome, shown))}"]
+
+
+def _stop(shown: Shown) -> str:
+    if shown.error:
+        return f"error {code(shown.error)}"
+    return (
+        f"the stop that came, else {code(shown.native)}" if shown.received else code(shown.native)
+    )
+
+
+def _notice(shown: Shown) -> str:
+    return "the same error" if shown.error else f"a line of text, then {_stop(shown)}"
+
+
+def _code(outcome: Outcome, shown: Shown) -> str:
+    return shown.error or ENDINGS[outcome].reason

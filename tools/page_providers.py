@@ -1,0 +1,38 @@
+"""docs/providers.md: who is known, and what their form of a wire allows."""
+
+from collections.abc import Iterator
+
+from page import attributes, code, codes, sentence, table, yes
+
+from tenuto.providers.table import PROVIDERS, UNKNOWN, Provider
+from tenuto.wire.base import Dialect
+
+HEAD = """\
+# Providers
+
+A provider is recognized by the host of its base URL, or by the `server` header of its responses.
+Whoever is not recognized works as well, with the safe defaults of the last row.
+"""
+
+
+def render() -> str:
+    """The page."""
+    told = attributes(Dialect.__doc__)
+    lines = [HEAD]
+    head = ["Provider", "Wire", "Hosts", "`server`", "`prefill`", "`output_key`", "`sends_no_stop`"]
+    lines += table([*head, "Source"], _rows())
+    lines += ["", "## Columns", ""]
+    lines += table(["Column", "Meaning"], ([code(k), sentence(v)] for k, v in told.items()))
+    return "\n".join(lines) + "\n"
+
+
+def _rows() -> Iterator[list[str]]:
+    for row in (*PROVIDERS, UNKNOWN):
+        dialect = row.dialect
+        flags = (yes(dialect.prefill), code(dialect.output_key), yes(dialect.sends_no_stop))
+        yield [dialect.name, code(row.wire), *_known_by(row), *flags, row.source or "–"]
+
+
+def _known_by(row: Provider) -> tuple[str, str]:
+    hosts = codes("*" + host if host.startswith(".") else host for host in row.hosts)
+    return hosts, code(row.server) if row.server else "–"

@@ -1,0 +1,82 @@
+"""docs/stops.md: why a response ended, and what its errors mean."""
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import ModuleType
+
+from page import code, codes, table, yes
+
+from tenuto.core.fault import FAULT_CLASSES
+from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES, StopReason
+from tenuto.wire.registry import wires
+
+HEAD = """\
+# Stops
+
+Why a response ended: the normalized reasons, the native values of each wire, and the errors.
+
+## Reasons
+
+Gravest first: where one response gives several reasons, the graver one is believed. A clean reason
+is one by which the provider says that the response is whole.
+"""
+
+KINDS_HEAD = """
+## Kinds of errors
+
+What follows from each: may the same request be sent again, may another candidate be asked, would a
+shorter prompt help, and which stop reason it amounts to.
+"""
+
+Stops = Mapping[str, tuple[StopReason, str | None]]
+
+
+def render() -> str:
+    """The page."""
+    lines = [HEAD]
+    lines += table(["Reason", "Clean", "What it says"], _reasons())
+    lines.append(KINDS_HEAD)
+    lines += table(["Kind", "Retryable", "Fallback", "Compress", "Reason"], _kinds())
+    for name, wire in sorted(wires().items()):
+        module = import_module(type(wire).__module__)
+        lines += ["", f"## Wire: {name}", "", "### Stop values", ""]
+        lines += table(["Native value", "Reason", "Detail", "Whose"], _values(module))
+        lines += ["", "### Errors", "", "The first row that fits decides.", ""]
+        lines += table(["Kind", "Codes and types", "Words", "HTTP status"], _errors(module))
+    return "\n".join(lines) + "\n"
+
+
+def _reasons() -> Iterator[list[str]]:
+    for reason in GRAVITY:
+        yield [code(reason), yes(reason in CLEAN), SENTENCES[reason]]
+
+
+def _kinds() -> Iterator[list[str]]:
+    for kind, known in FAULT_CLASSES.items():
+        flags = (known.retryable, known.fallback, known.compress)
+        yield [code(kind), *map(yes, flags), code(known.reason)]
+
+
+def _values(module: ModuleType) -> Iterator[list[str]]:
+    """The wire's own values, then those of its dialects."""
+    tables: tuple[tuple[str, Stops], ...] = (
+        ("the wire's own", module.STOPS),
+        ("dialects", getattr(module, "DIALECT_STOPS", {})),
+    )
+    for whose, stops in tables:
+        for native, (reason, detail) in stops.items():
+            yield [code(native), code(reason), code(detail) if detail else "–", whose]
+
+
+def _errors(module: ModuleType) -> Iterator[list[str]]:
+    for row in module.ERRORS:
+        words = code(row.words.pattern) if row.words else "–"
+        last = max(row.statuses, default=0)
+        statuses = f"{row.statuses.start}–{last}" if len(row.statuses) > 1 else str(last or "–")
+        always = "–" if row.codes or row.words or row.statuses else "all else"
+        yield [
+            code(row.kind),
+            codes(sorted(row.codes)),
+            words,
+            statuses if always == "–" else always,
+        ]
