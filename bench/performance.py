@@ -1,9 +1,74 @@
-"""Measures what Tenuto costs, prints the table, and writes it to docs/performance.md."""
+"""Measures what Tenuto costs, prints the table, and writes it to docs/performance.md.
+
+With --json it prints the figures as JSON; with --keep it leaves the page as it is.
+"""
 
 from __future__ import annotations
 
-from parts import turns
+import datetime
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from itertools import chain
+from pathlib import Path
+
+from parts import pieces, turns
+from parts.figures import REPEATS, ROUNDS, Figure
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
+
+HEAD = f"""\
+<!-- Written by `make bench`: run it again, do not change this file. -->
+
+# Performance
+
+What Tenuto costs, as processor time of the client's process; the server that is asked runs in a
+process of its own and answers with recorded bytes. Ratios compare the official SDK with and without
+`tenuto.wrap` within one run: the two take turns for {ROUNDS} rounds, and the median of the rounds'
+ratios counts. Single figures are the quickest of {REPEATS} repeats.
+"""
+
+
+def when_and_where() -> str:
+    """The day, the Python and the cores: what a figure depends on, and nothing else."""
+    day = datetime.datetime.now(datetime.UTC).date().isoformat()
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    return f"Measured on {day} with {python} on {os.cpu_count()} cores."
+
+
+def row(figure: Figure) -> list[str]:
+    """One line of the table."""
+    joint = "" if figure.unit == "×" else " "
+    target = "–" if figure.target is None else f"≤ {figure.target:.2f}"
+    measured = f"{figure.measured:.2f}{joint}{figure.unit}"
+    return [figure.name, target, measured, figure.verdict, figure.beside or "–"]
+
+
+def table(figures: list[Figure]) -> str:
+    """The table in Markdown."""
+    head = ["What", "Target", "Measured", "Verdict", "Beside"]
+    lines = [head, ["---"] * len(head), *map(row, figures)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, print, write."""
+    figures: list[Figure] = []
+    for figure in chain(pieces.figures(), turns.figures()):
+        print("  ".join(row(figure)), file=sys.stderr, flush=True)
+        figures.append(figure)
+    text = table(figures)
+    if "--json" in arguments:
+        rows = [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
+        print(json.dumps({"about": when_and_where(), "figures": rows}, indent=2))
+    else:
+        print(f"\n{when_and_where()}\n\n{text}")
+    if "--keep" not in arguments:
+        PAGE.write_text(f"{HEAD}\n{when_and_where()}\n\n{text}\n", "utf-8")
+    return 0
+
 
 if __name__ == "__main__":
-    for figure in turns.figures():
-        print(figure.name, round(figure.measured, 3), figure.verdict, figure.beside, flush=True)
+    sys.exit(main(sys.argv[1:]))

@@ -76,7 +76,34 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
     base = [r for r in installed.requires or [] if "extra ==" not in r]
     for requirement in base:
         lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
-    run(str(python), "-I", "-W", "error", "-c", "import tenuto", cwd=tmp_path)
+    wrapping, detecting = readme_examples()[:2]
+    run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
+    for requirement in with_all_that_they_need("openai"):
+        lend(requirement, site_packages)
+    key = "import os; os.environ['OPENAI_API_KEY'] = 'none'\n"
+    run(str(python), "-I", "-W", "error", "-c", key + wrapping, cwd=tmp_path)
+
+
+def readme_examples() -> list[str]:
+    """The Python examples of the README, in their order."""
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+
+
+def with_all_that_they_need(*names: str) -> set[str]:
+    """Distributions and everything that they require in this environment, base ones left out."""
+    found: set[str] = set()
+    asked = list(names)
+    while asked:
+        name = asked.pop().lower().replace("_", "-")
+        if name in found or name in ("h11", "msgspec"):
+            continue
+        try:
+            requires = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:  # wanted on another platform or version
+            continue
+        found.add(name)
+        asked += [re.split(r"[^\w.-]", r)[0] for r in requires if "extra ==" not in r]
+    return found
 
 
 def run(*command: str, cwd: Path) -> None:

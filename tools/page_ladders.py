@@ -8,6 +8,7 @@ from page import code, codes, table
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
 from tenuto.core.machine import (
+    ALWAYS,
     CONSECUTIVE,
     ENDINGS,
     LADDERS,
@@ -37,7 +38,7 @@ one the turn ends.
 LADDER_HEAD = """
 ## The ladders
 
-A rung is tried when all that its second column names is so. Its budget is counted over the turn;
+A rung is taken when all that its third column names is so. Its budget is counted over the turn;
 a policy key sets how often it may be spent. A rung that sends nothing ends the turn.
 """
 
@@ -45,7 +46,7 @@ ENDING_HEAD = """
 ## The endings
 
 How a turn ends when no rung is left: its status where text is kept and where none is, and its
-reason, unless a guard that has a reason of its own stood in the way (`time_limit`, …).
+reason, unless what stood in the way first has a reason of its own: those are named below.
 """
 
 SHOWN_HEAD = """
@@ -74,6 +75,8 @@ def render() -> str:
     lines += table(["Edit", "What it does"], _meanings())
     lines.append(ENDING_HEAD)
     lines += table(["Outcome", "Reason", "With text", "Without", "What may help"], _endings())
+    lines.append("")
+    lines += table(["What is not so", "Reason of the end"], _reasons())
     lines.append(SHOWN_HEAD)
     for name, wire in sorted(wires().items()):
         lines += [f"### {name}", ""]
@@ -117,7 +120,7 @@ def _words(outcome: Outcome) -> str:
 def _rungs() -> Iterator[list[str]]:
     for outcome, ladder in LADDERS.items():
         for number, rung in enumerate(ladder, 1):
-            guards = "; ".join(guard.name for guard in rung.guards)
+            guards = "; ".join(guard.name for guard in rung.guards if guard is not ALWAYS)
             name = f"{number}. {rung.name}"
             yield [code(outcome), name, guards, _budget(rung), _sent(outcome, rung)]
         if not ladder:
@@ -175,6 +178,13 @@ def _endings() -> Iterator[list[str]]:
     for outcome, ending in ENDINGS.items():
         row = [code(outcome), code(ending.reason), ending.kept, ending.bare]
         yield [*row, ending.suggestion.replace("_", " ")]
+
+
+def _reasons() -> Iterator[list[str]]:
+    """The guards that give the end its reason where they do not hold."""
+    guards = (guard for ladder in LADDERS.values() for rung in ladder for guard in rung.guards)
+    for guard in dict.fromkeys(guard for guard in guards if guard.ends_as):
+        yield [guard.name, code(guard.ends_as)]
 
 
 def _faces(wire: Wire) -> Iterator[list[str]]:

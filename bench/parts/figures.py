@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-ROUNDS = 15
+ROUNDS = 21
 """Rounds of a comparison; odd, so that the median is one of them."""
 
 REPEATS = 5

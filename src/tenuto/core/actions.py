@@ -17,10 +17,12 @@ from tenuto.core.response import ToolCall
 @dataclass(frozen=True, slots=True)
 class AppendAssistant:
     """Append what the model has said. `prefill`: as the beginning of its own answer, in the wire's
-    own way; the model then goes on exactly at its end. Never blank, never ends in white space."""
+    own way; the model then goes on exactly at its end. Never blank, never ends in white space.
+    `reasoning`: what led to it, for providers that want it back (C20); the others never see it."""
 
     text: str
     prefill: bool = False
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class AppendFailedCalls:
     text: str
     calls: tuple[ToolCall, ...]
     results: tuple[str, ...]
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,7 @@ class Facts:
 
     Attributes:
         said: all text that is kept, this response's included, as the caller sees or will see it.
+        reasoning: all reasoning that came in a field of its own, for providers that want it back.
         new_chars: how many characters of it this response added.
         runaway: True where that text has become one passage repeated up to its end (C13).
         output_tokens: output tokens of this response, measured or estimated.
@@ -139,6 +140,7 @@ class Facts:
     """
 
     said: str = ""
+    reasoning: str = ""
     new_chars: int = 0
     runaway: bool = False
     output_tokens: int = 0
@@ -325,7 +327,7 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
     hint = hints.CONTINUE_DOCUMENT if view.facts.structured else hints.CONTINUE
-    said = AppendAssistant(view.said, prefill)
+    said = AppendAssistant(view.said, prefill, view.facts.reasoning)
     rows: tuple[Edit, ...] = (said,) if prefill else (said, AppendUser(hint))
     return (*rows, *_set_budget(view, boosts), *_lifted(view))
 
@@ -347,7 +349,8 @@ def _resume_hint(view: View) -> tuple[Edit, ...]:
 
 
 def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
-    return (AppendAssistant(view.said), *edits) if view.said else edits
+    said = AppendAssistant(view.said, reasoning=view.facts.reasoning)
+    return (said, *edits) if view.said else edits
 
 
 def _repeat_call(view: View) -> tuple[Edit, ...]:
@@ -376,7 +379,7 @@ def failed_results(calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
 
 def _answer_calls(view: View) -> tuple[Edit, ...]:
     calls = view.response.calls
-    rows = AppendFailedCalls(view.said, calls, failed_results(calls))
+    rows = AppendFailedCalls(view.said, calls, failed_results(calls), view.facts.reasoning)
     return (rows, *_set_budget(view, view.boosts + 1))
 
 

@@ -48,6 +48,19 @@ PROVIDERS: tuple[Provider, ...] = (
         source="https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
     ),
     Provider(
+        # In thinking mode every assistant row must carry its reasoning.
+        Dialect("deepseek", reasoning_key="reasoning_content"),
+        "openai-chat",
+        hosts=("api.deepseek.com",),
+        source="https://api-docs.deepseek.com/guides/thinking_mode 2026-11-21",
+    ),
+    Provider(
+        Dialect("moonshot", reasoning_key="reasoning_content"),
+        "openai-chat",
+        hosts=("api.moonshot.ai", "api.moonshot.cn"),
+        source="https://platform.kimi.ai/docs 2026-11-21",
+    ),
+    Provider(
         # A trailing assistant message is continued (`--prefill-assistant`, on by default).
         Dialect("llama.cpp", prefill=True),
         "openai-chat",

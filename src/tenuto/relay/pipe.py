@@ -178,13 +178,14 @@ class Pipe:
                 return None
             return self._received(Attempt(_failed(reply.kind)))
         assert isinstance(reply, Head)
-        self._provider = by_headers(self._provider, dict((k.lower(), v) for k, v in reply.headers))
+        self._provider = by_headers(self._provider, {k.lower(): v for k, v in reply.headers})
         self._watch.provider = self._provider.dialect.name
         decoder = decoder_for(reply.get("content-encoding"))
         if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:
             if self._first is None:
                 self._watch.emit("left_alone", why="unreadable", outcome=None)
-                return (yield from self._hand_on(reply, b""))
+                yield from self._hand_on(reply, b"")
+                return None
             return self._received(Attempt(_failed(FaultKind.GARBAGE), reply))
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
@@ -268,7 +269,8 @@ class Pipe:
             if limit and size > limit:
                 if self._first is None:
                     self._watch.emit("left_alone", why="body_too_large", outcome=None)
-                    return (yield from self._hand_on(head, b"".join(pieces)))
+                    yield from self._hand_on(head, b"".join(pieces))
+                    return None
                 return self._received(Attempt(_failed(FaultKind.LIMIT), head))
         raw = b"".join(pieces)
         builder = self._builder()
@@ -390,6 +392,7 @@ class Pipe:
         cut = classify(response) is Outcome.TEXT_CUT
         return Facts(
             said=self._said,
+            reasoning="".join(self._reasoning),
             new_chars=attempt.new_chars,
             runaway=cut and is_runaway(self._said),
             output_tokens=output_tokens(response, request.max_tokens),
@@ -485,7 +488,8 @@ class Pipe:
             calls = tuple(c for c in response.calls if c.finding is Finding.WHOLE)
         shown = self._wire.shown[finish.shown]
         native = shown.native
-        if finish.status is Status.COMPLETE or shown.received:
+        # Of a fault `raw` is an error code, which is no stop of the wire.
+        if response.fault is None and (finish.status is Status.COMPLETE or shown.received):
             native = response.stop.raw or native
         if native is None or finish.whole_calls_only:
             native = self._wire.clean_stop(bool(calls))

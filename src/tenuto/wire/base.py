@@ -28,12 +28,15 @@ class Dialect:
         name: the provider's name.
         prefill: whether models take a trailing assistant message as the beginning of their answer.
         output_key: the request key of the output limit where the request itself uses none.
+        reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
+            the provider does not want it (C20).
         sends_no_stop: True where an orderly end without a stop is usual (N1a).
     """
 
     name: str = "unknown"
     prefill: bool = False
     output_key: str = "max_tokens"
+    reasoning_key: str = ""
     sends_no_stop: bool = False
 
 

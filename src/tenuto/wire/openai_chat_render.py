@@ -74,7 +74,8 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     choice = dict(_first_choice(last) or _first_choice(first))
     message = {"role": "assistant", **(choice.get("message") or {})}
     message["content"] = answer.text or None
-    _set_or_drop(message, "reasoning_content", answer.reasoning)
+    reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
+    _set_or_drop(message, reasoning_key, answer.reasoning)
     _set_or_drop(message, "tool_calls", [_call(c) for c in answer.calls if c.id != LEGACY_CALL_ID])
     legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
     _set_or_drop(

@@ -64,11 +64,12 @@ class ChatRequest:
         for edit in edits:
             match edit:
                 case AppendAssistant(text):
-                    rows.append(encode({"role": "assistant", "content": text}))
+                    row = {"role": "assistant", "content": text}
+                    rows.append(encode(row | _reasoning(edit.reasoning, dialect)))
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendFailedCalls():
-                    rows.extend(_failed_rows(edit))
+                    rows.extend(_failed_rows(edit, dialect))
                 case SetOutputBudget(tokens):
                     key = next((k for k in OUTPUT_KEYS if k in members), dialect.output_key)
                     members[key] = encode(tokens)
@@ -164,7 +165,11 @@ def _without(row: bytes, keys: Sequence[str]) -> bytes:
     return encode({k: v for k, v in value.items() if k not in names})
 
 
-def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
+def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
+    return {dialect.reasoning_key: text} if dialect.reasoning_key and text else {}
+
+
+def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     calls = [
@@ -181,7 +186,7 @@ def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
     assistant = {"role": "assistant", "content": edit.text or None, "tool_calls": calls}
     results = zip(edit.calls, edit.results, strict=True)
     return [
-        encode(assistant),
+        encode(assistant | _reasoning(edit.reasoning, dialect)),
         *(
             encode({"role": "tool", "tool_call_id": call.id, "content": text})
             for call, text in results

@@ -1,0 +1,109 @@
+"""The pieces that work on every event or body, each by itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from openai import _streaming as sdk
+from parts.figures import Figure, each_us
+from parts.recorded import BODY, EVENT_DATA, EVENTS, words
+
+import tenuto
+from tenuto.core.arguments import ArgumentTracker, judge
+from tenuto.core.response import Builder
+from tenuto.wire.json import decode_object
+from tenuto.wire.openai_chat import WIRE
+from tenuto.wire.sse import SseDecoder
+
+DELTA_CHARS = 10
+_SIZES = (("10 KB", 10_000), ("100 KB", 100_000), ("1 MB", 1_000_000))
+
+
+def figures() -> Iterator[Figure]:
+    """Microseconds for one event, body, delta or kilobyte."""
+    yield from _arguments()
+    yield from _events()
+    body = each_us(lambda: tenuto.detect(BODY))
+    yield Figure(f"detect() on a body of {len(BODY):,} bytes", body, "µs", 50.0)
+
+
+def _document(chars: int) -> str:
+    """Tool-call arguments of this length: a file to be written, with a few smaller members."""
+    frame = {"path": "src/town.md", "mode": 420, "tags": ["a", "b"], "content": ""}
+    text = "".join(words(chars // 3))
+    cut = json.dumps({**frame, "content": text}, ensure_ascii=False)[: chars - 2]
+    return cut.rstrip("\\") + '"}'
+
+
+def _arguments() -> Iterator[Figure]:
+    def track(deltas: list[str]) -> Callable[[], object]:
+        def work() -> None:
+            tracker = ArgumentTracker()
+            for delta in deltas:
+                tracker.feed(delta)
+
+        return work
+
+    smallest_us = 0.0
+    for name, chars in _SIZES:
+        text = _document(chars)
+        deltas = [text[at : at + DELTA_CHARS] for at in range(0, len(text), DELTA_CHARS)]
+        delta_us = each_us(track(deltas), len(deltas))
+        smallest_us = smallest_us or delta_us
+        beside = "" if delta_us == smallest_us else f"{delta_us / smallest_us:.2f} × that of 10 KB"
+        title = f"argument tracker, {name} in deltas of {DELTA_CHARS} characters"
+        yield Figure(title, delta_us, "µs per delta", 3.0, beside)
+    yield Figure("argument tracker, 1 MB against 10 KB", delta_us / smallest_us, "×", 1.5)
+    for name, chars in _SIZES:
+        text = _document(chars)
+        kilobyte_us = each_us(lambda text=text: judge(text), chars // 1_000)  # type: ignore[misc]
+        yield Figure(f"judge(), {name} at once", kilobyte_us, "µs per KB")
+
+
+def _events() -> Iterator[Figure]:
+    def ours(chunks: list[bytes]) -> Callable[[], object]:
+        def work() -> None:
+            decoder = SseDecoder()
+            for chunk in chunks:
+                decoder.feed(chunk)
+
+        return work
+
+    def theirs(chunks: list[bytes]) -> Callable[[], object]:
+        def work() -> None:
+            for _ in sdk.SSEDecoder().iter_bytes(iter(chunks)):
+                pass
+
+        return work
+
+    whole = b"".join(EVENTS)
+    at_once = [whole[at : at + 65_536] for at in range(0, len(whole), 65_536)]
+    for name, chunks in (("an event at a time", EVENTS), ("64 KB at a time", at_once)):
+        ours_us, theirs_us = (each_us(way(chunks), len(EVENTS)) for way in (ours, theirs))
+        beside = f"the SDK's own takes {theirs_us:.2f}"
+        yield Figure(f"SSE decoder, {name}", ours_us, "µs per event", theirs_us, beside)
+    yield Figure(
+        "detection on a stream: decode, parse, build",
+        each_us(_detection, len(EVENT_DATA)),
+        "µs per chunk",
+        5.0,
+    )
+    parsed: list[Any] = [decode_object(data) for data in EVENT_DATA[:-1]]
+    yield Figure(
+        "of it the wire's parse",
+        each_us(lambda: [WIRE.parse_object(value, event=True) for value in parsed], len(parsed)),
+        "µs per chunk",
+    )
+
+
+def _detection() -> None:
+    """What the relay does with the data of each event: the quick reading, else the whole one."""
+    builder = Builder()
+    quick = getattr(WIRE, "read_flowing", lambda _: None)
+    for data in EVENT_DATA:
+        signal = quick(data)
+        signals = [signal] if signal else WIRE.parse_object(decode_object(data), event=True)
+        for one in signals:
+            builder.feed(one)
