@@ -9,7 +9,7 @@ from asking import Asker, Got
 import tenuto
 from tenuto.sim import Case, Simulator
 
-QUICK = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
+QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what these tests are about."""
 
 

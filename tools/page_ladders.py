@@ -8,7 +8,6 @@ from page import code, codes, table
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
 from tenuto.core.machine import (
-    ALWAYS,
     CONSECUTIVE,
     ENDINGS,
     LADDERS,
@@ -120,7 +119,7 @@ def _words(outcome: Outcome) -> str:
 def _rungs() -> Iterator[list[str]]:
     for outcome, ladder in LADDERS.items():
         for number, rung in enumerate(ladder, 1):
-            guards = "; ".join(guard.name for guard in rung.guards if guard is not ALWAYS)
+            guards = "; ".join(guard.name for guard in rung.guards)
             name = f"{number}. {rung.name}"
             yield [code(outcome), name, guards, _budget(rung), _sent(outcome, rung)]
         if not ladder:

@@ -8,6 +8,7 @@ so that a machine that changes its speed changes both.
 from __future__ import annotations
 
 import gc
+import math
 import statistics
 import time
 from collections.abc import Callable
@@ -16,10 +17,10 @@ from dataclasses import dataclass
 ROUNDS = 21
 """Rounds of a comparison; odd, so that the median is one of them."""
 
-REPEATS = 5
+REPEATS = 9
 """Repeats of a single measurement; the quickest counts, the others were disturbed."""
 
-_LEAST_S = 0.05
+_LEAST_S = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,24 @@ def ratio(
     return Figure(name, statistics.median(ratios), "×", target, beside)
 
 
-def each_us(work: Callable[[], object], units: int = 1) -> float:
-    """Microseconds of processor time for one of the units that one call works through."""
-    times, took_s = 1, 0.0
+def each_us(*ways: tuple[Callable[[], object], int]) -> list[float]:
+    """Microseconds of processor time for one unit of each way: a call, and how many units it works
+    through. Ways that are given together take turns."""
+    times = [_enough(work) for work, _ in ways]
+    best_s = [math.inf] * len(ways)
+    for _ in range(REPEATS):
+        for number, (work, _) in enumerate(ways):
+            took_s = _repeated_s(work, times[number]) / times[number]
+            best_s[number] = min(best_s[number], took_s)
+    return [s / units * 1e6 for s, (_, units) in zip(best_s, ways, strict=True)]
+
+
+def _enough(work: Callable[[], object]) -> int:
+    """How often to call, so that the clock's grain does not count."""
+    times = 1
     while (took_s := _repeated_s(work, times)) < _LEAST_S:
-        times = times * 2 if took_s <= 0 else max(times + 1, int(times * 1.2 * _LEAST_S / took_s))
-    best_s = min([took_s, *(_repeated_s(work, times) for _ in range(REPEATS - 1))])
-    return best_s / times / units * 1e6
+        times = max(times * 2, int(times * 1.2 * _LEAST_S / max(took_s, 1e-6)))
+    return times
 
 
 def _repeated_s(work: Callable[[], object], times: int) -> float:

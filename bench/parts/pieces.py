@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from openai import _streaming as sdk
@@ -25,8 +26,8 @@ def figures() -> Iterator[Figure]:
     """Microseconds for one event, body, delta or kilobyte."""
     yield from _arguments()
     yield from _events()
-    body = each_us(lambda: tenuto.detect(BODY))
-    yield Figure(f"detect() on a body of {len(BODY):,} bytes", body, "µs", 50.0)
+    (body_us,) = each_us((lambda: tenuto.detect(BODY), 1))
+    yield Figure(f"detect() on a body of {len(BODY):,} bytes", body_us, "µs", 50.0)
 
 
 def _document(chars: int) -> str:
@@ -46,20 +47,16 @@ def _arguments() -> Iterator[Figure]:
 
         return work
 
-    smallest_us = 0.0
-    for name, chars in _SIZES:
-        text = _document(chars)
-        deltas = [text[at : at + DELTA_CHARS] for at in range(0, len(text), DELTA_CHARS)]
-        delta_us = each_us(track(deltas), len(deltas))
-        smallest_us = smallest_us or delta_us
-        beside = "" if delta_us == smallest_us else f"{delta_us / smallest_us:.2f} × that of 10 KB"
+    texts = [_document(chars) for _, chars in _SIZES]
+    cut = [[t[at : at + DELTA_CHARS] for at in range(0, len(t), DELTA_CHARS)] for t in texts]
+    delta_us = each_us(*((track(deltas), len(deltas)) for deltas in cut))
+    for (name, _), us in zip(_SIZES, delta_us, strict=True):
         title = f"argument tracker, {name} in deltas of {DELTA_CHARS} characters"
-        yield Figure(title, delta_us, "µs per delta", 3.0, beside)
-    yield Figure("argument tracker, 1 MB against 10 KB", delta_us / smallest_us, "×", 1.5)
-    for name, chars in _SIZES:
-        text = _document(chars)
-        kilobyte_us = each_us(lambda text=text: judge(text), chars // 1_000)  # type: ignore[misc]
-        yield Figure(f"judge(), {name} at once", kilobyte_us, "µs per KB")
+        yield Figure(title, us, "µs per delta", 3.0, f"{us / delta_us[0]:.2f} × that of 10 KB")
+    yield Figure("argument tracker, 1 MB against 10 KB", delta_us[-1] / delta_us[0], "×", 1.5)
+    kilobyte_us = each_us(*((partial(judge, text), len(text) // 1_000) for text in texts))
+    for (name, _), us in zip(_SIZES, kilobyte_us, strict=True):
+        yield Figure(f"judge(), {name} at once", us, "µs per KB")
 
 
 def _events() -> Iterator[Figure]:
@@ -81,21 +78,16 @@ def _events() -> Iterator[Figure]:
     whole = b"".join(EVENTS)
     at_once = [whole[at : at + 65_536] for at in range(0, len(whole), 65_536)]
     for name, chunks in (("an event at a time", EVENTS), ("64 KB at a time", at_once)):
-        ours_us, theirs_us = (each_us(way(chunks), len(EVENTS)) for way in (ours, theirs))
+        ours_us, theirs_us = each_us(*((way(chunks), len(EVENTS)) for way in (ours, theirs)))
         beside = f"the SDK's own takes {theirs_us:.2f}"
         yield Figure(f"SSE decoder, {name}", ours_us, "µs per event", theirs_us, beside)
-    yield Figure(
-        "detection on a stream: decode, parse, build",
-        each_us(_detection, len(EVENT_DATA)),
-        "µs per chunk",
-        5.0,
-    )
     parsed: list[Any] = [decode_object(data) for data in EVENT_DATA[:-1]]
-    yield Figure(
-        "of it the wire's parse",
-        each_us(lambda: [WIRE.parse_object(value, event=True) for value in parsed], len(parsed)),
-        "µs per chunk",
+    chunk_us, parse_us = each_us(
+        (_detection, len(EVENT_DATA)),
+        (lambda: [WIRE.parse_object(value, event=True) for value in parsed], len(parsed)),
     )
+    yield Figure("detection on a stream: decode, parse, build", chunk_us, "µs per chunk", 5.0)
+    yield Figure("parse_object() alone", parse_us, "µs per chunk")
 
 
 def _detection() -> None:

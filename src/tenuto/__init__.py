@@ -10,7 +10,7 @@ from tenuto.core.errors import PolicyError, TenutoError, UnsupportedClient
 from tenuto.core.events import Event
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.stop import Confidence, Stop, StopReason
-from tenuto.detection import detect
+from tenuto.detection import StreamDetector, detect
 
 __version__ = "0.1.0"
 
@@ -22,6 +22,7 @@ __all__ = [
     "PolicyError",
     "Stop",
     "StopReason",
+    "StreamDetector",
     "TenutoError",
     "UnsupportedClient",
     "__version__",

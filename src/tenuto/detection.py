@@ -1,17 +1,37 @@
-"""`detect()`: why a response ended, from whatever form it is at hand in."""
+"""`detect()` and `StreamDetector`: why a response ended, from whatever form it is at hand in.
+
+Theory of operation
+-------------------
+One reader serves both, so that a response read at once and one read in pieces cannot differ (S8).
+Its first byte that is no white space tells a body from a stream: a body is kept until its end and
+decoded as a whole, a stream is read event by event. Objects (dicts, those of SDKs) are told apart
+by their wire. Where no wire is named, the first object whose shape a wire knows decides.
+
+Nothing in here raises, whatever it is given (N6).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 
-from tenuto.core.response import Builder, Response
-from tenuto.core.signals import Ended
+from tenuto.core.response import RUNNING, Builder, Response
+from tenuto.core.signals import (
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    Signal,
+    TextDelta,
+    UsageSeen,
+)
 from tenuto.core.stop import Stop, StopReason
-from tenuto.wire.base import Wire
+from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
-from tenuto.wire.sse import SseDecoder
+from tenuto.wire.sse import SseDecoder, SseEvent
+from tenuto.wire.stream import event_object, read_event
+
+_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+_TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 
 
 def detect(source: object, *, wire: str | None = None) -> Stop:
@@ -20,11 +40,13 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     Args:
         source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
             stream, or a list of a stream's events in any of these forms.
-        wire: the wire's name; None: found from the shape.
+        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
+            shape.
 
     Returns:
         the stop; UNKNOWN with low confidence where the source is nothing that is known, DROPPED
-        with low confidence where it breaks off.
+        with low confidence where it breaks off. Which native values mean what:
+        https://platform.openai.com/docs/api-reference/chat/object
 
     >>> detect({"object": "chat.completion", "choices": [
     ...     {"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}]}).reason.value
@@ -39,84 +61,186 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
 
 def read(source: object, *, wire: str | None = None) -> Response:
     """The whole response that a source holds; the arguments are those of `detect`."""
-    known = wires().get(wire) if wire is not None else None
-    builder = Builder()
-    if isinstance(source, str):
-        source = source.encode("utf-8", "surrogatepass")
-    if isinstance(source, bytes | bytearray | memoryview):
-        _read_bytes(bytes(source), known, builder)
-    elif isinstance(source, list | tuple):
-        _read_events([_plain(item) for item in source], known, builder)
-    else:
+    reader = _Reader(wire)
+    reader.take(source)
+    return reader.finish()
+
+
+class StreamDetector:
+    """Why a response is ending, while it still comes.
+
+    Feed it what arrives, in whatever pieces; nothing raises. A piece costs a few microseconds.
+
+    Args:
+        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
+            shape of the first object that a wire knows.
+
+    >>> detector = StreamDetector("openai-chat")
+    >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
+    >>> stop.terminal, stop.confidence.value
+    (False, 'low')
+    >>> end = b'data: {"choices":[{"delta":{},"finish_reason":"length"}]}'
+    >>> stop = detector.feed(b"\\n\\n" + end + b"\\n\\n")
+    >>> stop.terminal, stop.reason.value, stop.confidence.value
+    (True, 'max_tokens', 'high')
+    >>> detector.finalize().reason.value
+    'max_tokens'
+
+    A stream that breaks off:
+
+    >>> detector.reset()
+    >>> detector.feed({"choices": [{"delta": {"content": "Hi"}}]}).terminal
+    False
+    >>> detector.finalize().reason.value
+    'dropped'
+    """
+
+    def __init__(self, wire: str | None = None) -> None:
+        self._name = wire
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what was fed; the next response may follow."""
+        self._reader = _Reader(self._name)
+
+    def feed(self, piece: object) -> Stop:
+        """Take a piece: bytes or text cut anywhere, or one event as a dict or an SDK's object.
+
+        Returns:
+            the stop as far as it is known. Not terminal and of low confidence until the response
+            names a stop, reports an error, or ends in order. Calls and emptiness are judged at the
+            end only: `finalize` may say more, or worse.
+        """
+        self._reader.take(piece)
+        return self._reader.progress
+
+    def finalize(self) -> Stop:
+        """The definitive stop, once nothing more comes: always terminal, the same as `detect` gives
+        for the whole. Asking again gives the same."""
+        return self._reader.finish().stop
+
+
+class _Reader:
+    """Reads one response from pieces of any form."""
+
+    def __init__(self, wire: str | None) -> None:
+        self._wire = wires().get(wire) if isinstance(wire, str) else None
+        self._builder = Builder()
+        self._sse = SseDecoder()
+        self._head = b""
+        self._body: list[bytes] | None = None
+        self._streams = False
+        self._read_any = False
+        self.progress = RUNNING
+
+    def take(self, source: object) -> None:
+        """Take a piece."""
+        if isinstance(source, str):
+            source = source.encode("utf-8", "surrogatepass")
+        if isinstance(source, bytes | bytearray | memoryview):
+            self._read_any = True
+            self._bytes(bytes(source))
+            return
+        if isinstance(source, list | tuple):
+            self._read_any = True
+            for item in source:
+                if not isinstance(item, list | tuple):
+                    self.take(item)
+            return
         value = _plain(source)
-        if not isinstance(value, dict):
-            return _nothing(StopReason.UNKNOWN)
-        _read_object(value, known, builder)
-    return builder.build()
+        if isinstance(value, dict):
+            self._read_any = True
+            self._object(value)
 
+    def finish(self) -> Response:
+        """The response, its end included."""
+        if not self._read_any:
+            return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
+        if self._body is not None:
+            body, self._body = b"".join(self._body), []
+            self._document(decode_object(body))
+        self._events(self._sse.flush())
+        return self._builder.build()
 
-def _nothing(reason: StopReason) -> Response:
-    return Response("", "", "", (), None, Stop(reason))
+    # --- bytes
+
+    def _bytes(self, data: bytes) -> None:
+        if self._streams:
+            self._events(self._sse.feed(data))
+        elif self._body is not None:
+            self._body.append(data)
+        else:
+            self._head += data
+            begin = self._head.lstrip(_SPACE_AND_BOM)[:1]
+            if begin in (b"{", b"["):
+                self._body, self._head = [self._head.lstrip(_SPACE_AND_BOM)], b""
+            elif begin:
+                self._streams = True
+                head, self._head = self._head, b""
+                self._events(self._sse.feed(head))
+
+    def _document(self, value: object) -> None:
+        if isinstance(value, list):
+            self.take(value)
+        elif isinstance(value, dict):
+            self._object(value)
+
+    def _events(self, events: Iterable[SseEvent]) -> None:
+        for event in events:
+            if event.data is None or self._builder.ended:
+                continue
+            wire = self._wire or self._wire_of(event)
+            if wire is not None:
+                self._feed(read_event(wire, event)[0])
+
+    def _wire_of(self, event: SseEvent) -> Wire | None:
+        value = event_object(event)
+        if isinstance(value, dict):
+            return self._known(value)
+        data = event.data or b""
+        return next((wire for wire in wires().values() if wire.is_terminator(data)), None)
+
+    # --- objects
+
+    def _object(self, value: JsonObject) -> None:
+        wire = self._wire or self._known(value)
+        if wire is None:
+            self._feed([Ended()])
+        elif wire.is_event(value):
+            self._feed(wire.parse_object(value, event=True))
+        else:
+            self._feed([*wire.parse_object(value, event=False), Ended()])
+
+    def _known(self, value: JsonObject) -> Wire | None:
+        """The wire of an object. An error looks alike on most wires: whoever can read it, may."""
+        self._wire = wire_for_shape(value)
+        if self._wire is not None:
+            return self._wire
+        for wire in wires().values():
+            if any(isinstance(s, FaultSeen) for s in wire.parse_object(value, event=True)):
+                return wire
+        return None
+
+    def _feed(self, signals: list[Signal]) -> None:
+        for signal in signals:
+            self._builder.feed(signal)
+        if any(not isinstance(signal, _TELLS_NO_STOP) for signal in signals):
+            self.progress = self._builder.progress()
 
 
 def _plain(item: object) -> object:
     """An SDK's object as plain values; anything else as it is."""
-    for name in ("model_dump", "to_dict", "dict"):
-        dump: Callable[[], Any] | None = getattr(item, name, None)
-        if callable(dump) and not isinstance(item, type):
-            try:
-                return dump()
-            except Exception:  # somebody else's object: whatever it raises, detect() must not
-                continue
+    if isinstance(item, dict | type):
+        return item
+    try:
+        # The streaming helper of openai-python wraps each chunk in an event, and adds events of its
+        # own: https://github.com/openai/openai-python/blob/main/helpers.md
+        if getattr(item, "type", None) == "chunk":
+            item = getattr(item, "chunk", item)
+        for name, given in (("model_dump", {"warnings": False}), ("to_dict", {}), ("dict", {})):
+            dump = getattr(item, name, None)
+            if callable(dump):
+                return dump(**given)
+    except Exception:  # noqa: BLE001 - somebody else's object: whatever it raises, we must not
+        return None
     return item
-
-
-def _read_bytes(data: bytes, wire: Wire | None, builder: Builder) -> None:
-    value = decode_object(data)
-    if isinstance(value, dict):
-        _read_object(value, wire, builder)
-        return
-    if isinstance(value, list):
-        _read_events(value, wire, builder)
-        return
-    decoder = SseDecoder()
-    ended = False
-    events: list[object] = []
-    for event in (*decoder.feed(data), *decoder.flush()):
-        if event.data is None:
-            continue
-        found = decode_object(event.data)
-        if found is not None:
-            events.append(found)
-        else:
-            names = (wire,) if wire else wires().values()
-            ended = ended or any(w.is_terminator(event.data) for w in names)
-    _read_events(events, wire, builder)
-    if ended:
-        builder.feed(Ended())
-
-
-def _read_events(events: Iterable[object], wire: Wire | None, builder: Builder) -> None:
-    for event in events:
-        if isinstance(event, dict):
-            wire = wire or wire_for_shape(event)
-            if wire is not None:
-                for signal in wire.parse_object(event, event=True):
-                    builder.feed(signal)
-
-
-def _read_object(value: dict[str, Any], wire: Wire | None, builder: Builder) -> None:
-    found = wire or wire_for_shape(value) or (_error_wire() if "error" in value else None)
-    if found is None:
-        builder.feed(Ended())
-        return
-    event = "chunk" in str(value.get("object"))
-    for signal in found.parse_object(value, event=event):
-        builder.feed(signal)
-    if not event:
-        builder.feed(Ended())
-
-
-def _error_wire() -> Wire:
-    """An error body looks alike on most wires; OpenAI's form is read by all who imitate it."""
-    return wires()["openai-chat"]

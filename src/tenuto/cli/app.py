@@ -13,7 +13,7 @@ INTERRUPTED = 130
 """What a shell says of a program that Ctrl-C ended."""
 
 
-class CommandFailed(Exception):
+class CommandError(Exception):
     """A command could not do its work; the message is for a person, on one line."""
 
     def __init__(self, message: str, exit_code: int = 1) -> None:
@@ -45,14 +45,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except cyclopts.CycloptsError as error:
         return _say(f"{_one_line(str(error))} (see tenuto --help)", 2)
-    except CommandFailed as error:
+    except CommandError as error:
         return _say(_one_line(str(error)), error.exit_code)
     except TenutoError as error:
         return _say(_one_line(str(error)), 2)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `tenuto faults | head`: the reader has seen enough
-        sys.stdout = None  # type: ignore[assignment] # nothing is left to flush at exit
+        sys.stdout = None  # nothing is left to flush at exit
         return 0
     return code if isinstance(code, int) else 0
 

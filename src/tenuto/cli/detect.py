@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 import tenuto
+from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
 from tenuto.core.stop import printable
 
@@ -18,7 +21,9 @@ EXAMPLES = (
 _BAD_FILE = 2
 
 
-def detect(*files: str, json: JsonFlag = False) -> int:
+def detect(
+    *files: Annotated[str, Parameter(allow_leading_hyphen=True)], json: JsonFlag = False
+) -> int:
     """Say why each recorded answer ended.
 
     Args:
@@ -27,9 +32,7 @@ def detect(*files: str, json: JsonFlag = False) -> int:
         json: print one JSON object a line.
     """
     if not files:
-        from tenuto.cli.app import CommandFailed
-
-        raise CommandFailed("name at least one file, or - for standard input", _BAD_FILE)
+        raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
     code = 0
     for name in files:
         try:

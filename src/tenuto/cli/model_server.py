@@ -23,7 +23,7 @@ START_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 5.0
 
 
-class ModelServerUnavailable(Exception):
+class ModelServerUnavailable(RuntimeError):
     """The real model cannot be had here; the message says why and what helps."""
 
 
@@ -120,10 +120,11 @@ class ModelServer:
         )  # fmt: skip
         address = self._first_line(end_s)
         if not address:
-            raise ModelServerUnavailable(
-                f"the model's server did not come up within {self._start_timeout_s:g} s"
-                + _last_line(log)
+            slow = time.monotonic() >= end_s
+            what = (
+                f"did not come up within {self._start_timeout_s:g} s" if slow else "ended at once"
             )
+            raise ModelServerUnavailable(f"the model's server {what}{_last_line(log)}")
         self._await_health(address, end_s, log)
         self.base_url = f"{address}/v1"
 
@@ -136,8 +137,8 @@ class ModelServer:
         try:
             return lines.get(timeout=max(0.0, end_s - time.monotonic())).strip()
         except queue.Empty:
-            assert self._process is not None
-            self._process.kill()  # which also ends the thread's reading
+            if self._process is not None:
+                self._process.kill()  # which also ends the thread's reading
             return ""
 
     def _await_health(self, address: str, end_s: float, log: Path) -> None:

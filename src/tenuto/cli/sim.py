@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from tenuto.cli.app import CommandFailed
+from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
@@ -56,4 +56,4 @@ def sim(
         serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise CommandFailed(f"cannot listen on {host} port {port}: {reason}") from None
+        raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None

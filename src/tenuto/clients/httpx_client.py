@@ -17,6 +17,7 @@ from __future__ import annotations
 import copy
 import importlib
 import time
+import weakref
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from datetime import timedelta
 from functools import cache
@@ -25,7 +26,7 @@ from typing import Any
 
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import Head, Lost, Request, Transmit
-from tenuto.relay.drive import drive, drive_async
+from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
 
 LIBRARIES = ("httpx2", "httpx")
@@ -85,24 +86,26 @@ def _send(base: Any) -> Any:
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         if not engine.is_turn(request.method, str(request.url)):
-            return base.send(self, request, stream=stream, **options)
+            return base.send(self, _without_ours(request), stream=stream, **options)
         body = request.read()
         run = engine.begin(_request(request, body))
         if run is None:
-            return base.send(self, request, stream=stream, **options)
+            return base.send(self, _without_ours(request), stream=stream, **options)
         exchange = _Exchange(self, request, body)
 
         def connect(command: Transmit) -> _Upstream | Lost:
             try:
                 response = base.send(self, exchange.request_for(command), stream=True, **options)
-            except exchange.library.RequestError as error:
+            except (exchange.library.HTTPError, OSError) as error:
                 return exchange.lost(error)
             return _Upstream(exchange, response)
 
-        pieces = drive(run, connect)
+        turn = Drive(run, connect)
+        pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
-        response = exchange.response(head, _stream_class(exchange.library)(exchange, pieces))
+        stream_class = _stream_class(exchange.library)
+        response = exchange.response(head, stream_class(exchange, turn, pieces))
         if not stream:
             response.read()
         return response
@@ -114,32 +117,41 @@ def _async_send(base: Any) -> Any:
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         if not engine.is_turn(request.method, str(request.url)):
-            return await base.send(self, request, stream=stream, **options)
+            return await base.send(self, _without_ours(request), stream=stream, **options)
         body = await request.aread()
         run = engine.begin(_request(request, body))
         if run is None:
-            return await base.send(self, request, stream=stream, **options)
+            return await base.send(self, _without_ours(request), stream=stream, **options)
         exchange = _Exchange(self, request, body)
 
         async def connect(command: Transmit) -> _AsyncUpstream | Lost:
             made = exchange.request_for(command)
             try:
                 response = await base.send(self, made, stream=True, **options)
-            except exchange.library.RequestError as error:
+            except (exchange.library.HTTPError, OSError) as error:
                 return exchange.lost(error)
             return _AsyncUpstream(exchange, response)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         sleep = importlib.import_module("anyio").sleep
-        pieces = drive_async(run, connect, sleep)
+        turn = AsyncDrive(run, connect, sleep)
+        pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
-        response = exchange.response(head, _async_stream_class(exchange.library)(exchange, pieces))
+        stream_class = _async_stream_class(exchange.library)
+        response = exchange.response(head, stream_class(exchange, turn, pieces))
         if not stream:
             await response.aread()
         return response
 
     return send
+
+
+def _without_ours(request: Any) -> Any:
+    """The request without headers that are meant for Tenuto (P8c)."""
+    for name in [name for name in request.headers if name.lower().startswith("x-tenuto")]:
+        del request.headers[name]
+    return request
 
 
 def _request(request: Any, body: bytes) -> Request:
@@ -165,6 +177,7 @@ class _Exchange:
         self.body = body
         self.started_s = time.perf_counter()
         self.first: Any = None
+        # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
         self.answer: Any = None
 
     def request_for(self, command: Transmit) -> Any:
@@ -203,13 +216,14 @@ class _Exchange:
         )
         if self.first is not None:
             response.default_encoding = self.first.default_encoding
-        self.answer = response
+        self.answer = weakref.ref(response)
         return response
 
     def closed(self) -> None:
         """The caller's response is over: its time is what the turn took."""
-        if self.answer is not None:
-            self.answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
+        answer = self.answer() if self.answer is not None else None
+        if answer is not None:
+            answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
 def _head(response: Any) -> Head:
@@ -236,12 +250,17 @@ class _Upstream:
             for piece in self._pieces:
                 if piece:
                     return piece
-        except self._exchange.library.RequestError as error:
+        except (self._exchange.library.HTTPError, OSError) as error:
             return self._exchange.lost(error)
         return b""
 
     def close(self) -> None:
         self._response.close()
+
+
+_open: set[Any] = set()
+"""The generators of open responses, kept from the collector: of a turn that is abandoned it would
+close them beside us, and a generator that is closed twice at once complains."""
 
 
 class _AsyncUpstream:
@@ -256,13 +275,14 @@ class _AsyncUpstream:
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
         self._pieces: Any = aiter(_once(response.content) if consumed else response.stream)
+        _open.add(self._pieces)
 
     async def read(self) -> bytes | Lost:
         try:
             async for piece in self._pieces:
                 if piece:
                     return piece  # type: ignore[no-any-return]
-        except self._exchange.library.RequestError as error:
+        except (self._exchange.library.HTTPError, OSError) as error:
             return self._exchange.lost(error)
         return b""
 
@@ -274,7 +294,9 @@ class _AsyncUpstream:
         await self.close()
 
     async def close(self) -> None:
-        if isinstance(self._pieces, AsyncGenerator):
+        _open.discard(self._pieces)
+        # While another task waits in it, closing the response is what ends it.
+        if isinstance(self._pieces, AsyncGenerator) and not getattr(self._pieces, "ag_running", False):
             await self._pieces.aclose()
         await self._response.aclose()
 
@@ -288,15 +310,16 @@ def _stream_class(library: Any) -> Any:
     class TurnStream(library.SyncByteStream):  # type: ignore[misc]
         """The bytes of a turn, as the library wants them."""
 
-        def __init__(self, exchange: _Exchange, pieces: Any) -> None:
+        def __init__(self, exchange: _Exchange, turn: Drive, pieces: Any) -> None:
             self._exchange = exchange
+            self._turn = turn
             self._pieces = pieces
 
         def __iter__(self) -> Iterator[bytes]:
             return self._pieces  # type: ignore[no-any-return]
 
         def close(self) -> None:
-            self._pieces.close()
+            self._turn.close()
             self._exchange.closed()
 
     return TurnStream
@@ -305,17 +328,24 @@ def _stream_class(library: Any) -> Any:
 @cache
 def _async_stream_class(library: Any) -> Any:
     class TurnStream(library.AsyncByteStream):  # type: ignore[misc]
-        """The bytes of a turn, as the library wants them."""
+        """The bytes of a turn, as the library wants them.
 
-        def __init__(self, exchange: _Exchange, pieces: Any) -> None:
+        It is the iterator as well: only the collector may close the generator itself, for whoever
+        did so at the same time would be told that it is running."""
+
+        def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
             self._exchange = exchange
+            self._turn = turn
             self._pieces = pieces
 
         def __aiter__(self) -> AsyncIterator[bytes]:
-            return self._pieces  # type: ignore[no-any-return]
+            return self
+
+        async def __anext__(self) -> bytes:
+            return await anext(self._pieces)
 
         async def aclose(self) -> None:
-            await self._pieces.aclose()
+            await self._turn.close()
             self._exchange.closed()
 
     return TurnStream

@@ -33,7 +33,8 @@ def wrap(client: Client, *, policy: Policy | None = None, on_event: OnEvent | No
 
     Raises:
         UnsupportedClient: the object is none of these.
-        PolicyError: a setting outside the program is not allowed.
+        PolicyError: a setting outside the program is not allowed, or needs a package that is not
+            installed.
 
     >>> import openai
     >>> client = wrap(openai.OpenAI(api_key="none"))

@@ -128,7 +128,7 @@ class Finish:
         shown: the outcome by which the caller sees it (P1a); it differs from the last response's
             where an earlier cut is the truth about the text that is kept.
         rung: the rung that decided, "" where the ladder was spent.
-        whole_calls_only: True where the calls that are whole are handed on without the others (T3).
+        whole_calls_only: True where the calls that may run are handed on without the others (T3).
         as_received: True where the last response is the truth, however it would show otherwise.
     """
 

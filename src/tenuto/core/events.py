@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
+from tenuto.core.advice import ADVICE
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 
@@ -74,7 +75,7 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "fault": ("kind", "code", "status", "retryable", "wait_s"),
     "left_alone": ("why", "outcome"),
     "cancelled": ("output_chars", "attempts"),
-    "turn_ended": ("status", "reason", "stop", "attempts", "suggestion", "usage"),
+    "turn_ended": ("status", "reason", "stop", "attempts", "suggestion", "advice", "usage"),
 }
 """Every event by name, with the fields of its data. The documentation's table is made from it."""
 
@@ -105,3 +106,8 @@ class Report:
     def attempts(self) -> int:
         """Requests that were answered."""
         return len(self.usage)
+
+    @property
+    def advice(self) -> str:
+        """One sentence on what can be done, "" where nothing is."""
+        return ADVICE.get(self.reason, "")

@@ -78,6 +78,9 @@ EMPTY_WITH_TOOLS = (
 EMPTY = "[Your previous message was empty. Please answer the last message.]"
 """Before another try at an empty answer: a retry must differ (E4, E5)."""
 
+AGAIN = "[This is asked a second time, because no usable answer came.]"
+"""Added to a hint that would make a request the same as the one before it (E4)."""
+
 CALL_MISSING = (
     "[Your previous message announced a tool call but held none. Make the call now, complete, or "
     "answer in plain text.]"

@@ -5,8 +5,8 @@ Theory of operation
 `step(state, response, facts, policy, now_s)` is total and pure. It looks the response's outcome up
 in `LADDERS` and takes the first rung whose guards hold and whose budget is not spent. A rung either
 sends the caller's request again with edits, or ends the turn in its own way. Past the last rung the
-turn ends as `ENDINGS` says, for the reason that stood in the way first: a guard that failed, or a
-budget that was spent.
+turn ends as `ENDINGS` says, or for the reason of the guard that stood in the way first; a rung
+whose budget is spent is not asked for a reason.
 
 Nothing else decides anything. What a model can do, and what the caller has seen already, comes in
 as `Facts`; the only counters are the budgets in `State`, and they are spent in one line of `step`.
@@ -43,7 +43,7 @@ from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response, ToolCall, visible
 from tenuto.core.seam import trailing_space
-from tenuto.core.stop import CLEAN
+from tenuto.core.stop import CLEAN, StopReason
 
 Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]
 
@@ -96,7 +96,8 @@ class State:
         attempts: responses seen.
         spent: tries used, by budget; what is not named is 0.
         output_tokens: output tokens of all attempts so far.
-        first_output_tokens: those of the first attempt, None before it.
+        base_tokens: the output limit that boosts multiply where the request sets none: what the
+            first unfinished answer used, None before it (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
         last_edits: the edits of the request that is being answered.
     """
@@ -105,7 +106,7 @@ class State:
     attempts: int = 0
     spent: Mapping[Budget, int] = field(default_factory=_nothing_spent)
     output_tokens: int = 0
-    first_output_tokens: int | None = None
+    base_tokens: int | None = None
     cut: bool = False
     last_edits: tuple[Edit, ...] = ()
 
@@ -113,6 +114,11 @@ class State:
     def continuing(self) -> bool:
         """Whether the request that is being answered went on from text that was kept."""
         return any(isinstance(edit, AppendAssistant) for edit in self.last_edits)
+
+    def left(self, budget: Budget, policy: Policy) -> int:
+        """Tries of a budget that are not spent."""
+        limit: int = getattr(policy, LIMITS[budget])
+        return max(0, limit - self.spent.get(budget, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,8 @@ class Facts:
         structured: whether the request constrains the output to a document.
         tools: whether tools are attached.
         after_tool_result: whether the request ends in a tool result.
+        runnable: the calls of this response that are whole and satisfy their tool's parameters; told
+            only where the policy runs calls of a cut response (T3).
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
         left_alone: why the request must not be recovered (C28), "" where it may be.
         timeout_s: the caller's own limit for the turn in seconds, None for none.
@@ -153,6 +161,7 @@ class Facts:
     structured: bool = False
     tools: bool = False
     after_tool_result: bool = False
+    runnable: tuple[ToolCall, ...] = ()
     http_error: bool = False
     left_alone: str = ""
     timeout_s: float | None = None
@@ -184,18 +193,19 @@ class View:
 
     @property
     def base_tokens(self) -> int:
-        """The output limit that boosts multiply: the request's own, else what the first answer
+        """The output limit that boosts multiply: the request's own, else what the first cut answer
         used, else the policy's default (C17)."""
-        return (
-            self.facts.max_tokens
-            or self.state.first_output_tokens
-            or self.policy.default_max_tokens
-        )
+        return self.facts.max_tokens or self.state.base_tokens or self.policy.default_max_tokens
 
     def budget(self, boosts: int) -> int:
         """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
         asked = self.facts.max_tokens or 0
-        tokens = max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), asked)
+        return self.bounded(
+            max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), asked)
+        )
+
+    def bounded(self, tokens: int) -> int:
+        """An output limit within the policy's hard cap, what C4 leaves, and the model's ceiling."""
         bounds = (self.tokens_left, self.policy.hard_max_tokens, self.facts.ceiling_tokens)
         return min([tokens, *(bound for bound in bounds if bound is not None)])
 
@@ -246,7 +256,8 @@ def _prefilled(view: View) -> bool:
 
 
 def _progress(view: View) -> bool:
-    return not view.facts.runaway and (not view.state.continuing or view.facts.new_chars > 0)
+    before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
+    return not view.facts.runaway and view.said not in before
 
 
 NOT_LEFT_ALONE = Guard("may be recovered", lambda v: not v.facts.left_alone, "left_alone")
@@ -265,15 +276,11 @@ PREFILL_REJECTED = Guard(
     "the provider rejects prefills", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
-NO_CALLS = Guard("the response holds no calls", lambda v: not v.response.calls)
 RUN_COMPLETE = Guard(
     "the policy runs the whole calls of a cut response",
     lambda v: v.policy.truncated_calls == "execute_complete",
 )
-SOME_WHOLE = Guard(
-    "some calls are whole",
-    lambda v: any(call.finding is Finding.WHOLE for call in v.response.calls),
-)
+SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
 LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
 EMPTY_RECOVERY = Guard(
     "empty answers are recovered", lambda v: v.policy.empty_recovery, "empty_output"
@@ -290,11 +297,12 @@ SDK_RETRIES = Guard(
     "it is the first attempt's status", lambda v: v.facts.http_error and v.state.attempts == 1
 )
 BUDGET_TOO_LARGE = Guard(
-    "the provider names the largest output limit",
+    "the provider names an output limit that was not tried yet",
     lambda v: (
         _fault(v, FaultKind.OUTPUT_BUDGET_TOO_LARGE)
         and v.response.fault is not None
         and bool(v.response.fault.allowed_tokens)
+        and SetOutputBudget(v.response.fault.allowed_tokens or 0) not in v.state.last_edits
     ),
 )
 KEYS_REJECTED = Guard(
@@ -310,7 +318,10 @@ NOTHING_NEW = Guard(
     lambda v: v.state.continuing and v.facts.new_chars == 0 and not v.response.calls,
 )
 
+# What ended such a turn is the fault, and that no time is left to try again is its consequence (C5).
+TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT)
+MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY)
 MAY_CONTINUE = (*MAY_SEND, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
 
 
@@ -419,12 +430,33 @@ def _clamp(view: View) -> tuple[Edit, ...]:
     fault = view.response.fault
     allowed = (fault.allowed_tokens if fault else None) or view.policy.default_max_tokens
     kept = tuple(e for e in view.state.last_edits if not isinstance(e, SetOutputBudget))
-    return (*kept, SetOutputBudget(allowed))
+    return (*kept, SetOutputBudget(view.bounded(allowed)))
 
 
 def _drop_keys(view: View) -> tuple[Edit, ...]:
     fault = view.response.fault
-    return (*view.state.last_edits, DropKeys(fault.keys if fault else ()))
+    named = [*_dropped_keys(view.state.last_edits), *(fault.keys if fault else ())]
+    kept = tuple(e for e in view.state.last_edits if not isinstance(e, DropKeys))
+    return (*kept, DropKeys(tuple(dict.fromkeys(named))))
+
+
+def _dropped_keys(edits: tuple[Edit, ...]) -> tuple[str, ...]:
+    return tuple(key for edit in edits if isinstance(edit, DropKeys) for key in edit.keys)
+
+
+def _with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Edits, and those of the request before that hold for the rest of the turn: a key that the
+    provider rejects, it rejects again, and reasoning that used up one limit uses up the next."""
+    kinds = {type(edit) for edit in edits}
+    lasting = (e for e in before if isinstance(e, DropKeys | LowerReasoning))
+    return (*edits, *(edit for edit in lasting if type(edit) not in kinds))
+
+
+def _varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The same edits in other words: what is sent again as it was fails as it did (E4)."""
+    hint = next((e for e in edits if isinstance(e, AppendUser)), None)
+    others = tuple(e for e in edits if e is not hint)
+    return (*others, AppendUser(f"{hint.text} {hints.AGAIN}" if hint else hints.AGAIN))
 
 
 # --- the table --------------------------------------------------------------------------------
@@ -447,37 +479,35 @@ class Rung:
     as_received: bool = False
 
 
-def _continuation(name: str, guard: Guard, edits: Callable[[View], tuple[Edit, ...]]) -> Rung:
-    guards = (*MAY_CONTINUE, NO_CALLS, guard)
+def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+    guards = (*MAY_CONTINUE, *more)
     return Rung(name, guards, edits, Budget.CONTINUATION, Recovery.CONTINUATION)
 
 
-def _resumption(name: str, guard: Guard, edits: Callable[[View], tuple[Edit, ...]]) -> Rung:
-    guards = (*MAY_SEND, RETRYABLE, SAID, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT, guard)
+def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+    guards = (RETRYABLE, *MAY_RETRY, SAID, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT, *more)
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
-
-ALWAYS = Guard("always", lambda v: True)
 
 _BREAK = (
     Rung(
         "send again",
-        (*MAY_SEND, RETRYABLE, NOTHING_SAID),
+        (RETRYABLE, *MAY_RETRY, NOTHING_SAID),
         _same_again,
         Budget.FAULT_RETRY,
         Recovery.RETRY,
         waits=True,
     ),
-    _resumption("resume after a prefill", PREFILL, _resume_prefill),
-    _resumption("resume after a hint", ALWAYS, _resume_hint),
+    _resumption("resume after a prefill", _resume_prefill, PREFILL),
+    _resumption("resume after a hint", _resume_hint),
 )
 
 _CALLS = {
     outcome: (
         Rung(
             "hand on the whole calls",
-            (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_WHOLE),
-            ends=(Status.PARTIAL, "tool_call_truncated"),
+            (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
+            ends=(Status.PARTIAL, reason),
             whole_calls_only=True,
         ),
         Rung(
@@ -495,9 +525,9 @@ _CALLS = {
             Recovery.TOOL_REPAIR,
         ),
     )
-    for outcome, ask in (
-        (Outcome.ARGUMENTS_CUT, _repeat_call),
-        (Outcome.ARGUMENTS_MALFORMED, _repair_call),
+    for outcome, ask, reason in (
+        (Outcome.ARGUMENTS_CUT, _repeat_call, "tool_call_truncated"),
+        (Outcome.ARGUMENTS_MALFORMED, _repair_call, "tool_call_malformed"),
     )
 }
 
@@ -506,8 +536,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
     ),
     Outcome.TEXT_CUT: (
-        _continuation("continue after a prefill", PREFILL, _continue_prefill),
-        _continuation("continue after a hint", ALWAYS, _continue_hint),
+        _continuation("continue after a prefill", _continue_prefill, PREFILL),
+        _continuation("continue after a hint", _continue_hint),
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (
@@ -577,21 +607,21 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.FAULT: (
         Rung(
             "ask for the output that is allowed",
-            (*MAY_SEND, BUDGET_TOO_LARGE),
+            (BUDGET_TOO_LARGE, *MAY_SEND, TOKENS_LEFT),
             _clamp,
             Budget.PARAMETER,
             Recovery.PARAMETER,
         ),
         Rung(
             "leave the rejected keys out",
-            (*MAY_SEND, KEYS_REJECTED),
+            (KEYS_REJECTED, *MAY_SEND),
             _drop_keys,
             Budget.PARAMETER,
             Recovery.PARAMETER,
         ),
         Rung(
             "ask with a hint instead of a prefill",
-            (*MAY_SEND, PREFILL_REJECTED, PREFILLED),
+            (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID, TOKENS_LEFT),
             _resume_hint,
             Budget.PARAMETER,
             Recovery.PARAMETER,
@@ -635,7 +665,7 @@ ENDINGS: dict[Outcome, Ending] = {
     Outcome.TEXT_CUT: Ending("retry_limit", _P, _P, "increase_budget"),
     Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P, "increase_budget"),
     Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt"),
-    Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, "retry"),
+    Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, "retry", True),
     Outcome.THINKING_CUT: Ending("reasoning_budget", _P, _P, "increase_budget", True),
     Outcome.THINKING_ONLY: Ending("empty_output", _P, _F, "retry", True),
     Outcome.EMPTY: Ending("empty_output", _P, _F, "retry", True),
@@ -648,6 +678,10 @@ ENDINGS: dict[Outcome, Ending] = {
     Outcome.CANCELLED: Ending("cancelled", _P, _F, "retry"),
     Outcome.UNKNOWN: Ending("unknown_stop", _P, _P, "stop"),
 }
+
+
+_MAY_BE_REPEATED = (Outcome.FAULT, Outcome.DROPPED)
+"""Outcomes that say nothing against the request, which may be sent again as it was."""
 
 
 # --- the engine -------------------------------------------------------------------------------
@@ -678,18 +712,22 @@ def step(
     ('complete', 'completed')
     """
     outcome = classify(response)
-    state = _seen(state, outcome, facts)
+    state = _seen(state, outcome, response, facts, policy)
     view = View(state, response, facts, policy, now_s)
     rung, blocked = _choose(view, outcome)
-    rung = _overridden(view, outcome, rung)
+    rung, blocked = _overridden(view, outcome, rung, blocked)
     if rung is None or rung.edits is None:
         return state, _finish(view, outcome, rung, blocked)
-    edits = rung.edits(view)
+    edits = _with_lasting(rung.edits(view), state.last_edits)
+    if edits == state.last_edits and outcome not in _MAY_BE_REPEATED:
+        edits = _varied(edits)
     state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=edits)
     return state, Send(edits, rung.name, rung.recovery, _wait_s(view, rung))
 
 
-def _seen(state: State, outcome: Outcome, facts: Facts) -> State:
+def _seen(
+    state: State, outcome: Outcome, response: Response, facts: Facts, policy: Policy
+) -> State:
     spent = state.spent
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
@@ -698,49 +736,62 @@ def _seen(state: State, outcome: Outcome, facts: Facts) -> State:
         attempts=state.attempts + 1,
         spent=spent,
         output_tokens=state.output_tokens + facts.output_tokens,
-        first_output_tokens=(
-            facts.output_tokens if state.first_output_tokens is None else state.first_output_tokens
-        ),
+        base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
         cut=state.cut or outcome is Outcome.TEXT_CUT,
     )
+
+
+def _base_tokens(outcome: Outcome, response: Response, facts: Facts, policy: Policy) -> int | None:
+    """What a first unfinished answer says about the output limit. Only one that the limit cut shows
+    where it is: one that broke off after five tokens would have used more."""
+    if outcome is Outcome.DONE or not facts.output_tokens:
+        return None
+    if response.stop.reason is StopReason.MAX_TOKENS:
+        return facts.output_tokens
+    return max(facts.output_tokens, policy.default_max_tokens)
 
 
 def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
     """The first rung that may be taken, and what stood in the way of those before it."""
     blocked = ""
     for rung in LADDERS[outcome]:
-        failed = next((guard for guard in rung.guards if not guard.holds(view)), None)
-        if failed is None and not _is_spent(view, rung.budget):
+        if _may_be_taken(view, rung):
             return rung, blocked
-        blocked = blocked or (failed.ends_as if failed else "")
+        if not blocked and not _is_spent(view, rung.budget):
+            failed = next((guard for guard in rung.guards if not guard.holds(view)), None)
+            blocked = failed.ends_as if failed else ""
     return None, blocked
 
 
-def _is_spent(view: View, budget: Budget | None) -> bool:
-    if budget is None:
+def _may_be_taken(view: View, rung: Rung) -> bool:
+    """Whether the budget is not spent, every guard holds, and the wait ends within the time."""
+    if _is_spent(view, rung.budget) or not all(guard.holds(view) for guard in rung.guards):
         return False
-    limit: int = getattr(view.policy, LIMITS[budget])
-    return view.state.spent.get(budget, 0) >= limit
+    return not rung.waits or _time_left(replace(view, now_s=view.now_s + _wait_s(view, rung)))
+
+
+def _is_spent(view: View, budget: Budget | None) -> bool:
+    return budget is not None and not view.state.left(budget, view.policy)
 
 
 def _spend(spent: Mapping[Budget, int], budget: Budget | None) -> Mapping[Budget, int]:
     return spent if budget is None else {**spent, budget: spent.get(budget, 0) + 1}
 
 
-def _overridden(view: View, outcome: Outcome, rung: Rung | None) -> Rung | None:
+def _overridden(
+    view: View, outcome: Outcome, rung: Rung | None, blocked: str
+) -> tuple[Rung | None, str]:
     """The policy's own word on the decision (P2). It may stop the turn or take another rung of the
     same ladder; it cannot invent one, and it cannot pass a guard or spend more than there is."""
     if view.policy.decide is None:
-        return rung
+        return rung, blocked
     answer = view.policy.decide(decision(outcome, rung))
-    if answer is None:
-        return rung
     if answer == "stop":
-        return None
+        return None, "stopped" if rung is not None and rung.edits is not None else blocked
     for other in LADDERS[outcome]:
-        if other.name == answer and all(guard.holds(view) for guard in other.guards):
-            return rung if _is_spent(view, other.budget) else other
-    return rung
+        if other.name == answer and _may_be_taken(view, other):
+            return other, blocked
+    return rung, blocked
 
 
 def decision(outcome: Outcome, rung: Rung | None) -> Decision:
@@ -776,6 +827,6 @@ def _wait_s(view: View, rung: Rung) -> float:
         return 0.0
     asked = view.response.fault.retry_after_s if view.response.fault else None
     if asked is not None:
-        return min(max(asked, 0.0), view.policy.retry_after_max_s)
+        return min(max(0.0, asked), view.policy.retry_after_max_s)  # in this order NaN is 0
     tries: int = view.state.spent.get(rung.budget, 0)
     return float(min(view.policy.backoff_s * 2**tries, view.policy.backoff_max_s))

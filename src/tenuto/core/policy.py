@@ -137,7 +137,7 @@ class Policy:
         continuation_tool_repair_attempts: times a broken tool call is asked for again; 0: none.
         tool_answer_attempts: consecutive times a broken call is answered with a failed result.
         truncated_calls: "refuse" runs no call of a cut response; "execute_complete" hands on those
-            that are whole.
+            that are whole and satisfy their tool's parameters (needs `tenuto[schema]`).
         empty_recovery: False switches every recovery of empty answers off.
         empty_nudges: nudges after an empty answer, for each of its causes.
         empty_retries: further tries at an empty answer.

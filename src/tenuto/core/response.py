@@ -141,7 +141,7 @@ class _Calls:
             # Backwards: where one index serves several calls, the newest one is meant.
             for slot in reversed(self.slots):
                 if slot.index == delta.index:
-                    another = delta.id and slot.id and delta.id != slot.id
+                    another = _differ(delta.id, slot.id) or _differ(delta.name, slot.name)
                     return None if another else slot
             return None
         if delta.id:
@@ -179,11 +179,25 @@ class _Calls:
         return tuple(calls), tuple(dict.fromkeys(odd))
 
 
+def _differ(one: str | None, other: str) -> bool:
+    return bool(one and other) and one != other
+
+
 def _fresh_id(number: int, taken: Iterable[str]) -> str:
     """An id of nine letters and digits, which the strictest provider (Mistral) accepts."""
     while (made := f"tenuto{number:03d}") in set(taken):
         number += 1
     return made
+
+
+RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
+"""The stop of a stream that still runs: nothing is known, and nothing is over."""
+
+
+def _confidence(seen: StopSeen) -> Confidence:
+    if not seen.readable:
+        return Confidence.LOW
+    return Confidence.HIGH if seen.known else Confidence.MEDIUM
 
 
 class Builder:
@@ -207,7 +221,8 @@ class Builder:
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
         self._calls = _Calls()
-        self._stops: list[StopSeen] = []
+        self._stops: dict[tuple[str, str], StopSeen] = {}
+        self._stop_repeated = False
         self._usage: Usage | None = None
         self._fault: Fault | None = None
         self._ended = False
@@ -237,7 +252,9 @@ class Builder:
                 self._calls.feed(signal)
                 self._late = self._late or bool(self._stops)
             case StopSeen():
-                self._stops.append(signal)
+                key = (signal.field, signal.raw)
+                self._stop_repeated = self._stop_repeated or key in self._stops
+                self._stops.setdefault(key, signal)
             case UsageSeen(usage):
                 self._usage = usage
             case FaultSeen(fault):
@@ -245,14 +262,24 @@ class Builder:
             case Ended():
                 self._ended = True
 
+    def progress(self) -> Stop:
+        """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
+        error or the end mark was seen. Content is not judged unless nothing else tells, so that
+        asking after every event is cheap."""
+        if self._fault is None and not self._stops:
+            return self.build(over=False).stop
+        slots = self._calls.slots
+        calls = tuple(ToolCall(s.id, s.name, "", Finding.EMPTY) for s in slots[:1])
+        return self._stop("", "".join(self._refusal), calls, over=False)
+
     def build(self, *, over: bool = True) -> Response:
         """What has come so far. `over=False` asks while the stream still runs: the stop is then
-        not terminal unless one was seen."""
+        `RUNNING` unless an end was seen."""
         text = "".join(self._text)
         refusal = "".join(self._refusal)
-        clean = self._fault is None and (
-            all(seen.reason in CLEAN for seen in self._stops) if self._stops else self._ended
-        )
+        # An end that is only inferred does not say that a call without arguments is whole (T12).
+        seen = {seen.reason for seen in self._stops.values()}
+        clean = self._fault is None and bool(seen) and seen <= CLEAN
         calls, odd = self._calls.build(clean)
         stop = self._stop(text, refusal, calls, over)
         return Response(
@@ -287,27 +314,24 @@ class Builder:
                 anomalies = (*anomalies, "tool_calls_missing")
             if self._at_cap():
                 anomalies = (*anomalies, "suspected_truncation")
-        confidence = Confidence.HIGH if seen.known else Confidence.MEDIUM
-        return Stop(reason, seen.raw, seen.field, seen.detail, confidence, anomalies)
+        return Stop(reason, seen.raw, seen.field, seen.detail, _confidence(seen), anomalies)
 
     def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
         """The native stop that is believed, with what was odd about there being several (S6)."""
         if not self._stops:
             return None, ()
-        best = self._stops[0]
-        for other in self._stops[1:]:
+        best, *others = self._stops.values()
+        for other in others:
             if graver(best.reason, other.reason) is not best.reason:
                 best = other
-        differ = len({seen.reason for seen in self._stops}) > 1
-        repeated = len({(seen.field, seen.raw) for seen in self._stops}) < len(self._stops)
-        if differ:
+        if any(other.reason is not best.reason for other in self._stops.values()):
             return best, ("stops_differ",)
-        return best, ("stop_repeated",) if repeated else ()
+        return best, ("stop_repeated",) if self._stop_repeated else ()
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """No native value at all: inferred from the content after an orderly end, else dropped."""
         if not self._ended:
-            return Stop(StopReason.DROPPED, terminal=over)
+            return Stop(StopReason.DROPPED) if over else RUNNING
         note = ("no_stop",)
         if refusal:
             return Stop(StopReason.REFUSAL, confidence=Confidence.MEDIUM, anomalies=note)

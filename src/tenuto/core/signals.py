@@ -49,13 +49,15 @@ class CallDelta:
 class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
-    `known` is False for a value that the table lacks (reason UNKNOWN)."""
+    `known` is False for a value that the table lacks (reason UNKNOWN), `readable` for one that is
+    not even a text (N6)."""
 
     raw: str
     field: str
     reason: StopReason
     detail: str | None = None
     known: bool = True
+    readable: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,15 @@
 """The drivers: take a command, perform it, feed the reply back. They decide nothing, and differ
-only in waiting."""
+only in waiting.
+
+A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
+the garbage collector, which closes generators in any order): closing is separate from the iterator
+and harmless when it is repeated.
+"""
 
 from __future__ import annotations
 
-import time
+import contextlib
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Protocol, assert_never
 
@@ -38,87 +44,117 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
-def drive(run: Run, connect: Callable[[Transmit], Upstream | Lost]) -> Generator[Head | bytes, None, None]:
-    """Run a turn: first the head, then the bytes for the caller.
+class Drive:
+    """One turn for callers that block. `pieces()` is iterated once."""
 
-    Closing the iterator closes the upstream at once (C23)."""
-    upstream: Upstream | None = None
-    reply: Reply = None
-    try:
-        while True:
-            try:
-                command = run.send(reply)
-            except StopIteration:
-                return
-            reply = None
-            match command:
-                case Read():
-                    assert upstream is not None
-                    reply = upstream.read()
-                case Write(data):
-                    yield data
-                case Open(head):
-                    yield head
-                case Transmit():
-                    if upstream is not None:
-                        upstream.close()
-                    answer = connect(command)
-                    upstream = None if isinstance(answer, Lost) else answer
-                    reply = answer if isinstance(answer, Lost) else answer.head
-                case Wait(seconds):
-                    if upstream is not None:
-                        upstream.close()
-                    time.sleep(seconds)
-                case Reraise(error):
-                    raise error
-                case _:
-                    assert_never(command)
-    finally:
-        run.close()
-        if upstream is not None:
-            upstream.close()
+    def __init__(self, run: Run, connect: Callable[[Transmit], Upstream | Lost]) -> None:
+        self._run = run
+        self._connect = connect
+        self._upstream: Upstream | None = None
+        self._closed = threading.Event()
+
+    def pieces(self) -> Generator[Head | bytes, None, None]:
+        """First the head, then the bytes for the caller."""
+        reply: Reply = None
+        try:
+            while not self._closed.is_set():
+                try:
+                    command = self._run.send(reply)
+                except StopIteration:
+                    return
+                reply = None
+                match command:
+                    case Read():
+                        assert self._upstream is not None
+                        reply = self._upstream.read()
+                    case Write(data):
+                        yield data
+                    case Open(head):
+                        yield head
+                    case Transmit():
+                        self._leave()
+                        answer = self._connect(command)
+                        self._upstream = None if isinstance(answer, Lost) else answer
+                        reply = answer if isinstance(answer, Lost) else answer.head
+                    case Wait(seconds):
+                        self._leave()
+                        self._closed.wait(seconds)
+                    case Reraise(error):
+                        raise error
+                    case _:
+                        assert_never(command)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """End the turn and its upstream at once (C23), from any thread."""
+        self._closed.set()
+        # Where another thread is just inside the run, that one closes it as soon as it is out.
+        with contextlib.suppress(ValueError):
+            self._run.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._upstream is not None:
+            self._upstream.close()
 
 
-async def drive_async(
-    run: Run,
-    connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
-    sleep: Callable[[float], Awaitable[None]],
-) -> AsyncGenerator[Head | bytes, None]:
+class AsyncDrive:
     """The same for async callers; `sleep` is that of their event loop."""
-    upstream: AsyncUpstream | None = None
-    reply: Reply = None
-    try:
-        while True:
-            try:
-                command = run.send(reply)
-            except StopIteration:
-                if upstream is not None:
-                    await upstream.finish()
-                return
-            reply = None
-            match command:
-                case Read():
-                    assert upstream is not None
-                    reply = await upstream.read()
-                case Write(data):
-                    yield data
-                case Open(head):
-                    yield head
-                case Transmit():
-                    if upstream is not None:
-                        await upstream.finish()
-                    answer = await connect(command)
-                    upstream = None if isinstance(answer, Lost) else answer
-                    reply = answer if isinstance(answer, Lost) else answer.head
-                case Wait(seconds):
-                    if upstream is not None:
-                        await upstream.finish()
-                    await sleep(seconds)
-                case Reraise(error):
-                    raise error
-                case _:
-                    assert_never(command)
-    finally:
-        run.close()
-        if upstream is not None:
-            await upstream.close()
+
+    def __init__(
+        self,
+        run: Run,
+        connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._run = run
+        self._connect = connect
+        self._sleep = sleep
+        self._upstream: AsyncUpstream | None = None
+        self._closed = False
+
+    async def pieces(self) -> AsyncGenerator[Head | bytes, None]:
+        """First the head, then the bytes for the caller."""
+        reply: Reply = None
+        try:
+            while not self._closed:
+                try:
+                    command = self._run.send(reply)
+                except StopIteration:
+                    await self._leave()
+                    return
+                reply = None
+                match command:
+                    case Read():
+                        assert self._upstream is not None
+                        reply = await self._upstream.read()
+                    case Write(data):
+                        yield data
+                    case Open(head):
+                        yield head
+                    case Transmit():
+                        await self._leave()
+                        answer = await self._connect(command)
+                        self._upstream = None if isinstance(answer, Lost) else answer
+                        reply = answer if isinstance(answer, Lost) else answer.head
+                    case Wait(seconds):
+                        await self._leave()
+                        await self._sleep(seconds)
+                    case Reraise(error):
+                        raise error
+                    case _:
+                        assert_never(command)
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        """End the turn and its upstream at once (C23), from any task of its loop."""
+        self._closed = True
+        self._run.close()
+        if self._upstream is not None:
+            await self._upstream.close()
+
+    async def _leave(self) -> None:
+        if self._upstream is not None:
+            await self._upstream.finish()

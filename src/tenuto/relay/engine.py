@@ -9,6 +9,7 @@ from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import by_url
 from tenuto.relay.commands import Request
+from tenuto.relay import schema
 from tenuto.relay.pipe import Pipe, Run, Surroundings
 from tenuto.wire.registry import wire_for_path
 
@@ -19,9 +20,13 @@ class Engine:
     Args:
         policy: the limits.
         on_event: called with every event, or None.
+
+    Raises:
+        PolicyError: the policy needs a package that is not installed.
     """
 
     def __init__(self, policy: Policy, on_event: OnEvent | None = None) -> None:
+        schema.require(policy)
         self.policy = policy
         self.on_event = on_event
         self._around = Surroundings(policy, on_event, Learned())

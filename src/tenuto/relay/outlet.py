@@ -15,11 +15,9 @@ id, text without what was said before, one end.
 
 from __future__ import annotations
 
-from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.response import Builder
 from tenuto.core.seam import Joint, trailing_space
 from tenuto.core.signals import (
-    Ended,
     FaultSeen,
     ReasoningDelta,
     RefusalDelta,
@@ -28,8 +26,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.wire.base import JsonObject, Wire
-from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
+from tenuto.wire.stream import read_event
 
 _FLOWING = (TextDelta, ReasoningDelta, RefusalDelta)
 
@@ -97,16 +95,9 @@ class Outlet:
         return self._forward(signals, event, value)
 
     def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
-        if event.data is None:
-            return [], None
-        if self._wire.is_terminator(event.data):
-            return [Ended()], None
-        value = decode_object(event.data)
-        if not isinstance(value, dict):
-            # The end of a stream that was cut is no news; garbage in its middle is a fault.
-            broken = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
-            return ([broken] if event.terminated and event.data.strip() else []), None
-        signals = self._wire.parse_object(value, event=True)
+        signals, value = read_event(self._wire, event)
+        if value is None:
+            return signals, None
         if not self.envelope and not any(isinstance(s, FaultSeen) for s in signals):
             self.envelope = self._wire.envelope(value)
         if self.raw_usage is None:
@@ -116,7 +107,11 @@ class Outlet:
     # --- the first attempt: bytes as they came
 
     def _forward(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
-        raw = event.raw if event.terminated or value is None else event.raw.rstrip() + b"\n\n"
+        raw = _readable(event.raw)
+        if not event.terminated:
+            if value is None:
+                return self._hold(raw)  # half an event: of use only where nothing follows it
+            raw = raw.rstrip() + b"\n\n"
         text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         self._pending += text
         if self._closing or not _flows(signals):
@@ -185,6 +180,17 @@ class Outlet:
             return b""
         self._delivered.append(text)
         return self._wire.render_text(self.envelope, text)
+
+
+def _readable(raw: bytes) -> bytes:
+    """Bytes that are UTF-8: the SDKs decode strictly and would raise an exception of no API's."""
+    if raw.isascii():
+        return raw
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode()
+    return raw
 
 
 def _flows(signals: list[Signal]) -> bool:

@@ -14,6 +14,7 @@ response header is left to the SDK, which retries it by itself (P1b).
 from __future__ import annotations
 
 import json
+import logging
 import random
 import time
 import uuid
@@ -21,19 +22,19 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from tenuto.core.actions import AppendAssistant, Edit, Finish, Recovery, Send, Status
-from tenuto.core.arguments import Finding
 from tenuto.core.events import OnEvent, Report
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.machine import Facts, State, View, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Policy
-from tenuto.core.response import Builder, Response, think_closing, visible
+from tenuto.core.response import Builder, Response, ToolCall, think_closing, visible
 from tenuto.core.runaway import is_runaway
 from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen, Usage
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import Provider, by_headers
+from tenuto.relay import schema
 from tenuto.relay.commands import (
     READ,
     Command,
@@ -53,6 +54,8 @@ from tenuto.relay.watch import Watch
 from tenuto.wire.base import Answer, JsonObject, Wire, WireRequest
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+
+log = logging.getLogger("tenuto")
 
 Run = Generator[Command, Reply, None]
 
@@ -93,6 +96,7 @@ class Attempt:
     new_chars: int = 0
     http_error: bool = False
     tail: bytes = b""
+    lost: Lost | None = None
 
 
 class Pipe:
@@ -122,13 +126,17 @@ class Pipe:
         self._policy = around.policy
         self._facts = parsed.facts
         self._base_url = request.url.partition("?")[0]
-        switched_off = any(k.lower() == "x-tenuto" and v.strip().lower() == "off" for k, v in request.headers)
+        switched_off = any(
+            k.lower() == "x-tenuto" and v.strip().lower() == "off" for k, v in request.headers
+        )
         self._left_alone = "switched_off" if switched_off else self._facts.left_alone
         self._state = State(started_s=around.now())
         self._said = ""
+        self._ceiling_tokens: int | None = None
         self._reasoning: list[str] = []
         self._open = False
         self._first: Attempt | None = None
+        self._answered: Attempt | None = None  # the first whose body could be read
         self._outlet = Outlet(wire, self._policy.hold_max_bytes, bool(self._left_alone))
         self._watch = Watch(
             turn=uuid.uuid4().hex,
@@ -201,7 +209,12 @@ class Pipe:
             body = self._parsed.apply(edits, self._provider.dialect)
         number = self._state.attempts
         headers = tuple(
-            (key, f"{value}-tenuto-{number}" if number and key.lower() == "idempotency-key" else value)
+            (
+                key,
+                f"{value}-tenuto-{number}"
+                if number and key.lower() == "idempotency-key"
+                else value,
+            )
             for key, value in self._request.headers
             if not key.lower().startswith("x-tenuto")
         )
@@ -247,6 +260,8 @@ class Pipe:
             body = b""
         lowered = {key.lower(): value for key, value in head.headers}
         fault = self._wire.parse_fault(head.status, lowered, body)
+        if fault.allowed_tokens:
+            self._ceiling_tokens = fault.allowed_tokens
         if fault.kind is FaultKind.PREFILL_REJECTED:
             self._around.learned.deny(
                 self._base_url, self._facts.model, _PREFILL, self._around.now()
@@ -258,11 +273,11 @@ class Pipe:
     def _body(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
         pieces: list[bytes] = []
         size, limit = 0, self._policy.body_max_bytes
-        lost = False
+        lost: Lost | None = None
         while True:
             reply = yield READ
             if not isinstance(reply, bytes) or not reply:
-                lost = not isinstance(reply, bytes)
+                lost = reply if isinstance(reply, Lost) else None
                 break
             pieces.append(reply)
             size += len(reply)
@@ -275,7 +290,7 @@ class Pipe:
         raw = b"".join(pieces)
         builder = self._builder()
         value = None if lost else self._read_body(raw, decoder, builder)
-        attempt = Attempt(builder.build(), head, raw, value)
+        attempt = Attempt(builder.build(), head, raw, value, lost=lost)
         text = self._join(attempt)
         if self._open and (data := self._outlet.say(text)):
             yield Write(data)
@@ -285,6 +300,7 @@ class Pipe:
         try:
             body = decoder.feed(raw)
         except UndecodableBytes:
+            builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
             return None
         value = decode_object(body)
         if not isinstance(value, dict):
@@ -316,9 +332,11 @@ class Pipe:
             self._open = True
             yield Open(head.without(*_BODY_HEADERS))
         tail = b""
+        lost: Lost | None = None
         while not builder.ended:
             reply = yield READ
             if not isinstance(reply, bytes):
+                lost = reply if isinstance(reply, Lost) else None
                 break
             try:
                 events = sse.feed(decoder.feed(reply)) if reply else sse.flush()
@@ -329,6 +347,9 @@ class Pipe:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
             out, tail = self._take(events, builder)
+            if builder.ended and outlet.transparent:
+                # An SDK leaves at the end mark: what there is to tell is told before.
+                out, tail = b"", out + tail
             if out:
                 yield Write(out)
             if outlet.overfull:
@@ -337,7 +358,7 @@ class Pipe:
                 break
         if out := outlet.end():
             yield Write(out)
-        attempt = Attempt(builder.build(), head, tail=tail)
+        attempt = Attempt(builder.build(), head, tail=tail, lost=lost)
         self._said = attempt.response.text if outlet.transparent else outlet.text
         attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
         return self._received(attempt)
@@ -355,6 +376,8 @@ class Pipe:
         self._reasoning.append(attempt.response.reasoning)
         if self._first is None:
             self._first = attempt
+        if self._answered is None and attempt.value:
+            self._answered = attempt
         return attempt
 
     def _hand_on(self, head: Head, raw: bytes) -> Generator[Command, Reply, None]:
@@ -378,7 +401,7 @@ class Pipe:
         facts = self._turn_facts(attempt)
         now_s = self._around.now()
         outcome = classify(response)
-        self._state, action = step(self._state, response, facts, self._policy, now_s)
+        self._state, action = self._step(response, facts, now_s)
         self._watch.observed(response, outcome, action)
         if isinstance(action, Send):
             left = View(self._state, response, facts, self._policy, now_s).tokens_left
@@ -386,6 +409,14 @@ class Pipe:
         elif self._left_alone and outcome is not Outcome.DONE:
             self._watch.emit("left_alone", why=self._left_alone, outcome=outcome.value)
         return action, outcome, facts
+
+    def _step(self, response: Response, facts: Facts, now_s: float) -> tuple[State, Send | Finish]:
+        try:
+            return step(self._state, response, facts, self._policy, now_s)
+        except Exception:  # `decide` is somebody else's code: it must not cost an answer
+            log.exception("decide raised")
+            policy = replace(self._policy, decide=None)
+            return step(self._state, response, facts, policy, now_s)
 
     def _turn_facts(self, attempt: Attempt) -> Facts:
         response, request = attempt.response, self._facts
@@ -398,15 +429,22 @@ class Pipe:
             output_tokens=output_tokens(response, request.max_tokens),
             input_tokens=response.usage.input_tokens if response.usage else None,
             max_tokens=request.max_tokens,
+            ceiling_tokens=self._ceiling_tokens,
             prefill=self._takes_prefill(),
             lower_reasoning=request.lower_reasoning,
             structured=request.structured,
             tools=request.tools,
             after_tool_result=request.after_tool_result,
+            runnable=self._runnable(response),
             http_error=attempt.http_error,
             left_alone=self._left_alone,
             timeout_s=self._timeout_s(),
         )
+
+    def _runnable(self, response: Response) -> tuple[ToolCall, ...]:
+        if self._policy.truncated_calls != "execute_complete" or not response.calls:
+            return ()
+        return schema.runnable(response.calls, self._parsed.tool_parameters())
 
     def _takes_prefill(self) -> bool:
         if self._facts.ends_in_assistant or self._policy.prefill == "never":
@@ -427,22 +465,25 @@ class Pipe:
         complete = finish.status is Status.COMPLETE
         answer = self._answer(finish, attempt)
         bare = finish.status is Status.FAILED and not shown.received
-        if not complete and (self._policy.on_incomplete == "error" or shown.error or bare):
-            yield from self._error_end(finish, shown.error or finish.reason, answer)
+        no_stop = (shown.error or bare) and not finish.as_received
+        if not complete and (self._policy.on_incomplete == "error" or no_stop):
+            yield from self._error_end(report, shown.error or finish.reason, answer)
             return
         if not complete and self._policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             answer = replace(answer, text=answer.text + notice)
             if self._open:
-                yield Write(self._outlet.say_rest() + self._wire.render_text(self._envelope(), notice))
+                yield Write(
+                    self._outlet.say_rest() + self._wire.render_text(self._envelope(), notice)
+                )
         if self._open:
             yield Write(self._stream_end(answer, report))
             return
-        assert attempt.head is not None and self._first is not None
-        first = next((a.value for a in (self._first, attempt) if a.value), {})
-        body = self._wire.render_body(first, attempt.value or first, answer)
-        head = self._first.head if self._first.value else attempt.head
+        # The last attempt may have no head at all: its connection was lost.
+        shape = self._answered or attempt
+        first, head = shape.value or {}, shape.head
         assert head is not None
+        body = self._wire.render_body(first, attempt.value or first, answer)
         usage = ("x-tenuto-usage", usage_line(report))
         yield Open(self._edited(head, body).plus(usage))
         yield Write(body)
@@ -472,6 +513,10 @@ class Pipe:
         if self._open:
             if out := self._outlet.release() + attempt.tail:
                 yield Write(out)
+        if self._left_alone and attempt.lost is not None:  # as without Tenuto
+            yield Reraise(attempt.lost.error)
+            return
+        if self._open:
             yield from self._rest()
             return
         assert attempt.head is not None
@@ -480,19 +525,21 @@ class Pipe:
             head = head.plus(("x-should-retry", "false"), ("x-tenuto-usage", usage_line(report)))
         yield Open(head)
         yield Write(attempt.raw)
+        yield from self._rest()  # of an error that was too long to be read
 
     def _answer(self, finish: Finish, attempt: Attempt) -> Answer:
         response = attempt.response
         calls = response.calls if finish.status is Status.COMPLETE else ()
         if finish.whole_calls_only:
-            calls = tuple(c for c in response.calls if c.finding is Finding.WHOLE)
+            calls = self._runnable(response)
         shown = self._wire.shown[finish.shown]
         native = shown.native
+        received = shown.received or finish.as_received or finish.status is Status.COMPLETE
         # Of a fault `raw` is an error code, which is no stop of the wire.
-        if response.fault is None and (finish.status is Status.COMPLETE or shown.received):
+        if response.fault is None and received:
             native = response.stop.raw or native
-        if native is None or finish.whole_calls_only:
-            native = self._wire.clean_stop(bool(calls))
+        if native is None or calls:  # calls beside another stop would not be seen (E8)
+            native = self._wire.clean_stop(calls)
         return Answer(
             text=self._said,
             reasoning="".join(self._reasoning),
@@ -505,36 +552,43 @@ class Pipe:
     def _raw_usage(self, attempt: Attempt) -> JsonObject | None:
         if self._open:
             return self._outlet.raw_usage
-        values = [a.value for a in (self._first, attempt) if a is not None and a.value]
+        values = [a.value for a in (self._answered, attempt) if a is not None and a.value]
         return next((u for v in values if (u := self._wire.usage_object(v))), None)
 
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
         envelope = self._envelope()
         include_usage = self._facts.include_usage or self._outlet.raw_usage is not None
         end = self._wire.render_end(envelope, answer, include_usage=include_usage)
-        line = f": x-tenuto-usage {usage_line(report)}\n\n".encode()
-        return self._outlet.stop_forwarding() + self._outlet.say_rest() + line + end
+        comment = _usage_comment(usage_line(report))
+        return self._outlet.stop_forwarding() + self._outlet.say_rest() + comment + end
 
     def _envelope(self) -> JsonObject:
         return self._outlet.envelope or self._wire.bare_envelope(self._facts.model)
 
-    def _error_end(self, finish: Finish, code: str, answer: Answer) -> Run:
-        message = f"Tenuto could not finish this turn: {finish.reason.replace('_', ' ')}."
+    def _error_end(self, report: Report, code: str, answer: Answer) -> Run:
+        message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
+        message += f" {report.advice}" if report.advice else ""
         fault = self._watch.last.fault if self._watch.last else None
         if fault is not None and fault.message:
             message += f" The provider said: {fault.message}"
+        line = usage_line(report)
         if self._open:
             rest = self._outlet.stop_forwarding() + self._outlet.say_rest()
-            yield Write(rest + self._wire.render_error_event(code, message))
+            event = self._wire.render_error_event(code, message)
+            yield Write(rest + _usage_comment(line) + event)
             return
         body = self._wire.render_error(code, message, answer)
         head = Head(502, (("content-type", "application/json"), ("x-should-retry", "false")))
-        yield Open(head.plus(("content-length", str(len(body)))))
+        yield Open(head.plus(("content-length", str(len(body))), ("x-tenuto-usage", line)))
         yield Write(body)
 
     def _edited(self, head: Head, body: bytes) -> Head:
         plain = head.without(*_BODY_HEADERS)
         return plain.plus(("content-length", str(len(body))))
+
+
+def _usage_comment(line: str) -> bytes:
+    return f": x-tenuto-usage {line}\n\n".encode()
 
 
 def _failed(kind: FaultKind) -> Response:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from tenuto.core.actions import Action, AppendAssistant, Finish, Recovery, Send
 from tenuto.core.events import Event, OnEvent, Report
-from tenuto.core.machine import ENDINGS, Facts, State
+from tenuto.core.machine import ENDINGS, Budget, Facts, State
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
@@ -105,7 +105,7 @@ class Watch:
                 output_tokens=state.output_tokens,
                 output_chars=len(facts.said),
                 tokens_left=left,
-                attempts_left=self.policy.continuation_max_attempts - self.continuations,
+                attempts_left=state.left(Budget.CONTINUATION, self.policy),
                 prefill=any(isinstance(e, AppendAssistant) and e.prefill for e in action.edits),
             )
         elif action.recovery is Recovery.TOOL_REPAIR:
@@ -176,6 +176,7 @@ class Watch:
             stop=stop.reason.value if stop else None,
             attempts=report.attempts,
             suggestion=suggestion,
+            advice=report.advice,
             usage=[_counts(usage) for usage in self.usage],
         )
         return report

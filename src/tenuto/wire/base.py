@@ -97,6 +97,9 @@ class WireRequest(Protocol):
     def repairs(self) -> tuple[str, ...]:
         """What had to be put right in its history, in words; often empty."""
 
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached tool, by name; {} for one that has none."""
+
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """The bytes of the request with these edits; without edits and repairs the caller's own."""
 
@@ -112,6 +115,9 @@ class Wire(Protocol):
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object has the shape of this wire's body or event."""
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object of this shape is one event of a stream rather than a whole body."""
 
     def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
         """The request, or None where the bytes are no request of this wire."""
@@ -131,8 +137,8 @@ class Wire(Protocol):
     def bare_envelope(self, model: str) -> JsonObject:
         """An envelope for a message of which no event was seen."""
 
-    def clean_stop(self, calls: bool) -> str:
-        """The native value of a clean end, with or without calls."""
+    def clean_stop(self, calls: Sequence[ToolCall]) -> str:
+        """The native value of a clean end with these calls, often none."""
 
     def usage_object(self, value: JsonObject) -> JsonObject | None:
         """The native usage object of a body or event."""

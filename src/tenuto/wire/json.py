@@ -1,8 +1,8 @@
 """JSON at the edge: leniently read, compactly written.
 
 msgspec is strict and fast. What it rejects for a reason that other readers shrug at (NaN, numbers
-beyond a double, lone surrogates) is tried once more with the standard library, so that an odd number in a
-field that nobody reads does not make a response unreadable.
+beyond a double, lone surrogates) is tried once more with the standard library, so that an odd
+number in a field that nobody reads does not make a response unreadable.
 """
 
 from __future__ import annotations
@@ -12,8 +12,19 @@ import json
 import msgspec
 
 _decode = msgspec.json.Decoder().decode
-encode = msgspec.json.Encoder().encode
-"""Compact UTF-8 JSON."""
+_encode = msgspec.json.Encoder().encode
+
+
+def encode(value: object) -> bytes:
+    """Compact UTF-8 JSON. What was decoded can be encoded: a lone surrogate leaves as its escape.
+
+    >>> encode({"a": "é"}), encode("\\ud800")
+    (b'{"a":"\\xc3\\xa9"}', b'"\\\\ud800"')
+    """
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def decode_object(data: bytes) -> object:

@@ -8,12 +8,11 @@ table, the error table, reading, and the faces of an ending. The request's side 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
-
-import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
@@ -28,7 +27,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import StopReason, printable
+from tenuto.core.stop import CLEAN, GRAVITY, StopReason, printable
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, WireRequest
 from tenuto.wire.json import decode_object
@@ -98,6 +97,22 @@ DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
     "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
     "missing_thought_signature": (_R.ERROR, "history"),
     "no_image": (_R.ERROR, "no_image"),
+    "image_safety": (_R.SAFETY_BLOCKED, None),
+    "image_prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    "image_recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    "escalation": (_R.SAFETY_BLOCKED, "escalation"),
+    "pup_limited_disabled": (_R.SAFETY_BLOCKED, "account_limited"),
+    "continuation": (_R.PAUSED, "resumable"),
+    # Cohere's older ones.
+    "error_toxic": (_R.SAFETY_BLOCKED, None),
+    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    "user_cancel": (_R.CANCELLED, None),
+    # Anthropic (beta): nothing but the summary of the conversation was written.
+    "compaction": (_R.PAUSED, "compaction"),
+    # watsonx: prompt and answer together.
+    "token_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # AI21.
+    "endoftext": (_R.END_TURN, None),
 }
 """Values of those who speak this wire in other words (N2)."""
 
@@ -108,8 +123,8 @@ _NO_STOP = frozenset({"", "null", "none"})
 def read_stop(raw: object, field: str) -> StopSeen | None:
     """The stop that a native value means; None where it is no stop at all (N1a).
 
-    The match is trimmed and case-insensitive; of `function_call_filter: MALFORMED_FUNCTION_CALL`
-    both halves are looked up, the second first.
+    The match is trimmed and case-insensitive. Of `function_call_filter: MALFORMED_FUNCTION_CALL`
+    both halves are looked up, and the graver one counts; a half alone proves no clean end.
 
     >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
     'max_tokens'
@@ -119,15 +134,17 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
     if raw is None:
         return None
     if not isinstance(raw, str):
-        return StopSeen(printable(repr(raw)), field, _R.UNKNOWN, known=False)
+        name = type(raw).__name__  # what it holds may be content
+        return StopSeen(f"<{name}>", field, _R.UNKNOWN, known=False, readable=False)
     word = raw.strip().lower()
     if word in _NO_STOP:
         return None
-    head, colon, tail = word.partition(":")
-    for key in (word, tail.strip(), head.strip()) if colon else (word,):
-        if key in _ALL_STOPS:
-            reason, detail = _ALL_STOPS[key]
-            return StopSeen(raw, field, reason, detail)
+    if word in _ALL_STOPS:
+        return StopSeen(raw, field, *_ALL_STOPS[word])
+    halves = [half.strip() for half in word.split(":", 1)]
+    found = [row for half in halves if (row := _ALL_STOPS.get(half)) and row[0] not in CLEAN]
+    if found:
+        return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
     return StopSeen(raw, field, _R.UNKNOWN, known=False)
 
 
@@ -157,13 +174,13 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_(?:completion_)?tokens\W* is too large.*?at most (?P<allowed>\d+)"
-        r"|max_tokens: \d+ > (?P<maximum>\d+)",
+        words=r"max_(?:completion_)?tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
+        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})",
     ),
     _row(
         _K.PREFILL_REJECTED,
-        words=r"assistant message prefill|must end with a user message|prefilling assistant messages"
-        r"|ending with a model turn|expected last role user|prefix mode on"
+        words=r"assistant message prefill|must end with a user message|prefilling assistant message"
+        r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
         r"|prefill is incompatible|2 or more assistant messages",
     ),
     _row(
@@ -183,7 +200,8 @@ ERRORS: tuple[ErrorRow, ...] = (
         "token_limit_exceeded",
         "1039",
         words=r"maximum context length|exceeds the available context size|prompt is too long"
-        r"|exceed context limit|input token count .* exceeds|input is too long",
+        r"|exceed context limit|input token count .* exceeds|input is too long"
+        r"|longer than the model's context length",
     ),
     _row(
         _K.CONTENT_BLOCKED,
@@ -192,12 +210,22 @@ ERRORS: tuple[ErrorRow, ...] = (
         "content_policy_violation",
         "datainspectionfailed",
         "data_inspection_failed",
+        "invalid_prompt",
         "1301",
         "1026",
         "1027",
+        words=r"inappropriate content|input was flagged",
     ),
     _row(_K.REFUSED, "refusal"),
-    _row(_K.RATE_LIMITED, "rate_limit_exceeded", "rate_limit_error", "1002", statuses=range(429, 430)),
+    # Comes with status 429, but waiting does not help.
+    _row(_K.AUTHENTICATION, "insufficient_quota", "1008"),
+    _row(
+        _K.RATE_LIMITED,
+        "rate_limit_exceeded",
+        "rate_limit_error",
+        "1002",
+        statuses=range(429, 430),
+    ),
     _row(
         _K.OVERLOADED,
         "overloaded_error",
@@ -214,28 +242,32 @@ ERRORS: tuple[ErrorRow, ...] = (
         "invalid_api_key",
         "authentication_error",
         "permission_error",
-        "insufficient_quota",
         "1004",
-        "1008",
         "2049",
         statuses=range(401, 404),
     ),
-    _row(_K.INVALID_REQUEST, "invalid_request_error", "invalid_prompt", statuses=range(400, 500)),
+    _row(_K.INVALID_REQUEST, "invalid_request_error", statuses=range(400, 500)),
     _row(_K.SERVER),
 )
-"""First fit decides: a code or type, then the words, then the HTTP status; the last row fits all."""
+"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 
 
-def read_fault(error: object, status: int | None = None, retry_after_s: float | None = None) -> Fault:
+_SEARCHED_CHARS = 2_000
+"""Errors say what they are at their beginning; what follows may be the whole prompt."""
+
+
+def read_fault(
+    error: object, status: int | None = None, retry_after_s: float | None = None
+) -> Fault:
     """The fault that an error object (or a bare text) means.
 
-    >>> read_fault({"message": "max_tokens is too large: 9. This model supports at most 5 …"}).allowed_tokens
-    5
+    >>> read_fault({"message": "max_tokens is too large: 9. This model supports at most 5 …"}).kind
+    <FaultKind.OUTPUT_BUDGET_TOO_LARGE: 'output_budget_too_large'>
     """
     codes, message = _error_words(error)
     status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
     for row in ERRORS:
-        found = row.words.search(message) if row.words else None
+        found = row.words.search(message, 0, _SEARCHED_CHARS) if row.words else None
         by_code = any(code in row.codes for code in codes)
         if by_code or found or status in row.statuses or row is ERRORS[-1]:
             groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
@@ -268,9 +300,33 @@ def _error_words(error: object) -> tuple[list[str], str]:
         error.get("type"),
         error.get("status_code"),
     )
-    codes = [str(p).lower() for p in places if isinstance(p, str | int) and str(p).strip()]
-    message = error.get("message") or error.get("status_msg") or error.get("detail")
-    return codes, message if isinstance(message, str) else ""
+    codes = [code for place in places if (code := _code(place))]
+    messages = (error.get(key) for key in ("message", "status_msg", "detail"))
+    return codes, next((text for message in messages if (text := _message(message))), "")
+
+
+def _code(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip().lower()
+    return str(value) if isinstance(value, int) and abs(value) < 1_000_000 else ""
+
+
+def _message(value: object) -> str:
+    """A message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and words."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = value.get("detail")
+    if not isinstance(value, list):
+        return ""
+    found = [item for item in value[:10] if isinstance(item, dict)]
+    paths = [loc if isinstance(loc := item.get("loc"), list) else [] for item in found]
+    return "; ".join(
+        ".".join(str(step) for step in path[:10] if isinstance(step, str) and step != "body")
+        + f": {item.get('msg')}"
+        for path, item in zip(paths, found, strict=True)
+        if isinstance(item.get("msg"), str)
+    )
 
 
 def _is_status(code: str) -> bool:
@@ -307,13 +363,15 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
     if part is None and not event:
         part = choice.get("delta")
     # Choices beyond the first give their stops only: n > 1 is never recovered (C28).
-    if isinstance(part, dict) and choice.get("index") in (0, None):
+    index = choice.get("index")
+    index = index if isinstance(index, int) and index > 0 else 0
+    if isinstance(part, dict) and not index:
         _parse_part(part, event, signals)
-    stop = read_stop(choice.get("finish_reason"), "choices[0].finish_reason")
+    stop = read_stop(choice.get("finish_reason"), f"choices[{index}].finish_reason")
     if stop is not None:
         signals.append(_with_sequence(stop, choice))
     # OpenRouter: the upstream's own value; it may be graver than the one that it is mapped to.
-    native = read_stop(choice.get("native_finish_reason"), "choices[0].native_finish_reason")
+    native = read_stop(choice.get("native_finish_reason"), f"choices[{index}].native_finish_reason")
     if native is not None and native.known and stop is not None and native.reason != stop.reason:
         signals.append(native)
     if choice.get("error") and isinstance(choice.get("error"), dict):
@@ -350,16 +408,10 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
                 signals.append(_call(call, number, event))
     legacy = part.get("function_call")
     if isinstance(legacy, dict):
-        arguments = legacy.get("arguments")
-        name_of = legacy.get("name")
-        signals.append(
-            CallDelta(
-                0,
-                render.LEGACY_CALL_ID,
-                name_of if isinstance(name_of, str) else None,
-                arguments if isinstance(arguments, str) else None,
-            )
-        )
+        arguments, odd = _arguments(legacy.get("arguments"))
+        called = legacy.get("name")
+        called = called if isinstance(called, str) and called else None
+        signals.append(CallDelta(0, render.LEGACY_CALL_ID, called, arguments, odd))
 
 
 def _content_parts(parts: list[Any]) -> list[Signal]:
@@ -373,9 +425,11 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
             signals.append(TextDelta(text))
         thinking = part.get("thinking")
         if isinstance(thinking, list):
-            for inner in thinking:
-                if isinstance(inner, dict) and isinstance(inner.get("text"), str):
-                    signals.append(ReasoningDelta(inner["text"]))
+            signals.extend(
+                ReasoningDelta(inner["text"])
+                for inner in thinking
+                if isinstance(inner, dict) and isinstance(inner.get("text"), str)
+            )
         elif isinstance(thinking, str):
             signals.append(ReasoningDelta(thinking))
     return signals
@@ -385,13 +439,8 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
     odd: list[str] = []
     function = call.get("function")
     function = function if isinstance(function, dict) else call
-    raw = function.get("arguments")
-    if isinstance(raw, dict | list):
-        # Gateways that send an object where the wire has a text (Q7): written out once.
-        arguments: str | None = msgspec.json.encode(raw).decode()
-        odd.append("arguments_object")
-    else:
-        arguments = raw if isinstance(raw, str) else None
+    arguments, odd_arguments = _arguments(function.get("arguments"))
+    odd.extend(odd_arguments)
     call_id, name = call.get("id"), function.get("name")
     index = call.get("index")
     if event and not isinstance(index, int):
@@ -405,6 +454,18 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
         arguments,
         tuple(odd),
     )
+
+
+def _arguments(raw: object) -> tuple[str | None, tuple[str, ...]]:
+    """Argument text. Gateways that send an object where the wire has a text (Q7) have it written
+    out once; so has any other value, since only nothing may mean no arguments (T1)."""
+    if raw is None or isinstance(raw, str):
+        return raw, ()
+    try:
+        text = json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        text = "<unreadable>"
+    return text, ("arguments_object",)
 
 
 def _error_of(value: JsonObject) -> object | None:
@@ -435,11 +496,13 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 def _usage(usage: JsonObject) -> Usage:
     output = usage.get("completion_tokens_details")
     prompt = usage.get("prompt_tokens_details")
+    output = output if isinstance(output, dict) else {}
+    prompt = prompt if isinstance(prompt, dict) else {}
     return Usage(
         input_tokens=_count(usage.get("prompt_tokens")),
         output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(output.get("reasoning_tokens")) if isinstance(output, dict) else None,
-        cached_tokens=_count(prompt.get("cached_tokens")) if isinstance(prompt, dict) else None,
+        reasoning_tokens=_count(output.get("reasoning_tokens")),
+        cached_tokens=_count(prompt.get("cached_tokens")),
     )
 
 
@@ -503,6 +566,14 @@ class OpenAIChat:
         if isinstance(choices, list) and choices and isinstance(choices[0], dict):
             return "message" in choices[0] or "delta" in choices[0]
         return False
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object is a chunk: it says so, or its choices hold deltas (Q41)."""
+        if value.get("object") == "chat.completion.chunk":
+            return True
+        choices = value.get("choices")
+        first = choices[0] if isinstance(choices, list) and choices else None
+        return isinstance(first, dict) and "delta" in first and "message" not in first
 
     def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
         """The request, or None where the bytes are no chat request."""

@@ -6,6 +6,8 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject
@@ -25,11 +27,14 @@ def envelope(value: JsonObject) -> JsonObject:
 
 def bare_envelope(model: str) -> JsonObject:
     """The least that the official SDK's chunk type asks for."""
-    return {"id": "chatcmpl-tenuto", "object": "chat.completion.chunk", "created": 0, "model": model}
+    kind = "chat.completion.chunk"
+    return {"id": "chatcmpl-tenuto", "object": kind, "created": 0, "model": model}
 
 
-def clean_stop(calls: bool) -> str:
-    """The value of a clean end."""
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    if any(call.id == LEGACY_CALL_ID for call in calls):
+        return "function_call"
     return "tool_calls" if calls else "stop"
 
 
@@ -49,7 +54,7 @@ def render_reasoning(shared: JsonObject, text: str) -> bytes:
 
 
 def render_end(shared: JsonObject, answer: Answer, *, include_usage: bool) -> bytes:
-    """The chunks that end a message: calls, the stop, the usage where it was asked for, `[DONE]`."""
+    """The chunks that end a message: calls, the stop, the usage if it was asked for, `[DONE]`."""
     out = [_chunk(shared, _call_delta(n, call)) for n, call in enumerate(answer.calls)]
     out.append(_chunk(shared, {}, answer.native_stop))
     if include_usage and answer.usage is not None:
@@ -70,7 +75,7 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole completion: the first attempt's identity, the last one's choice, the merged answer."""
+    """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
     choice = dict(_first_choice(last) or _first_choice(first))
     message = {"role": "assistant", **(choice.get("message") or {})}
     message["content"] = answer.text or None
@@ -119,8 +124,8 @@ def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
         merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
     details = merged.get("completion_tokens_details")
     if usage.reasoning_tokens is not None:
-        details = details if isinstance(details, dict) else {}
-        merged["completion_tokens_details"] = {**details, "reasoning_tokens": usage.reasoning_tokens}
+        kept = details if isinstance(details, dict) else {}
+        merged["completion_tokens_details"] = kept | {"reasoning_tokens": usage.reasoning_tokens}
     return merged
 
 

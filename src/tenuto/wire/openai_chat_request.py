@@ -13,7 +13,8 @@ history alone, so the same history gives the same bytes each time (H5a).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -32,7 +33,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding, judge
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import encode
+from tenuto.wire.json import decode_object, encode
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _rows = msgspec.json.Decoder(list[msgspec.Raw])
@@ -53,6 +54,17 @@ class ChatRequest:
         self.facts = facts
         rows = [bytes(row) for row in _rows.decode(members["messages"])]
         self._rows, self.repairs = repair_history(rows)
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached function, by name; {} for one that has none."""
+        tools = _value(self._members.get("tools")) or []
+        functions = _value(self._members.get("functions")) or []
+        found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
+        return {
+            f["name"]: f["parameters"] if isinstance(f.get("parameters"), dict) else {}
+            for f in found
+            if isinstance(f, dict) and isinstance(f.get("name"), str)
+        }
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """The bytes of the request with these edits; without any, the caller's own."""
@@ -87,13 +99,14 @@ class ChatRequest:
             members.pop(key, None)
         rows = [_without(row, dropped) for row in rows] if dropped else rows
         members["messages"] = b"[" + b",".join(rows) + b"]"
-        return b"{" + b",".join(encode(k) + b":" + v for k, v in members.items()) + b"}"
+        return _joined(members)
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     """A chat request, or None where the bytes are none: they then pass untouched (C7).
 
-    >>> parse_request(b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}').facts.model
+    >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> parse_request(body).facts.model
     'm'
     >>> parse_request(b"not json") is None
     True
@@ -148,12 +161,7 @@ def _left_alone(members: dict[str, bytes], max_tokens: int | None, probe_max_tok
 
 
 def _value(raw: bytes | None) -> Any:
-    if raw is None:
-        return None
-    try:
-        return msgspec.json.decode(raw)
-    except (msgspec.DecodeError, RecursionError):
-        return None
+    return None if raw is None else decode_object(raw)
 
 
 def _without(row: bytes, keys: Sequence[str]) -> bytes:
@@ -162,7 +170,7 @@ def _without(row: bytes, keys: Sequence[str]) -> bytes:
     value = _value(row)
     if not isinstance(value, dict) or not names & value.keys():
         return row
-    return encode({k: v for k, v in value.items() if k not in names})
+    return _with(row, dict.fromkeys(names))
 
 
 def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
@@ -206,87 +214,149 @@ def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     ('unanswered_call_answered',)
     """
     done: list[str] = []
-    values = [_value(row) for row in rows]
     kept: list[tuple[bytes, JsonObject]] = []
-    for row, value in zip(rows, values, strict=True):
-        if not isinstance(value, dict):  # the provider will say what it thinks of it
-            kept.append((row, {}))
-            continue
-        mended = _mend_row(value, done)
+    for row in rows:
+        value = _value(row)
+        try:
+            mended = _mend_row(row, value, done) if isinstance(value, dict) else row
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            mended = row  # the provider will say what it thinks of it
+        if not isinstance(value, dict):
+            value = {}
         if mended is not None:
-            kept.append((row if mended is value else encode(mended), mended))
+            kept.append((mended, value))
     out = _pair_results(kept, done)
     return (out, tuple(dict.fromkeys(done))) if done else (rows, ())
 
 
-def _mend_row(value: JsonObject, done: list[str]) -> JsonObject | None:
-    """One row put right, the same object where nothing was wrong, None where it must go."""
-    row = value
-    if any(key.startswith("_") for key in row):
+_NOTICE = re.compile(
+    "[^\\[\\]\n]{1,80}".join(re.escape(part) for part in hints.NOTICE.split("{reason}"))
+)
+
+
+def _mend_row(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
+    """One row put right, the same bytes where nothing was wrong, None where it must go."""
+    changes: dict[str, bytes | None] = {key: None for key in value if key.startswith("_")}
+    if changes:
         done.append("private_keys_removed")
-        row = {k: v for k, v in row.items() if not k.startswith("_")}
-    if row.get("role") != "assistant":
-        return row
-    content = row.get("content")
-    if isinstance(content, str) and hints.NOTICE_START in content:
-        done.append("notice_removed")
-        row = {**row, "content": content.partition(hints.NOTICE_START)[0]}
-    if row.get("tool_calls") == []:
-        done.append("empty_call_list_removed")
-        row = {k: v for k, v in row.items() if k != "tool_calls"}
+    if value.get("role") == "assistant":
+        content = value.get("content")
+        shown = _without_notice(content)
+        if shown != content:
+            done.append("notice_removed")
+            changes["content"] = encode(shown)
+        if value.get("tool_calls") == []:
+            done.append("empty_call_list_removed")
+            changes["tool_calls"] = None
+        if not _holds_something(value, shown):
+            done.append("empty_row_removed")
+            return None
+        changes |= _mended_calls(raw, value, done)
+    return _with(raw, changes) if changes else raw
+
+
+def _without_notice(content: Any) -> Any:
+    """Content, a text or a list of parts, without the line that `on_incomplete="notice"` adds."""
+    if isinstance(content, str):
+        while (shown := _NOTICE.sub("", content)) != content:
+            content = shown
+        return content
+    if not isinstance(content, list):
+        return content
+    return [
+        part | {"text": _without_notice(part["text"])}
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+        else part
+        for part in content
+    ]
+
+
+def _holds_something(row: JsonObject, content: Any) -> bool:
+    if any(row.get(key) for key in ("tool_calls", "function_call", "audio", "refusal")):
+        return True
+    if isinstance(content, list):
+        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
+        return any(not isinstance(text, str) or text.strip() for text in texts)
+    return bool(content.strip() if isinstance(content, str) else content)
+
+
+def _mended_calls(raw: bytes, row: JsonObject, done: list[str]) -> dict[str, bytes | None]:
+    """The members of a row that hold calls, where their arguments must change (H4)."""
+    changes: dict[str, bytes | None] = {}
+    legacy = row.get("function_call")
+    if isinstance(legacy, dict) and (text := _mended_arguments(legacy)) is not None:
+        changes["function_call"] = _with(encode(legacy), {"arguments": encode(text)})
     calls = row.get("tool_calls")
     if isinstance(calls, list):
-        mended = [_mend_call(call, done) for call in calls]
-        if any(new is not old for new, old in zip(mended, calls, strict=True)):
-            row = {**row, "tool_calls": mended}
-    elif not _holds_something(row):
-        done.append("empty_row_removed")
-        return None
-    return row
+        rows = [bytes(call) for call in _rows.decode(_members.decode(raw)["tool_calls"])]
+        for number, call in enumerate(calls):
+            function = call.get("function") if isinstance(call, dict) else None
+            if isinstance(function, dict) and (text := _mended_arguments(function)) is not None:
+                inner = bytes(_members.decode(rows[number])["function"])
+                mended = _with(inner, {"arguments": encode(text)})
+                rows[number] = _with(rows[number], {"function": mended})
+                changes["tool_calls"] = b"[" + b",".join(rows) + b"]"
+    if changes:
+        done.append("broken_arguments_replaced")
+    return changes
 
 
-def _holds_something(row: JsonObject) -> bool:
-    content = row.get("content")
-    if isinstance(content, str):
-        content = content.strip()
-    return bool(content or row.get("function_call") or row.get("audio") or row.get("refusal"))
-
-
-def _mend_call(call: Any, done: list[str]) -> Any:
-    function = call.get("function") if isinstance(call, dict) else None
-    arguments = function.get("arguments") if isinstance(function, dict) else None
-    if not isinstance(function, dict) or not isinstance(arguments, str):
-        return call
+def _mended_arguments(function: JsonObject) -> str | None:
+    """Whole argument text for a call of the history; None where it is whole as it stands."""
+    arguments = function.get("arguments")
+    if isinstance(arguments, dict):
+        return encode(arguments).decode()
+    if not isinstance(arguments, str):
+        return "{}"
     found = judge(arguments)
     text = found.text if found.finding is Finding.WHOLE else "{}"
-    if text == arguments:
-        return call
-    done.append("broken_arguments_replaced")
-    return {**call, "function": {**function, "arguments": text}}
+    return text if text != arguments else None
+
+
+def _with(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
+    """A JSON object with some members replaced or, for None, left out; the others keep their
+    bytes."""
+    members: dict[str, bytes] = {k: bytes(v) for k, v in _members.decode(raw).items()}
+    for key, value in changes.items():
+        if value is None:
+            members.pop(key, None)
+        else:
+            members[key] = value
+    return _joined(members)
+
+
+def _joined(members: Mapping[str, bytes]) -> bytes:
+    return b"{" + b",".join(encode(key) + b":" + raw for key, raw in members.items()) + b"}"
 
 
 def _pair_results(rows: list[tuple[bytes, JsonObject]], done: list[str]) -> list[bytes]:
-    """Every call answered directly behind its row, in order, once; no result without a call."""
-    results: dict[str, bytes] = {}
+    """Every call answered directly behind its row, in order, once; no result without a call.
+
+    An id names a call of its own row only: many providers give it again to a later call."""
+    groups: list[tuple[bytes | None, list[str], list[tuple[str, bytes]]]] = [(None, [], [])]
     for raw, value in rows:
-        call_id = value.get("tool_call_id")
-        if value.get("role") == "tool" and isinstance(call_id, str):
-            results.setdefault(call_id, raw)
+        if value.get("role") == "tool":
+            call_id = value.get("tool_call_id")
+            groups[-1][2].append((call_id if isinstance(call_id, str) else "", raw))
+        else:
+            groups.append((raw, _call_ids(value), []))
+    strays: dict[str, bytes] = {}
+    for _, ids, found in groups:
+        for call_id, result in found:
+            if call_id not in ids:
+                strays.setdefault(call_id, result)
     out: list[bytes] = []
-    expected: list[bytes] = []  # the tool rows that should follow, in order
-    found: list[bytes] = []  # those that do
-    for raw, value in rows:
-        if value.get("role") == "tool" and isinstance(value.get("tool_call_id"), str):
-            found.append(raw)
-            continue
-        _settle(expected, found, done, out)
-        out.append(raw)
-        expected = [
-            results.pop(call_id, None) or _stub(call_id)
-            for call_id in _call_ids(value)
-        ]
-        found = []
-    _settle(expected, found, done, out)
+    for row, ids, found in groups:
+        out.extend([] if row is None else [row])
+        own = list(found)
+        expected: list[bytes] = []
+        for call_id in ids:
+            match = next((pair for pair in own if pair[0] == call_id), None)
+            if match is not None:
+                own.remove(match)
+            result = match[1] if match is not None else strays.pop(call_id, b"")
+            expected.append(result or _stub(call_id))
+        _settle(expected, [result for _, result in found], done, out)
     return out
 
 
@@ -295,9 +365,9 @@ def _settle(expected: list[bytes], found: list[bytes], done: list[str], out: lis
     out.extend(expected)
     if expected == found:
         return
-    if any(row not in found and b'"content":' in row for row in expected):
+    if any(row not in found for row in expected):
         done.append("unanswered_call_answered")
-    if any(row not in expected for row in found):
+    if len(found) > len(expected) or any(row not in expected for row in found):
         done.append("stray_result_moved_or_removed")
     if sorted(expected) == sorted(found):
         done.append("results_reordered")
@@ -307,7 +377,8 @@ def _call_ids(value: JsonObject) -> list[str]:
     calls = value.get("tool_calls")
     if value.get("role") != "assistant" or not isinstance(calls, list):
         return []
-    return [c["id"] for c in calls if isinstance(c, dict) and isinstance(c.get("id"), str)]
+    ids = [call.get("id") for call in calls if isinstance(call, dict)]
+    return list(dict.fromkeys(call_id for call_id in ids if isinstance(call_id, str)))
 
 
 def _stub(call_id: str) -> bytes:

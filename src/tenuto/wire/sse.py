@@ -1,8 +1,11 @@
 """Server-sent events: bytes in, events out, no byte lost.
 
-https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-21). Beyond it: an event
-that the end of the stream leaves unterminated is handed out too, since providers and proxies end
-streams without the last blank line, and a cut must not look like a clean end.
+https://html.spec.whatwg.org/multipage/server-sent-events.html (read 2026-11-21). Beyond it: an
+event that the end of the stream leaves unterminated is handed out too, since providers and proxies
+end streams without the last blank line, and a cut must not look like a clean end. And a line
+`error: {…}` is read as the data of an event of that name: older llama.cpp servers, and those built
+on them, report an error in mid-stream so (`server_sent_event(sink, "error", …)` in
+https://github.com/ggml-org/llama.cpp/blob/b4500/examples/server/utils.hpp).
 """
 
 from __future__ import annotations
@@ -10,12 +13,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r)(?:\r\n|\n|\r)")
+# A line end and one more; "\r\n" is one line end, not two.
+_BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
 _LINES = re.compile(rb"\r\n|\n|\r")
 _BOM = b"\xef\xbb\xbf"
+_CR = 0x0D
 
 
-class EventTooLarge(Exception):
+class EventTooLarge(Exception):  # noqa: N818 - a finding about the far side, not our failure
     """An event passed the limit; internal to the relay, which turns it into a fault."""
 
 
@@ -54,43 +59,65 @@ class SseDecoder:
 
     def __init__(self, limit_bytes: int = 0) -> None:
         self._limit_bytes = limit_bytes
-        self._pending = b""
+        self._pending = bytearray()
         self._searched = 0
         self._first = True
+        self._too_large = False
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that this chunk completes, often none or one."""
-        pending = self._pending + chunk if self._pending else chunk
-        events: list[SseEvent] = []
-        start = 0
-        search = self._searched
-        while (found := _BLANK_LINE.search(pending, search)) is not None:
-            events.append(self._event(pending[start : found.end()], True))
-            start = search = found.end()
-        self._pending = pending[start:] if start else pending
-        # A blank line may straddle chunks by up to three bytes: look at those again.
-        self._searched = max(0, len(self._pending) - 3)
-        if self._limit_bytes and len(self._pending) > self._limit_bytes:
-            raise EventTooLarge(f"an event of the stream is larger than {self._limit_bytes} bytes")
-        return events
+        self._check()
+        if not self._pending:
+            return self._split(chunk, False)
+        self._pending += chunk  # in place: a long event in small chunks stays linear
+        return self._split(self._pending, False)
 
     def flush(self) -> list[SseEvent]:
-        """What the end of the stream left over: one unterminated event, or none."""
-        raw, self._pending, self._searched = self._pending, b"", 0
-        return [self._event(raw, False)] if raw else []
+        """What the end of the stream left over: often none, at most one unterminated event."""
+        self._check()
+        events = self._split(self._pending, True)
+        if self._pending:
+            events.append(self._event(bytes(self._pending), False))
+        self._pending, self._searched = bytearray(), 0
+        return events
+
+    def _check(self) -> None:
+        if self._too_large:
+            raise EventTooLarge(f"an event of the stream is larger than {self._limit_bytes} bytes")
+
+    def _split(self, buffer: bytes | bytearray, over: bool) -> list[SseEvent]:
+        events: list[SseEvent] = []
+        start, search, size = 0, self._searched, len(buffer)
+        while (found := _BLANK_LINE.search(buffer, search)) is not None:
+            end = found.end()
+            if end == size and not over and buffer[end - 1] == _CR:
+                break  # the next byte may belong to the same line end
+            if 0 < self._limit_bytes < end - start:
+                break
+            events.append(self._event(bytes(buffer[start:end]), True))
+            start = search = end
+        if buffer is self._pending:
+            del self._pending[:start]
+        elif start < size:
+            self._pending = bytearray(buffer[start:])
+        # A blank line may straddle chunks by up to three bytes: look at those again.
+        self._searched = max(0, len(self._pending) - 3)
+        self._too_large = 0 < self._limit_bytes < len(self._pending)
+        if not events:
+            self._check()  # otherwise the events before it come first
+        return events
 
     def _event(self, raw: bytes, terminated: bool) -> SseEvent:
         # The form that nearly every provider sends, without a split.
-        if raw.startswith(b"data: ") and raw.endswith(b"\n\n") and raw.find(b"\n") == len(raw) - 2:
-            if b"\r" not in raw:
-                self._first = False
-                return SseEvent(raw, raw[6:-2])
+        if raw.startswith(b"data: ") and raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
+            self._first = False
+            return SseEvent(raw, raw[6:-2], terminated=terminated)
         body = raw.removeprefix(_BOM) if self._first else raw
         self._first = False
         data: list[bytes] = []
         name: str | None = None
         for line in _LINES.split(body):
-            key, colon, value = line.partition(b":")
+            key, _, value = line.partition(b":")
             if not key:  # a blank line, or a comment
                 continue
             value = value[1:] if value.startswith(b" ") else value
@@ -98,4 +125,7 @@ class SseDecoder:
                 data.append(value)
             elif key == b"event":
                 name = value.decode("utf-8", "replace")
+            elif key == b"error":
+                data.append(value)
+                name = "error"
         return SseEvent(raw, b"\n".join(data) if data else None, name, terminated)

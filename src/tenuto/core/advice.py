@@ -1,0 +1,32 @@
+"""What a person can do about a turn that was not finished: one sentence for each reason."""
+
+from __future__ import annotations
+
+ADVICE: dict[str, str] = {
+    "completed": "",
+    "retry_limit": "Raise max_tokens, or let continuation_max_attempts be larger.",
+    "budget_exhausted": (
+        "Raise max_tokens, or let continuation_max_total_completion_tokens be larger."
+    ),
+    "output_cap": "Ask for a shorter answer, or let continuation_max_output_chars be larger.",
+    "context_window": "Shorten the conversation: the context window is full.",
+    "time_limit": "Let turn_timeout_s or the client's own timeout be larger.",
+    "runaway": "Change the prompt: the model repeats itself.",
+    "reasoning_budget": (
+        "Reasoning used up the output limit: raise max_tokens, or lower the reasoning effort."
+    ),
+    "tool_call_truncated": "Raise max_tokens, or ask for smaller tool calls.",
+    "tool_call_malformed": "Simplify the tool's parameters, or try another model.",
+    "tool_calls_missing": "Try again, or try another model.",
+    "empty_output": "Try again, or say the request in other words.",
+    "empty_after_tool_result": "",
+    "paused": "Send the conversation again to resume it.",
+    "safety_blocked": "Change the prompt: a content filter of the provider stopped the answer.",
+    "refused": "Change the prompt: the model declined to answer.",
+    "provider_error": "Try again later.",
+    "cancelled": "",
+    "unknown_stop": "Look at the provider's own stop value.",
+    "left_alone": "",
+    "stopped": "",
+}
+"""By the reason of the turn's end; "" where nothing is to be done."""

@@ -1,0 +1,37 @@
+"""One event of a stream, read through a wire. Who reads a stream reads it here, so that `detect()`
+and the relay cannot differ."""
+
+from __future__ import annotations
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.signals import Ended, FaultSeen, Signal
+from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.json import decode_object
+from tenuto.wire.sse import SseEvent
+
+
+def event_object(event: SseEvent) -> object:
+    """The JSON value of an event, or None. The object of an event named `error` is an error by its
+    name, wherever it keeps it (DashScope, TGI, llama.cpp).
+
+    >>> event_object(SseEvent(b"", b'{"code": 500}', "error"))
+    {'error': {'code': 500}}
+    """
+    value = decode_object(event.data) if event.data else None
+    if event.name == "error" and isinstance(value, dict) and not value.get("error"):
+        return {"error": value}
+    return value
+
+
+def read_event(wire: Wire, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
+    """The signals of an event, and its object where it has one. Never raises."""
+    if event.data is None:
+        return [], None
+    if wire.is_terminator(event.data):
+        return [Ended()], None
+    value = event_object(event)
+    if isinstance(value, dict):
+        return wire.parse_object(value, event=True), value
+    # The end of a stream that was cut is no news; garbage in its middle is a fault.
+    garbage = event.terminated and event.data.strip()
+    return ([FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))] if garbage else []), None

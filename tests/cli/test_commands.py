@@ -1,0 +1,207 @@
+"""Every command as a user meets it: arguments in, text, JSON and an exit code out."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tenuto
+from tenuto.cli import main
+from tenuto.cli.app import build
+from tenuto.core.policy import RULES
+from tenuto.sim import CASES
+
+COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
+CUT_BODY = json.dumps(
+    {
+        "object": "chat.completion",
+        "choices": [{"index": 0, "message": {"content": "Hi"}, "finish_reason": "length"}],
+    }
+)
+WHOLE_STREAM = (
+    'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
+    'data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{},'
+    '"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings of this project, nor of whoever runs the tests."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith(("TENUTO_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+
+
+def test_the_installed_program_runs_main_and_tells_its_version() -> None:
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"tenuto {tenuto.__version__}\n")
+
+
+@pytest.mark.parametrize("command", ["", "demo", "detect", "faults", "policy", "sim"])
+def test_help_has_examples_that_are_allowed(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*command.split(), "--help"]) == 0
+    text = capsys.readouterr().out
+    examples = text.partition("Examples:")[2].strip().splitlines()
+    assert examples
+    for line in examples:
+        words = shlex.split(line.rpartition("|")[2].strip().removeprefix("OPENAI_API_KEY=... "))
+        if "tenuto" in words:
+            build().parse_args(words[words.index("tenuto") + 1 :], exit_on_error=False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["no-such-command"], "no-such-command"),
+        (["policy", "--jsn"], "--jsn"),
+        (["sim", "--port", "many"], "many"),
+        (["sim", "--port", "70000"], "65535"),
+        (["sim", "--prefill", "perhaps"], "perhaps"),
+        (["detect"], "name at least one file"),
+        (["demo", "--live"], "OPENAI_API_KEY"),
+        (["demo", "--model", "x"], "--live"),
+        (["demo", "--live", "--no-model"], "exclude"),
+    ],
+)
+def test_a_wrong_request_is_told_in_one_line_and_exits_with_2(
+    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = said.err.splitlines()
+    assert line.startswith("tenuto: ")
+    assert part in line
+
+
+def test_without_its_packages_the_command_says_what_to_install(tmp_path: Path) -> None:
+    hide = (
+        "import sys; sys.modules['cyclopts'] = None; from tenuto.cli import main; sys.exit(main())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", hide, "policy"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr == (
+        "tenuto: the command needs the package cyclopts; install it with: "
+        "pip install 'tenuto[cli]'\n"
+    )
+
+
+@pytest.mark.parametrize("module", ["tenuto.cli", "tenuto.cli.model_server"])
+def test_importing_loads_no_package_of_the_extra(module: str) -> None:
+    code = f"import sys, {module}; print({{'cyclopts', 'rich', 'openai'}} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_detect_tells_files_and_standard_input_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cut.json").write_text(CUT_BODY)
+    stdin = io.TextIOWrapper(io.BytesIO(WHOLE_STREAM.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main(["detect", "cut.json", "-", "--json"]) == 0
+    first, second = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (first["file"], first["reason"], first["raw"]) == ("cut.json", "max_tokens", "length")
+    assert first["field"] == "choices[0].finish_reason"
+    assert (second["file"], second["reason"]) == ("-", "end_turn")
+
+
+def test_detect_speaks_to_a_person_in_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cut.json").write_text(CUT_BODY)
+    assert main(["detect", "cut.json"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("cut.json: max_tokens (high confidence")
+    assert "The output limit cut the answer." in said
+
+
+def test_detect_reads_the_other_files_when_one_cannot_be_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cut.json").write_text(CUT_BODY)
+    assert main(["detect", "absent.json", ".", "cut.json", "--json"]) == 2
+    absent, folder, cut = map(json.loads, capsys.readouterr().out.splitlines())
+    assert "No such file" in absent["error"]
+    assert folder["error"]
+    assert cut["reason"] == "max_tokens"
+    assert main(["detect", "absent.json"]) == 2
+    assert "absent.json cannot be read" in capsys.readouterr().err
+
+
+def test_faults_lists_every_case(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["faults"]) == 0
+    names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names == list(CASES)
+    assert main(["faults", "--json"]) == 0
+    tables = json.loads(capsys.readouterr().out)
+    assert tables["faults"]["length_once"]["bare"] == "silent"
+
+
+def test_policy_lists_every_setting_with_the_value_in_force(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TENUTO_EMPTY_RETRIES", "4")
+    assert main(["policy", "--json"]) == 0
+    settings: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert list(settings) == list(RULES)
+    assert settings["empty_retries"] == {
+        "value": 4,
+        "default": 1,
+        "allowed": "a whole number from 0 to 10",
+        "variable": "TENUTO_EMPTY_RETRIES",
+    }
+    assert main(["policy"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES" in lines
+
+
+def test_policy_names_a_setting_that_is_not_allowed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("TENUTO_EMPTY_RETRIES", "lots")
+    assert main(["policy"]) == 2
+    assert "empty_retries is 'lots'" in capsys.readouterr().err
+
+
+@pytest.fixture
+def running_sim() -> Iterator[subprocess.Popen[str]]:
+    arguments = ["sim", "--gzip", "--prefill", "continue", "--json"]
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, text=True)
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
+    running_sim: subprocess.Popen[str],
+) -> None:
+    assert running_sim.stdout is not None
+    announced = json.loads(running_sim.stdout.readline())
+    with urllib.request.urlopen(announced["faults_url"], timeout=10) as response:
+        assert "length_twice" in json.load(response)["faults"]
+    port = announced["base_url"].rpartition(":")[2].removesuffix("/v1")
+    taken = subprocess.run(
+        [*COMMAND, "sim", "--port", port], capture_output=True, text=True, check=False
+    )
+    assert taken.returncode == 1
+    assert taken.stderr.startswith(f"tenuto: cannot listen on 127.0.0.1 port {port}: ")
+    running_sim.send_signal(signal.SIGINT)
+    assert running_sim.wait(10) == 0

@@ -1,0 +1,260 @@
+"""Empty, thinking-only and missing answers: asked for again in another way, then truthfully given up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+import pytest
+from playing import AFTER_RESULT, ASK, FILES
+from replay import END, MAX, SAFETY, TOOL, Call, R, Refused
+
+from tenuto.core import hints
+
+both = pytest.mark.parametrize("mode", ["body", "stream"])
+
+EMPTY = R("")
+HINT = {"role": "user", "content": hints.EMPTY}
+
+
+def user(text: str) -> dict[str, str]:
+    return {"role": "user", "content": text}
+
+
+@pytest.mark.behaviour("E1")
+@both
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "<think>all</think>", "<think>never closed", "\u00a0"]
+)
+def test_what_nobody_can_read_is_empty(play, mode, way, text):
+    turn = play(R(text), R("The answer."))
+    got = turn.tell(mode, way)
+    assert got.text.endswith("The answer.")
+    assert (got.finish, turn.sent) == ("stop", 2)
+    assert turn.of("empty_recovery")
+
+
+@pytest.mark.behaviour("E1")
+@both
+@pytest.mark.parametrize(
+    "answer", [R("", TOOL, [Call()]), R("<think>a</think>b"), R("0"), R("", refusal="No.")]
+)
+def test_a_call_alone_and_any_readable_text_is_an_answer(play, mode, way, answer):
+    turn = play(answer)
+    turn.tell(mode, way, **FILES)
+    assert turn.sent == 1
+    assert turn.of("empty_recovery") == []
+
+
+# --- which question is asked (E2, E3, E4) -------------------------------------------------------
+
+
+@both
+def test_empty_with_tools_attached_is_asked_to_rephrase_or_call_or_answer(play, mode, way):
+    turn = play(EMPTY, R("The answer."))
+    assert turn.tell(mode, way, **FILES).text == "The answer."
+    note, hint = turn.added(1)
+    assert note == {"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE}
+    assert hint == user(hints.EMPTY_WITH_TOOLS)
+    for fact in ("other words", "by its name", "plain text"):
+        assert fact in hint["content"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "messages", "more", "settings"),
+    [
+        (R("Said."), [ASK], FILES, {}),  # not empty
+        (R("", reasoning="hm"), [ASK], FILES, {}),  # reasoning
+        (R("", MAX), [ASK], FILES, {}),  # not a clean end
+        (EMPTY, AFTER_RESULT, FILES, {}),  # a tool result just before
+        (EMPTY, [ASK], {}, {}),  # no tools
+        (EMPTY, [ASK], FILES, {"empty_recovery": False}),
+        (EMPTY, [ASK], FILES, {"empty_nudges": 0}),
+    ],
+)
+def test_each_condition_of_that_question_negated_does_not_ask_it(
+    play, answer, messages, more, settings
+):
+    turn = play(answer, R("The answer."), **settings)
+    turn.ask(messages, **more)
+    assert hints.EMPTY_WITH_TOOLS not in str(turn.bodies)
+
+
+@both
+def test_empty_after_a_tool_result_is_nudged_once(play, mode, way):
+    turn = play(EMPTY, R("The answer."))
+    got = turn.ask(AFTER_RESULT, mode, way, **FILES)
+    assert (got.text, got.finish) == ("The answer.", "stop")
+    assert turn.added(1) == [user(hints.AFTER_TOOL_RESULT)]
+
+
+@both
+@pytest.mark.parametrize(
+    "thought", [R("", reasoning="hm"), R("<think>hm</think>")], ids=["field", "tags"]
+)
+def test_thinking_alone_is_asked_for_the_answer_and_never_the_same_again(play, mode, way, thought):
+    turn = play(thought, R("The answer."))
+    assert turn.tell(mode, way).text.endswith("The answer.")
+    assert turn.added(1) == [user(hints.ANSWER_NOW)]
+    first, second = turn.replay.requests
+    assert first.body != second.body
+
+
+# --- and then -----------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E5", "P1")
+@both
+@pytest.mark.parametrize(
+    ("more", "settings", "sent"),
+    [
+        ({}, {}, 2),
+        (FILES, {}, 3),
+        ({}, {"empty_retries": 3}, 4),
+        ({}, {"empty_retries": 0}, 1),
+        (FILES, {"empty_recovery": False}, 1),
+    ],
+)
+def test_tries_at_an_empty_answer_end_in_a_typed_empty_result(
+    play, mode, way, more, settings, sent
+):
+    turn = play(*[EMPTY] * 9, **settings)
+    got = turn.tell(mode, way, **more)
+    assert isinstance(got.error, openai.APIError)
+    assert got.error.code == "empty_output"
+    assert turn.sent == sent
+    assert (turn.ending["status"], turn.ending["reason"]) == ("failed", "empty_output")
+
+
+@pytest.mark.behaviour("E5")
+def test_the_wait_before_an_empty_retry_is_a_jittered_back_off(play):
+    turn = play(*[EMPTY] * 3, empty_retries=2, backoff_s=0.1)
+    turn.tell()
+    times = [asked.at_s for asked in turn.replay.requests]
+    first, second = times[1] - times[0], times[2] - times[1]
+    assert 0.07 <= first < 0.3
+    assert 0.14 <= second < 0.5
+
+
+@pytest.mark.behaviour("E5")
+def test_blank_and_thinking_answers_in_turns_are_bounded_too(play, way):
+    turn = play(*[EMPTY, R("", reasoning="hm"), R(" "), R("", MAX, reasoning="hm")] * 4)
+    got = turn.tell("body", way, **FILES)
+    assert turn.ending["status"] != "complete"
+    assert turn.sent <= 6
+    assert got.error is not None or got.finish == "length"
+
+
+@pytest.mark.behaviour("E8")
+@both
+def test_a_stop_that_names_calls_without_any_is_asked_once_for_the_call(play, mode, way):
+    turn = play(R("Let me look.", TOOL), R("", TOOL, [Call()]))
+    got = turn.tell(mode, way, **FILES)
+    assert (got.text, got.finish) == ("Let me look.", "tool_calls")
+    assert got.raw_arguments == [Call().arguments]
+    said = {"role": "assistant", "content": "Let me look."}
+    assert turn.added(1) == [said, user(hints.CALL_MISSING)]
+    turn = play(*[R("Let me look.", TOOL)] * 3)
+    got = turn.tell(mode, way, **FILES)
+    assert (got.text, got.calls, turn.sent) == ("Let me look.", [], 2)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "tool_calls_missing")
+
+
+@pytest.mark.behaviour("E8")
+@both
+def test_a_call_that_an_sdk_would_drop_for_want_of_a_type_is_found(play, mode, way):
+    """…and the stop is that of a call."""
+    turn = play(R("", END, [Call(type=None)]))
+    got = turn.tell(mode, way, **FILES)
+    assert got.raw_arguments == [Call().arguments]
+    assert (got.finish, turn.sent) == ("tool_calls", 1)
+
+
+@pytest.mark.behaviour("E8")
+def test_that_recovery_stays_on_where_empty_answers_are_not_recovered(play):
+    turn = play(R("", TOOL), R("", TOOL, [Call()]), empty_recovery=False)
+    assert turn.tell(**FILES).raw_arguments == [Call().arguments]
+
+
+@pytest.mark.behaviour("E11")
+@both
+@pytest.mark.parametrize("on_incomplete", ["stop", "notice"])
+def test_a_second_empty_answer_after_a_tool_result_is_passed_on(play, mode, way, on_incomplete):
+    turn = play(EMPTY, EMPTY, R("never asked for"), on_incomplete=on_incomplete)
+    got = turn.ask(AFTER_RESULT, mode, way, **FILES)
+    assert (got.error, got.finish, turn.sent) == (None, "stop", 2)
+    assert turn.ending["status"] == "partial"
+    if on_incomplete == "stop":
+        assert got.text == ""
+
+
+@pytest.mark.behaviour("E11", "C28", "C25")
+@both
+@pytest.mark.parametrize("answer", [EMPTY, R("Ye", MAX), R("", MAX, reasoning="h")])
+@pytest.mark.parametrize("key", ["max_tokens", "max_completion_tokens"])
+def test_a_probe_of_a_few_tokens_is_not_touched(play, mode, way, answer, key):
+    turn = play(answer)
+    got = turn.tell(mode, way, **{key: 16})
+    assert (got.text, got.finish, turn.sent) == (answer.text, answer.stop, 1)
+    assert turn.of("left_alone")[0]["why"] == "probe"
+
+
+# --- blocked and refused ------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E12")
+@both
+@pytest.mark.parametrize("text", ["", "Half a sen"])
+def test_what_a_filter_stopped_is_not_tried_again(play, mode, way, text):
+    turn = play(R(text, SAFETY))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish, turn.sent) == (text, SAFETY, 1)
+    assert turn.ending["reason"] == "safety_blocked"
+    assert turn.ending["suggestion"] == "modify_prompt"
+
+
+@pytest.mark.behaviour("E12")
+@both
+def test_a_refusal_is_not_tried_again_and_its_words_are_handed_on(play, mode, way):
+    turn = play(R("", refusal="I cannot help with that."))
+    got = turn.tell(mode, way)
+    assert got.message["refusal"] == "I cannot help with that."
+    assert (turn.sent, turn.ending["reason"]) == (1, "refused")
+
+
+@pytest.mark.behaviour("E12")
+@both
+def test_a_prompt_that_a_filter_refuses_shows_the_providers_own_words(play, mode, way):
+    words = "The response was filtered due to the prompt."
+    turn = play(Refused(400, words, code="content_filter"))
+    got = turn.tell(mode, way)
+    assert isinstance(got.error, openai.BadRequestError)
+    assert words in str(got.error)
+    assert (turn.sent, turn.ending["reason"]) == (1, "safety_blocked")
+
+
+# --- what is told of it -------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E14")
+@both
+@pytest.mark.parametrize(
+    ("answer", "messages", "more", "shape"),
+    [
+        (EMPTY, [ASK], {}, ([], 0, 0, "end_turn", False, False)),
+        (R(" \n ", END), [ASK], FILES, (["text"], 3, 0, "end_turn", True, False)),
+        (R("", reasoning="SECRET"), [ASK], {}, (["reasoning"], 0, 6, "end_turn", False, False)),
+        (EMPTY, AFTER_RESULT, FILES, ([], 0, 0, "end_turn", True, True)),
+    ],
+)
+def test_the_event_of_an_empty_answer_tells_its_shape_and_no_content(
+    play, mode, way, answer, messages, more, shape
+):
+    turn = play(answer, R("The answer."))
+    turn.ask(messages, mode, way, **more)
+    event: dict[str, Any] = turn.of("empty_recovery")[0]
+    names = ("text_chars", "reasoning_chars", "stop", "tools", "after_tool_result")
+    keys = [key for key in event["keys"] if key != "usage"]
+    assert (keys, *(event[name] for name in names)) == shape
+    told = str([event.as_dict() for event in turn.events])
+    assert not any(word in told for word in ("SECRET", "Tell me", "The answer", "written"))

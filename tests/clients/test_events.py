@@ -1,0 +1,433 @@
+"""What a turn tells: its report, its decisions, its events, and what was billed."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from asking import in_every_mode
+from playing import ASK, FILES
+from replay import MAX, SAFETY, TOOL, Call, R, Refused
+from wrapping import QUICK, Wrapped
+
+import tenuto
+from tenuto.core.advice import ADVICE
+from tenuto.core.events import EVENTS
+from tenuto.core.machine import ENDINGS, LADDERS
+from tenuto.sim import CASES, Simulator
+
+both = pytest.mark.parametrize("mode", ["body", "stream"])
+
+CUT = Call(arguments='{"path": "a.t')
+SECRETS = ("sk-secret-key", "the prompt", "the answer", "a.txt", "tool description")
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[tuple[Simulator, Wrapped]]:
+    with Simulator(token_chars=40) as sim:
+        asker = Wrapped(sim, tenuto.Policy(**QUICK))
+        yield sim, asker
+        asker.close()
+
+
+# --- the report ---------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P1")
+@both
+@pytest.mark.parametrize(
+    ("answers", "status", "reason", "stop", "suggestion"),
+    [
+        ([R("A")], "complete", "completed", "end_turn", "stop"),
+        ([R("A", MAX), R("B")], "complete", "completed", "end_turn", "stop"),
+        ([R("A", MAX)] * 4, "partial", "retry_limit", "max_tokens", "increase_budget"),
+        (
+            [R("", MAX, [CUT])] * 4,
+            "partial",
+            "tool_call_truncated",
+            "max_tokens",
+            "increase_budget",
+        ),
+        ([R("")] * 4, "failed", "empty_output", "end_turn", "retry"),
+        ([R("", SAFETY)], "failed", "safety_blocked", "safety_blocked", "modify_prompt"),
+        ([Refused(401)], "failed", "provider_error", "error", "retry"),
+    ],
+)
+def test_a_turn_ends_complete_partial_or_failed_and_says_why(
+    play, mode, way, answers, status, reason, stop, suggestion
+):
+    turn = play(*answers)
+    turn.tell(mode, way, **FILES, max_tokens=1_000)
+    end = turn.ending
+    assert (end["status"], end["reason"], end["stop"]) == (status, reason, stop)
+    assert end["suggestion"] == suggestion
+    assert end["attempts"] == len(end["usage"]) == turn.sent
+    assert bool(end["advice"]) is (status != "complete")
+
+
+@pytest.mark.behaviour("P1")
+def test_each_reason_for_an_end_has_its_advice():
+    rungs = [rung for ladder in LADDERS.values() for rung in ladder]
+    reasons = {guard.ends_as for rung in rungs for guard in rung.guards} - {""}
+    reasons |= {rung.ends[1] for rung in rungs if rung.ends}
+    reasons |= {ending.reason for ending in ENDINGS.values()}
+    reasons |= {"stopped"}  # by the policy's own `decide`
+    assert reasons == ADVICE.keys()
+
+
+# --- the usage ----------------------------------------------------------------------------------
+
+BILLED = {
+    "status": "complete",
+    "reason": "completed",
+    "attempts": [
+        {"input_tokens": 30, "output_tokens": 7},
+        {"input_tokens": 44, "output_tokens": 5},
+    ],
+    "billed_output_tokens": 12,
+}
+
+
+def raw(turn: Any, way: str, **more: Any) -> tuple[Any, str]:
+    """Headers and body of the response as the SDK's caller can see them."""
+    given = {"model": "m", "messages": [ASK], **more}
+    if way == "sync":
+        response = turn.client.chat.completions.with_raw_response.create(**given)
+        return response.headers, response.http_response.read().decode()
+
+    async def ask() -> tuple[Any, str]:
+        made = await turn.async_client.chat.completions.with_raw_response.create(**given)
+        return made.headers, (await made.http_response.aread()).decode()
+
+    return turn.loop.run_until_complete(ask())  # type: ignore[no-any-return]
+
+
+@pytest.mark.behaviour("C19")
+def test_what_was_billed_stands_in_a_header_of_a_whole_body(play, way):
+    turn = play(R("A", MAX, tokens=7, input_tokens=30), R("B", tokens=5, input_tokens=44))
+    headers, body = raw(turn, way)
+    assert json.loads(headers["x-tenuto-usage"]) == BILLED
+    assert json.loads(body)["usage"] == {
+        "prompt_tokens": 30,
+        "completion_tokens": 12,
+        "total_tokens": 42,
+    }
+
+
+@pytest.mark.behaviour("C19")
+def test_what_was_billed_stands_in_a_comment_before_the_end_of_a_stream(play, way):
+    turn = play(R("A", MAX, tokens=7, input_tokens=30), R("B", tokens=5, input_tokens=44))
+    _, body = raw(turn, way, stream=True, stream_options={"include_usage": True})
+    lines = body.splitlines()
+    (comment,) = [line for line in lines if line.startswith(":")]
+    assert json.loads(comment.removeprefix(": x-tenuto-usage ")) == BILLED
+    *_, usage, done = [line.removeprefix("data: ") for line in lines if line.startswith("data")]
+    assert done == "[DONE]"
+    assert json.loads(usage)["usage"]["completion_tokens"] == 12
+    assert json.loads(usage)["choices"] == []
+
+
+@pytest.mark.behaviour("C19", "C17a")
+@both
+def test_an_error_tells_what_was_billed_too(play, mode, way):
+    turn = play(*[R("", tokens=3)] * 2)
+    if mode == "stream":
+        _, body = raw(turn, way, stream=True)
+        assert '"billed_output_tokens":' in body
+        return
+    error = turn.tell(mode, way).error
+    assert isinstance(error, openai.InternalServerError)
+    assert json.loads(error.response.headers["x-tenuto-usage"])["billed_output_tokens"] == 6
+
+
+@pytest.mark.behaviour("C25", "P8", "C19")
+def test_a_turn_that_needed_nothing_has_neither_header_nor_comment(play, way):
+    headers, _ = raw(play(R("A")), way)
+    assert "x-tenuto-usage" not in headers
+    _, body = raw(play(R("A")), way, stream=True)
+    assert "tenuto" not in body
+
+
+# --- decisions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P2")
+@both
+def test_a_callback_is_told_each_decision_and_may_agree(play, mode, way):
+    seen: list[tenuto.Decision] = []
+    turn = play(R("A", MAX), R("B"), decide=seen.append)
+    assert turn.tell(mode, way).text == "AB"
+    first, second = seen
+    assert (first.outcome, first.rung, first.proceed, first.suggestion) == (
+        "text_cut",
+        "continue after a hint",
+        True,
+        "retry",
+    )
+    assert first.why == "text_cut: continue after a hint"
+    assert (second.outcome, second.proceed, second.suggestion) == ("done", False, "stop")
+
+
+@pytest.mark.behaviour("P2")
+@both
+def test_a_callback_may_end_the_turn(play, mode, way):
+    turn = play(R("A", MAX), decide=lambda decision: "stop" if decision.proceed else None)
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish, turn.sent) == ("A", "length", 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "stopped")
+
+
+@pytest.mark.behaviour("P2")
+@both
+def test_a_callback_may_take_another_rung_of_the_ladder_within_its_budget(play, mode, way):
+    def answer(decision: tenuto.Decision) -> str | None:
+        return "answer the calls as failed"
+
+    turn = play(*[R("", MAX, [CUT])] * 5, decide=answer, continuation_tool_repair_attempts=1)
+    turn.tell(mode, way, **FILES, max_tokens=1_000)
+    assert turn.added(1)[1]["role"] == turn.added(2)[1]["role"] == "tool"
+    assert turn.sent == 4, "two answers, and then the table's own rung: nobody spends more than is"
+
+
+@pytest.mark.behaviour("P2")
+def test_a_callback_can_neither_invent_a_rung_nor_pass_a_guard(play):
+    for word in ("no such rung", "continue after a prefill"):
+        turn = play(R("A", MAX), R("B"), decide=lambda _, word=word: word)
+        assert turn.tell().text == "AB"
+        assert turn.added(1)[1]["role"] == "user", "with a hint: this model takes no prefill"
+
+
+# --- faults -------------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P5")
+@both
+@pytest.mark.parametrize(
+    ("status", "kind", "again"),
+    [
+        (408, "timeout", True),
+        (429, "rate_limited", True),
+        (500, "server", True),
+        (503, "overloaded", True),
+        (504, "timeout", True),
+        (529, "overloaded", True),
+        (400, "invalid_request", False),
+        (401, "authentication", False),
+        (403, "authentication", False),
+        (422, "invalid_request", False),
+    ],
+)
+def test_what_may_be_retried_is_and_nothing_else(play, mode, status, kind, again):
+    turn = play(R("A", MAX), Refused(status), R("B"))
+    got = turn.tell(mode)
+    assert (got.text, turn.sent) == (("AB", 3) if again else ("A", 2))
+    (fault,) = turn.of("fault")
+    assert (fault["kind"], fault["status"], fault["retryable"]) == (kind, status, again)
+
+
+@pytest.mark.behaviour("P5")
+@pytest.mark.parametrize(("asked", "allowed", "waited"), [("0.3", 120.0, 0.3), ("90", 0.3, 0.3)])
+def test_retry_after_is_honoured_within_reason(play, way, asked, allowed, waited):
+    busy = Refused(429, headers={"retry-after": asked})
+    turn = play(R("A", MAX), busy, R("B"), retry_after_max_s=allowed)
+    assert turn.tell("body", way).text == "AB"
+    times = [request.at_s for request in turn.replay.requests]
+    assert 0.7 * waited <= times[2] - times[1] < 2 * waited
+    assert turn.of("fault")[0]["wait_s"] == pytest.approx(waited)
+
+
+@pytest.mark.behaviour("P5")
+def test_the_longest_wait_that_a_provider_may_ask_for_is_two_minutes():
+    assert tenuto.Policy().retry_after_max_s == 120
+
+
+@pytest.mark.behaviour("P5")
+def test_a_programming_error_is_not_retried(play):
+    turn = play(R("A", MAX), R("B"))
+    calls: list[Any] = []
+
+    def wrong(request: Any) -> None:
+        calls.append(request)
+        if len(calls) == 2:
+            raise TypeError("a mistake in a hook")
+
+    http = turn.client._client
+    http.event_hooks = {"request": [wrong]}
+    try:
+        got = turn.tell()
+    finally:
+        http.event_hooks = {}
+    assert isinstance(got.error, Exception)
+    assert "a mistake" in str(got.error) + str(got.error.__cause__)
+    assert len(calls) == 2
+
+
+# --- events -------------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P6", "N4")
+@both
+def test_a_continued_turn_is_told_step_by_step(play, mode, way):
+    answers = [R("A" * 8, MAX, tokens=10), R("B" * 4, MAX, tokens=10), R("C", tokens=1)]
+    turn = play(*answers)
+    more: Any = {"stream_options": {"include_usage": True}} if mode == "stream" else {}
+    turn.tell(mode, way, max_tokens=100, **more)
+    observed = "stop_reason_observed"
+    attempt = "continuation_attempt"
+    assert [event.name for event in turn.events] == [
+        *(observed, attempt, observed, attempt, observed),
+        *("continuation_terminated", "turn_ended"),
+    ]
+    assert len({event.turn for event in turn.events}) == 1
+    assert {event.model for event in turn.events} == {"sim"}
+    assert turn.of(observed)[0] == {
+        "iteration": 1,
+        "reason": "max_tokens",
+        "raw": "length",
+        "detail": None,
+        "confidence": "high",
+        "anomalies": [],
+        "outcome": "text_cut",
+        "rung": "continue after a hint",
+    }
+    assert turn.of(attempt) == [
+        {
+            "index": index,
+            "output_tokens": 10 * index,
+            "output_chars": chars,
+            "tokens_left": 400 - 10 * index,
+            "attempts_left": 3 - index,
+            "prefill": False,
+        }
+        for index, chars in ((1, 8), (2, 12))
+    ]
+    assert turn.of("continuation_terminated") == [
+        {"reason": "completed", "attempts": 2, "output_chars": 13}
+    ]
+
+
+@pytest.mark.behaviour("P6")
+@pytest.mark.parametrize(
+    ("answers", "settings", "reason"),
+    [
+        ([R("A", MAX), R("B")], {}, "completed"),
+        ([R("A", MAX)] * 4, {}, "retry_limit"),
+        ([R("A", MAX, tokens=200)] * 2, {}, "budget_exhausted"),
+        ([R("A", MAX)] * 2, {"continuation_max_output_chars": 1}, "output_cap"),
+        ([R("A", MAX), R("B", SAFETY)], {}, "safety_blocked"),
+        ([R("A", MAX), Refused(403)], {}, "provider_error"),
+    ],
+)
+def test_a_continuation_ends_for_one_of_the_reasons(play, answers, settings, reason):
+    turn = play(*answers, **settings)
+    turn.tell(max_tokens=100)
+    assert [event["reason"] for event in turn.of("continuation_terminated")] == [reason]
+
+
+@pytest.mark.behaviour("P6", "C23")
+def test_a_stream_that_is_abandoned_in_a_continuation_ends_it_as_cancelled(play):
+    turn = play(R("A", MAX), R("B" * 4_000))
+    stream = turn.client.chat.completions.create(model="m", messages=[ASK], stream=True)
+    for chunk in stream:
+        if "B" in (chunk.choices[0].delta.content or ""):
+            break
+    stream.close()
+    assert [event["reason"] for event in turn.of("continuation_terminated")] == ["cancelled"]
+    assert turn.of("cancelled")[0]["output_chars"] > 1
+
+
+@pytest.mark.behaviour("P6", "C10")
+@in_every_mode(CASES.values())
+def test_each_started_continuation_has_one_end_and_each_turn_one(world, case, mode):
+    sim, asker = world
+    before = len(sim.requests)
+    asker.ask_case(case, mode)
+    turns: dict[str, list[tenuto.Event]] = {}
+    for event in asker.events:
+        assert set(event.data) == set(EVENTS[event.name]), event.name
+        json.dumps(event.as_dict())
+        turns.setdefault(event.turn, []).append(event)
+    for events in turns.values():
+        names = [event.name for event in events]
+        assert names.count("turn_ended") == 1
+        assert names[-1] == "turn_ended"
+        attempts = names.count("continuation_attempt")
+        ends = [event for event in events if event.name == "continuation_terminated"]
+        assert len(ends) == (1 if attempts else 0)
+        if ends:
+            assert ends[0].data["attempts"] == attempts
+            assert ends[0].data["reason"] == events[-1].data["reason"]
+    for request in sim.requests[before:]:
+        for row in request.json["messages"]:
+            if row["role"] == "assistant":
+                assert (row.get("content") or "").strip() or row.get("tool_calls")
+
+
+# --- what does not leave (N9, N10) --------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N9")
+@both
+def test_an_unknown_stop_is_logged_once_for_provider_and_model_and_value(play, caplog, mode):
+    with caplog.at_level(logging.WARNING, logger="tenuto"):
+        for model in (f"{mode}-a", f"{mode}-a", f"{mode}-b"):
+            play(R("A", f"odd\x1b[31m-{mode}")).tell(mode, model=model)
+    said = [
+        record.getMessage() for record in caplog.records if "unknown stop" in record.getMessage()
+    ]
+    assert len(said) == 2
+    assert "\x1b" not in "".join(said)
+
+
+@both
+def test_no_key_prompt_answer_or_argument_is_in_any_event(play, mode, way, caplog):
+    """N10: names, numbers and reasons alone."""
+    call = Call(arguments='{"path": "a.txt", "conte')
+    turn = play(
+        *(R("the answer ", MAX), R("goes on", MAX, [call]), Refused(500, "the prompt is bad")),
+        *(R("", TOOL), R("", reasoning="the answer"), R("")),
+    )
+    with caplog.at_level(logging.DEBUG, logger="tenuto"):
+        turn.ask(
+            [{"role": "user", "content": "the prompt"}],
+            mode,
+            way,
+            **FILES,
+            max_tokens=1_000,
+            extra_headers={"authorization": "Bearer sk-secret-key"},
+        )
+    told = json.dumps([event.as_dict() for event in turn.events])
+    assert turn.sent > 3
+    for secret in SECRETS:
+        assert secret not in told
+        assert secret not in caplog.text
+
+
+@both
+def test_what_the_far_side_says_is_made_printable_and_bounded(play, mode):
+    """N10, P8b."""
+    turn = play(R("A", "x\x1b[31m\n" + "y" * 500))
+    turn.tell(mode, model="m\n" + "z" * 500)
+    for event in turn.events:
+        for value in (event.model, event.data.get("raw") or ""):
+            assert str(value).isprintable()
+            assert len(str(value)) <= 80
+
+
+def test_a_watcher_that_raises_costs_no_answer(stage, way, caplog):
+    base, replay = stage
+    replay.say(R("A", MAX), R("B"))
+
+    def broken(event: tenuto.Event) -> None:
+        raise RuntimeError(event.name)
+
+    client: Any = base.client if way == "sync" else base.async_client
+    made = tenuto.wrap(client, policy=tenuto.Policy(**QUICK), on_event=broken)
+    answer = made.chat.completions.create(model="m", messages=[ASK])
+    if way == "async":
+        answer = base.loop.run_until_complete(answer)
+    assert answer.choices[0].message.content == "AB"

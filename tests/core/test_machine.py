@@ -1,0 +1,910 @@
+"""The machine alone: every rung, every guard, every budget, and that a turn always ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenuto.core import hints
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendFailedCalls,
+    AppendUser,
+    DropConstraint,
+    DropKeys,
+    Finish,
+    FreeToolChoice,
+    LowerReasoning,
+    Recovery,
+    Send,
+    SetOutputBudget,
+    Status,
+)
+from tenuto.core.advice import ADVICE
+from tenuto.core.arguments import Finding
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.machine import (
+    ENDINGS,
+    LADDERS,
+    LIMITS,
+    Budget,
+    Facts,
+    Guard,
+    Rung,
+    State,
+    View,
+    failed_results,
+    step,
+)
+from tenuto.core.outcome import Outcome, classify
+from tenuto.core.policy import RULES, Decision, Policy
+from tenuto.core.response import Builder, Response, ToolCall, visible
+from tenuto.core.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    UsageSeen,
+)
+from tenuto.core.signals import Usage as Tokens
+from tenuto.core.stop import StopReason
+
+R = StopReason
+
+
+def stop(reason: StopReason) -> StopSeen:
+    return StopSeen(reason.value, "finish_reason", reason)
+
+
+def fault(kind: FaultKind, **more: Any) -> FaultSeen:
+    return FaultSeen(Fault(kind, **more))
+
+
+TEXT = TextDelta("Half a sentence")
+THOUGHT = ReasoningDelta("Let me think.")
+WHOLE_CALL = CallDelta(0, "call_1", "write", '{"path": "a"}')
+CUT_CALL = CallDelta(1, "call_2", "write", '{"path": "b')
+BAD_CALL = CallDelta(1, "call_2", "write", '{"path": b}')
+MAX, END, TOOL = stop(R.MAX_TOKENS), stop(R.END_TURN), stop(R.TOOL_CALL)
+
+
+def respond(*signals: Signal) -> Response:
+    builder = Builder()
+    for signal in signals:
+        builder.feed(signal)
+    return builder.build()
+
+
+class Turn:
+    """A turn of the machine: hears a response, and keeps state and text as a driver does."""
+
+    def __init__(self, policy: Policy | None = None, **facts: Any) -> None:
+        self.policy = policy or Policy()
+        self.facts = Facts(**facts)
+        self.state = State()
+        self.said = ""
+        self.now_s = 0.0
+
+    def hear(self, *signals: Signal, **facts: Any) -> Any:
+        response = respond(*signals)
+        new = facts.pop("new", response.text)
+        self.said += new
+        given = {"said": self.said, "new_chars": len(new)} | facts
+        told = replace(self.facts, **given)
+        self.state, action = step(self.state, response, told, self.policy, self.now_s)
+        return action
+
+
+def kinds(action: Send) -> list[type]:
+    return [type(edit) for edit in action.edits]
+
+
+def one(action: Send, kind: type) -> Any:
+    (found,) = [edit for edit in action.edits if isinstance(edit, kind)]
+    return found
+
+
+def tokens_asked(action: Send) -> int:
+    asked: int = one(action, SetOutputBudget).tokens
+    return asked
+
+
+# --- every rung and every guard ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Situation:
+    """All that `step` is given, so that one rung is taken."""
+
+    signals: tuple[Signal, ...]
+    facts: Facts = Facts()
+    policy: Policy = Policy()
+    state: State = field(default_factory=State)
+
+    def __add__(self, other: dict[str, Any]) -> Situation:
+        """The same, but for some facts, settings and parts of the state."""
+        return Situation(
+            other.get("signals", self.signals),
+            replace(self.facts, **other.get("facts", {})),
+            replace(self.policy, **other.get("policy", {})),
+            replace(self.state, **other.get("state", {})),
+        )
+
+    def response(self) -> Response:
+        return respond(*self.signals)
+
+    def act(self) -> Send | Finish:
+        return step(self.state, self.response(), self.facts, self.policy, 0.0)[1]
+
+    def view(self) -> View:
+        state = replace(self.state, attempts=self.state.attempts + 1)
+        return View(state, self.response(), self.facts, self.policy, 0.0)
+
+
+SAID = Facts(said="Half a sentence", new_chars=15)
+TAKES_PREFILL = replace(SAID, prefill=True)
+MALFORMED_CALL = ToolCall("call_1", "write", '{"path": "a"}', Finding.WHOLE)
+RUNS_WHOLE_CALLS = {
+    "facts": {"runnable": (MALFORMED_CALL,)},
+    "policy": {"truncated_calls": "execute_complete"},
+}
+REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
+PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", prefill=True),))
+CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
+SERVER_FAULT = fault(FaultKind.SERVER)
+CUT_BATCH = Situation((WHOLE_CALL, CUT_CALL, MAX))
+BAD_BATCH = Situation((WHOLE_CALL, BAD_CALL, END))
+EMPTY = Situation((END,))
+SPENT_REPHRASE = State(spent={Budget.REPHRASE: 1, Budget.NUDGE: 1})
+
+SITUATIONS: dict[tuple[Outcome, str], Situation] = {
+    (Outcome.DONE, "end a continuation without news"): Situation(
+        (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
+    ),
+    (Outcome.TEXT_CUT, "continue after a prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
+    (Outcome.TEXT_CUT, "continue after a hint"): Situation((TEXT, MAX), SAID),
+    (Outcome.ARGUMENTS_CUT, "hand on the whole calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
+    (Outcome.ARGUMENTS_CUT, "ask for the call again"): CUT_BATCH,
+    (Outcome.ARGUMENTS_CUT, "answer the calls as failed"): replace(CUT_BATCH, state=REPAIRED_ONCE),
+    (Outcome.ARGUMENTS_MALFORMED, "hand on the whole calls"): BAD_BATCH + RUNS_WHOLE_CALLS,
+    (Outcome.ARGUMENTS_MALFORMED, "ask for the call again"): BAD_BATCH,
+    (Outcome.ARGUMENTS_MALFORMED, "answer the calls as failed"): replace(
+        BAD_BATCH, state=REPAIRED_ONCE
+    ),
+    (Outcome.CALLS_MISSING, "ask for the missing call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "lower the reasoning"): Situation(
+        (THOUGHT, MAX), Facts(lower_reasoning=True)
+    ),
+    (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
+    (Outcome.THINKING_ONLY, "ask for the answer"): Situation((THOUGHT, END)),
+    (Outcome.EMPTY, "nudge after a tool result"): EMPTY + {"facts": {"after_tool_result": True}},
+    (Outcome.EMPTY, "pass the empty answer on"): replace(EMPTY, state=SPENT_REPHRASE)
+    + {"facts": {"after_tool_result": True}},
+    (Outcome.EMPTY, "ask for other words"): EMPTY + {"facts": {"tools": True}},
+    (Outcome.EMPTY, "ask again"): EMPTY,
+    (Outcome.FAULT, "ask for the output that is allowed"): Situation(
+        (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=100),)
+    ),
+    (Outcome.FAULT, "leave the rejected keys out"): Situation(
+        (fault(FaultKind.UNKNOWN_KEY, keys=("seed",)),)
+    ),
+    (Outcome.FAULT, "ask with a hint instead of a prefill"): Situation(
+        (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
+    ),
+    (Outcome.FAULT, "leave it to the SDK"): Situation((SERVER_FAULT,), Facts(http_error=True)),
+    (Outcome.FAULT, "send again"): Situation((SERVER_FAULT,)),
+    (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
+    (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
+    (Outcome.DROPPED, "send again"): Situation(()),
+    (Outcome.DROPPED, "resume after a prefill"): Situation((TEXT,), TAKES_PREFILL),
+    (Outcome.DROPPED, "resume after a hint"): Situation((TEXT,), SAID),
+}
+
+NOT_SO: dict[str, dict[str, Any]] = {
+    "may be recovered": {"facts": {"left_alone": "logprobs"}},
+    "time is left": {"facts": {"timeout_s": 0.0}},
+    "time is left to try again": {"facts": {"timeout_s": 0.0}},
+    "tokens are left": {"state": {"output_tokens": 10**9}},
+    "text is below the output cap": {"policy": {"continuation_max_output_chars": 14}},
+    "the context window has room": {"facts": {"context_window_tokens": 511, "input_tokens": 0}},
+    "the text goes on": {"facts": {"runaway": True}},
+    "text is kept": {"facts": {"said": " "}},
+    "no text is kept": {"facts": {"said": "kept"}},
+    "the model takes a prefill": {"facts": {"prefill": False}},
+    "the last request held a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
+    "the provider rejects prefills": {"signals": (SERVER_FAULT,)},
+    "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
+    "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
+    "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
+    "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},
+    "empty answers are recovered": {"policy": {"empty_recovery": False}},
+    "a tool result came just before": {"facts": {"after_tool_result": False}},
+    "tools are attached": {"facts": {"tools": False}},
+    "the stop is a clean one": {"signals": (Ended(),)},
+    "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},
+    "it is the first attempt's status": {"facts": {"http_error": False}},
+    "the provider names an output limit that was not tried yet": {
+        "signals": (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE),)
+    },
+    "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
+    "the continuation added nothing": {"facts": {"new_chars": 1}},
+}
+"""What makes each guard fail, by its name."""
+
+NEVER_FAILS = {
+    # A drop carries no fault, so nothing says that a retry cannot help: the rungs are shared.
+    (Outcome.DROPPED, "a retry can help"),
+    # Without calls only a stop of the provider's own says malformed.
+    (Outcome.ARGUMENTS_CUT, "the response holds calls"),
+}
+
+RUNGS = [(outcome, rung) for outcome, ladder in LADDERS.items() for rung in ladder]
+GUARDS = [
+    (outcome, rung, guard)
+    for outcome, rung in RUNGS
+    for guard in rung.guards
+    if (outcome, guard.name) not in NEVER_FAILS
+]
+
+
+def test_there_is_a_situation_for_every_rung_and_a_failure_for_every_guard() -> None:
+    assert [(outcome, rung.name) for outcome, rung in RUNGS] == list(SITUATIONS)
+    assert {guard.name for _, rung in RUNGS for guard in rung.guards} == set(NOT_SO)
+
+
+@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=lambda v: getattr(v, "name", v))
+def test_every_rung_is_taken_in_its_situation(outcome: Outcome, rung: Rung) -> None:
+    situation = SITUATIONS[outcome, rung.name]
+    assert classify(situation.response()) is outcome
+    action = situation.act()
+    assert action.rung == rung.name
+    assert isinstance(action, Finish if rung.edits is None else Send)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "rung", "guard"), GUARDS, ids=lambda v: getattr(v, "name", str(v))
+)
+def test_no_rung_is_taken_where_one_of_its_guards_fails(
+    outcome: Outcome, rung: Rung, guard: Guard
+) -> None:
+    situation = SITUATIONS[outcome, rung.name]
+    assert guard.holds(situation.view())
+    changed = situation + NOT_SO[guard.name]
+    assert not guard.holds(changed.view())
+    assert changed.act().rung != rung.name
+
+
+@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=lambda v: getattr(v, "name", v))
+def test_no_rung_is_taken_when_its_budget_is_spent_or_set_to_0(
+    outcome: Outcome, rung: Rung
+) -> None:
+    if rung.budget is None:
+        return
+    situation, key = SITUATIONS[outcome, rung.name], LIMITS[rung.budget]
+    limit = getattr(situation.policy, key)
+    spent = {**situation.state.spent, rung.budget: limit}
+    assert (situation + {"state": {"spent": spent}}).act().rung != rung.name
+    assert (situation + {"policy": {key: 0}}).act().rung != rung.name
+
+
+def test_every_outcome_has_a_ladder_and_an_ending_and_every_budget_a_setting() -> None:
+    assert set(LADDERS) == set(ENDINGS) == set(Outcome)
+    assert set(LIMITS) == set(Budget)
+    assert all(RULES[key].kind is int and RULES[key].least == 0 for key in LIMITS.values())
+    assert {rung.budget for _, rung in RUNGS} - {None} == set(Budget)
+    names = [rung.name for _, rung in RUNGS]
+    for ladder in LADDERS.values():
+        assert len({rung.name for rung in ladder}) == len(ladder)
+    assert "stop" not in names, "the word by which `decide` ends a turn"
+
+
+def test_every_reason_has_its_advice() -> None:
+    reasons = {ending.reason for ending in ENDINGS.values()}
+    reasons |= {rung.ends[1] for _, rung in RUNGS if rung.ends}
+    reasons |= {guard.ends_as for _, rung in RUNGS for guard in rung.guards if guard.ends_as}
+    assert reasons | {"stopped"} <= set(ADVICE)
+
+
+# --- text -------------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("C1")
+def test_cut_text_is_continued_to_a_complete_turn() -> None:
+    turn = Turn()
+    sent = turn.hear(TextDelta("part 1 "), MAX)
+    assert kinds(sent) == [AppendAssistant, AppendUser, SetOutputBudget, FreeToolChoice]
+    assert one(sent, AppendAssistant).text == "part 1"
+    assert one(sent, AppendUser).text == hints.CONTINUE
+    done = turn.hear(TextDelta("part 2"), END)
+    assert (done.status, done.reason, done.shown) == (Status.COMPLETE, "completed", Outcome.DONE)
+    assert turn.state.attempts == 2
+
+
+@pytest.mark.behaviour("C2")
+def test_after_three_continuations_the_turn_is_partial() -> None:
+    turn = Turn(max_tokens=1_000)
+    for text in "ABC":
+        assert isinstance(turn.hear(TextDelta(text), MAX, output_tokens=10), Send)
+    end = turn.hear(TextDelta("D"), MAX, output_tokens=10)
+    assert (end.status, end.reason, end.shown) == (
+        Status.PARTIAL,
+        "retry_limit",
+        Outcome.TEXT_CUT,
+    )
+    assert turn.said == "ABCD"
+
+
+@pytest.mark.behaviour("C3")
+def test_beyond_the_output_cap_no_continuation_starts() -> None:
+    policy = Policy(continuation_max_output_chars=10)
+    assert isinstance(Turn(policy).hear(TextDelta("x" * 10), MAX), Send)
+    end = Turn(policy).hear(TextDelta("x" * 11), MAX)
+    assert (end.status, end.reason) == (Status.PARTIAL, "output_cap")
+    assert isinstance(
+        Turn(Policy(continuation_max_output_chars=0)).hear(TextDelta("xy" * 99_999), MAX), Send
+    )
+    assert Turn().hear(TextDelta("x" * 120_001), MAX).reason == "output_cap"
+
+
+@pytest.mark.behaviour("C4", "C17")
+def test_boosted_limits_are_multiples_of_the_base_within_what_is_left() -> None:
+    turn = Turn(max_tokens=1_000)
+    asked = [
+        tokens_asked(turn.hear(TextDelta(t), MAX, output_tokens=n))
+        for t, n in (("A", 1_000), ("B", 100), ("C", 100))
+    ]
+    assert asked == [2_000, 2_900, 2_800], "base × 2, × 3 and × 4, clamped to 4 × 1,000 in all"
+    turn = Turn(max_tokens=1_000)
+    assert tokens_asked(turn.hear(TextDelta("A"), MAX, output_tokens=1_000)) == 2_000
+    assert tokens_asked(turn.hear(TextDelta("B"), MAX, output_tokens=2_000)) == 1_000
+    end = turn.hear(TextDelta("C"), MAX, output_tokens=1_000)
+    assert (end.status, end.reason) == (Status.PARTIAL, "budget_exhausted")
+
+
+@pytest.mark.behaviour("C17")
+@pytest.mark.parametrize(
+    ("facts", "policy", "used", "wanted"),
+    [
+        ({"max_tokens": 1_000}, {}, 900, 2_000),
+        ({}, {}, 900, 1_800),  # what the first cut answer used
+        ({}, {}, 0, 8_192),  # not known: twice 4,096
+        ({}, {"default_max_tokens": 50}, 0, 100),
+        ({"max_tokens": 30_000}, {}, 900, 32_768),
+        ({"max_tokens": 50_000}, {}, 900, 50_000),  # never below what was asked
+        ({"max_tokens": 1_000}, {"boost_max_tokens": 1_500}, 900, 1_500),
+        ({"max_tokens": 1_000}, {"hard_max_tokens": 800}, 500, 800),
+        ({"max_tokens": 1_000, "ceiling_tokens": 1_200}, {}, 900, 1_200),
+        ({"max_tokens": 1_000}, {"continuation_max_total_completion_tokens": 950}, 900, 50),
+        ({"max_tokens": 1_000}, {"continuation_max_total_completion_tokens": 0}, 9_999, 2_000),
+    ],
+)
+def test_the_next_output_limit(facts, policy, used, wanted) -> None:
+    turn = Turn(Policy(**policy), **facts)
+    assert tokens_asked(turn.hear(TEXT, MAX, output_tokens=used)) == wanted
+
+
+@pytest.mark.behaviour("C17")
+def test_what_a_broken_off_answer_used_is_no_output_limit() -> None:
+    turn = Turn()
+    assert tokens_asked(turn.hear(TEXT, output_tokens=5)) == 4_096
+    turn = Turn()
+    assert tokens_asked(turn.hear(TEXT, output_tokens=9_000)) == 9_000
+    turn = Turn()
+    assert tokens_asked(turn.hear(CUT_CALL, TOOL, output_tokens=20)) == 8_192
+
+
+@pytest.mark.behaviour("C5", "S3")
+def test_a_fault_in_a_continuation_is_resumed_and_then_keeps_the_text() -> None:
+    turn = Turn()
+    turn.hear(TextDelta("Kept. "), MAX)
+    for number in range(2):
+        sent = turn.hear(SERVER_FAULT)
+        assert (sent.rung, sent.recovery) == ("resume after a hint", Recovery.CONTINUATION), number
+        assert one(sent, AppendAssistant).text == "Kept."
+    end = turn.hear(SERVER_FAULT)
+    assert (end.status, end.reason) == (Status.PARTIAL, "provider_error")
+    assert end.shown is Outcome.TEXT_CUT, "a native stop for it exists: the text was cut before"
+
+
+@pytest.mark.behaviour("C6", "E12")
+@pytest.mark.parametrize(
+    ("reason", "ended_as"),
+    [
+        (R.SAFETY_BLOCKED, "safety_blocked"),
+        (R.REFUSAL, "refused"),
+        (R.CONTEXT_WINDOW_EXCEEDED, "context_window"),
+        (R.UNKNOWN, "unknown_stop"),
+        (R.CANCELLED, "cancelled"),
+    ],
+)
+def test_what_is_never_continued_ends_at_once(reason, ended_as) -> None:
+    end = Turn(prefill=True, tools=True).hear(TEXT, stop(reason))
+    assert (end.status, end.reason) == (Status.PARTIAL, ended_as)
+
+
+@pytest.mark.behaviour("C7", "C10")
+def test_white_space_at_the_end_and_blank_text_are_left_out_of_the_request() -> None:
+    sent = Turn(prefill=True).hear(TextDelta("def f():\n    "), MAX)
+    assert one(sent, AppendAssistant) == AppendAssistant("def f():", prefill=True)
+    for said in ("", " \n", "<think>hm</think>\n", "<think>hm"):
+        sent = Turn().hear(CUT_CALL, MAX, new=said)
+        assert AppendAssistant not in kinds(sent)
+        assert Turn().hear(new=said).rung == "send again"
+
+
+@pytest.mark.behaviour("C11")
+def test_reasoning_that_used_the_whole_limit_is_lowered_once_and_stays_low() -> None:
+    turn = Turn(lower_reasoning=True, max_tokens=100)
+    sent = turn.hear(THOUGHT, MAX, output_tokens=100)
+    assert kinds(sent) == [SetOutputBudget, LowerReasoning] or kinds(sent) == [
+        LowerReasoning,
+        SetOutputBudget,
+    ]
+    assert tokens_asked(sent) == 200
+    after = turn.hear(TEXT, MAX, output_tokens=100)
+    assert one(after, LowerReasoning) == LowerReasoning(), "it would use up the next limit as well"
+    turn = Turn(lower_reasoning=True)
+    turn.hear(THOUGHT, MAX)
+    end = turn.hear(THOUGHT, MAX)
+    assert (end.status, end.reason) == (Status.PARTIAL, "reasoning_budget")
+    assert "reasoning" in ADVICE[end.reason].lower()
+    assert one(Turn().hear(THOUGHT, MAX), AppendUser).text == hints.REASON_LESS
+
+
+@pytest.mark.behaviour("C12")
+def test_no_continuation_where_the_context_window_is_nearly_full() -> None:
+    def end(window: int, policy: Policy | None = None) -> Any:
+        turn = Turn(policy, context_window_tokens=window, input_tokens=900)
+        return turn.hear(TEXT, MAX, output_tokens=100)
+
+    assert isinstance(end(1_512), Send)
+    assert (end(1_511).status, end(1_511).reason) == (Status.PARTIAL, "context_window")
+    assert end(9_999, Policy(context_window_tokens=1_511)).reason == "context_window"
+    assert isinstance(end(1_000, Policy(context_min_free_tokens=0)), Send)
+
+
+@pytest.mark.behaviour("C13")
+def test_text_that_is_runaway_or_adds_nothing_is_not_continued() -> None:
+    assert Turn().hear(TEXT, MAX, runaway=True).reason == "runaway"
+    for last in (MAX, END):
+        turn = Turn()
+        turn.hear(TEXT, MAX)
+        end = turn.hear(TEXT, last, new="")
+        assert (end.status, end.reason, end.shown) == (
+            Status.PARTIAL,
+            "runaway",
+            Outcome.TEXT_CUT,
+        )
+
+
+@pytest.mark.behaviour("C24")
+def test_a_continuation_may_come_back_with_calls() -> None:
+    turn = Turn()
+    turn.hear(TEXT, MAX)
+    assert turn.hear(WHOLE_CALL, TOOL).status is Status.COMPLETE
+    turn = Turn()
+    turn.hear(TEXT, MAX)
+    sent = turn.hear(CUT_CALL, MAX)
+    assert sent.recovery is Recovery.TOOL_REPAIR
+    assert one(sent, AppendAssistant).text == "Half a sentence"
+
+
+@pytest.mark.behaviour("C28")
+def test_what_is_left_alone_is_never_sent_again() -> None:
+    for situation in SITUATIONS.values():
+        end = (situation + {"facts": {"left_alone": "several_choices"}}).act()
+        assert isinstance(end, Finish)
+    end = Turn(left_alone="logprobs").hear(TEXT, MAX)
+    assert (end.status, end.reason) == (Status.PARTIAL, "left_alone")
+
+
+@pytest.mark.behaviour("C29")
+def test_a_turn_has_a_limit_by_the_clock() -> None:
+    turn = Turn(Policy(turn_timeout_s=60))
+    turn.now_s = 59.9
+    assert isinstance(turn.hear(TEXT, MAX), Send)
+    turn.now_s = 60
+    end = turn.hear(TEXT, MAX)
+    assert (end.status, end.reason) == (Status.PARTIAL, "time_limit")
+    turn = Turn(Policy(turn_timeout_s=0), timeout_s=None)
+    turn.now_s = 1e9
+    assert isinstance(turn.hear(TEXT, MAX), Send)
+    turn = Turn(timeout_s=5.0)
+    turn.now_s = 5.0
+    assert turn.hear(TEXT, MAX).reason == "time_limit"
+
+
+@pytest.mark.behaviour("C29", "P5")
+def test_a_wait_that_would_pass_the_limit_is_not_begun() -> None:
+    slow = fault(FaultKind.RATE_LIMITED, retry_after_s=30.0)
+    assert Turn(Policy(turn_timeout_s=31)).hear(slow).wait_s == 30
+    end = Turn(Policy(turn_timeout_s=30)).hear(slow)
+    assert (end.status, end.reason) == (Status.FAILED, "provider_error")
+
+
+def test_structured_output_is_continued_without_its_constraint() -> None:
+    sent = Turn(structured=True).hear(TextDelta('{"a": [1,'), MAX)
+    assert kinds(sent)[-2:] == [FreeToolChoice, DropConstraint]
+    assert one(sent, AppendUser).text == hints.CONTINUE_DOCUMENT
+
+
+# --- calls ------------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("T3", "T4", "T5")
+def test_a_broken_batch_is_asked_for_again_then_answered_then_given_up() -> None:
+    turn = Turn(max_tokens=100)
+    again = turn.hear(TEXT, WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
+    assert kinds(again) == [AppendAssistant, AppendUser, SetOutputBudget]
+    assert (one(again, AppendUser).text, tokens_asked(again)) == (hints.REPEAT_CALL, 200)
+    for budget in (300, 370):
+        failed = turn.hear(WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
+        assert kinds(failed) == [AppendFailedCalls, SetOutputBudget]
+        rows = one(failed, AppendFailedCalls)
+        assert [call.id for call in rows.calls] == ["call_1", "call_2"]
+        assert rows.results == (hints.CALL_SKIPPED_RESULT, hints.CALL_CUT_RESULT)
+        assert tokens_asked(failed) == budget
+    end = turn.hear(WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
+    assert (end.status, end.reason) == (Status.PARTIAL, "tool_call_truncated")
+    assert not end.whole_calls_only
+
+
+@pytest.mark.behaviour("T2", "T14")
+def test_a_malformed_call_is_told_so_in_other_words() -> None:
+    for signals in ((BAD_CALL, TOOL), (BAD_CALL, END), (stop(R.MALFORMED_TOOL_CALL),)):
+        sent = Turn().hear(*signals)
+        assert one(sent, AppendUser).text == hints.REPAIR_CALL
+    assert one(Turn().hear(CUT_CALL, TOOL), AppendUser).text == hints.REPEAT_CALL
+    bad = respond(BAD_CALL, TOOL).calls
+    assert failed_results(bad) == (hints.CALL_MALFORMED_RESULT,)
+    malformed = fault(FaultKind.MALFORMED_CALL)
+    assert Turn().hear(malformed).rung == "ask for the call again"
+
+
+@pytest.mark.behaviour("T3")
+def test_whole_calls_of_a_batch_that_the_limit_cut_do_not_run() -> None:
+    sent = Turn().hear(WHOLE_CALL, MAX)
+    assert one(sent, AppendUser).text == hints.REPEAT_CALL
+    policy = Policy(continuation_tool_repair_attempts=0)
+    rows = one(Turn(policy).hear(WHOLE_CALL, MAX), AppendFailedCalls)
+    assert rows.results == (hints.CALL_CUT_RESULT,)
+
+
+@pytest.mark.behaviour("T3")
+def test_execute_complete_hands_on_what_may_run() -> None:
+    policy = Policy(truncated_calls="execute_complete")
+    runnable = (MALFORMED_CALL,)
+    end = Turn(policy).hear(WHOLE_CALL, CUT_CALL, MAX, runnable=runnable)
+    assert (end.status, end.reason) == (Status.PARTIAL, "tool_call_truncated")
+    assert end.whole_calls_only
+    end = Turn(policy).hear(WHOLE_CALL, BAD_CALL, TOOL, runnable=runnable)
+    assert (end.reason, end.whole_calls_only) == ("tool_call_malformed", True)
+    assert isinstance(Turn(policy).hear(WHOLE_CALL, CUT_CALL, MAX), Send), "none fits its tool"
+
+
+@pytest.mark.behaviour("T7")
+def test_a_good_turn_gives_back_the_tries_that_count_in_a_row() -> None:
+    broken, good = (CUT_CALL, MAX), (WHOLE_CALL, TOOL)
+    policy = Policy(continuation_tool_repair_attempts=0)
+    turn = Turn(policy)
+    for signals in (broken, good, broken, good, broken):
+        action = turn.hear(*signals)
+        assert isinstance(action, Send) == (signals is broken)
+        assert not isinstance(action, Finish) or action.status is Status.COMPLETE
+    assert turn.hear(TextDelta("Done."), END).status is Status.COMPLETE
+    turn = Turn(policy)
+    assert [type(turn.hear(*broken)) for _ in range(3)] == [Send, Send, Finish]
+
+
+@pytest.mark.behaviour("T10")
+def test_text_and_calls_have_budgets_of_their_own() -> None:
+    policy = Policy(
+        continuation_max_attempts=1, continuation_tool_repair_attempts=1, tool_answer_attempts=0
+    )
+    turn = Turn(policy, max_tokens=100)
+    first = turn.hear(TEXT, MAX)
+    second = turn.hear(CUT_CALL, MAX)
+    assert (first.recovery, second.recovery) == (Recovery.CONTINUATION, Recovery.TOOL_REPAIR)
+    assert [edit.text for edit in second.edits if isinstance(edit, AppendUser)] == [
+        hints.REPEAT_CALL
+    ], "a hint is replaced, not stacked"
+    assert tokens_asked(second) == 300
+    assert turn.state.spent == {Budget.CONTINUATION: 1, Budget.TOOL_REPAIR: 1}
+
+
+@pytest.mark.behaviour("E8")
+def test_a_call_that_was_announced_and_did_not_come_is_asked_for_once() -> None:
+    turn = Turn()
+    sent = turn.hear(TEXT, TOOL)
+    assert one(sent, AppendUser).text == hints.CALL_MISSING
+    end = turn.hear(TOOL)
+    assert (end.status, end.reason) == (Status.PARTIAL, "tool_calls_missing")
+    assert isinstance(Turn(Policy(empty_recovery=False)).hear(TOOL), Send)
+
+
+# --- empty answers ----------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E1", "E5")
+@pytest.mark.parametrize("text", ["", " \n", "<think>hm</think>", "<think>hm"])
+def test_an_empty_answer_is_asked_for_again_and_is_never_complete(text) -> None:
+    turn = Turn(Policy(empty_retries=3, empty_nudges=3))
+    before: Any = ()
+    for _ in range(3):
+        sent = turn.hear(TextDelta(text), END, new="")
+        assert sent.recovery is Recovery.EMPTY
+        assert sent.edits != before, "a retry must differ"
+        before = sent.edits
+    end = turn.hear(TextDelta(text), END, new="")
+    assert (end.status, end.reason) == (Status.FAILED, "empty_output")
+    assert Turn().hear(WHOLE_CALL, TOOL).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("E11")
+def test_a_second_empty_answer_to_a_tool_result_is_passed_on() -> None:
+    turn = Turn(after_tool_result=True, tools=True)
+    assert one(turn.hear(END), AppendUser).text == hints.AFTER_TOOL_RESULT
+    end = turn.hear(END)
+    assert (end.status, end.reason) == (Status.PARTIAL, "empty_after_tool_result")
+    assert end.as_received
+
+
+def test_an_empty_answer_with_tools_attached_is_asked_for_in_other_words() -> None:
+    sent = Turn(tools=True).hear(END)
+    assert sent.edits == (
+        AppendAssistant(hints.EMPTY_WITH_TOOLS_NOTE),
+        AppendUser(hints.EMPTY_WITH_TOOLS),
+    )
+
+
+def test_empty_recovery_is_switched_off_as_a_group() -> None:
+    policy = Policy(empty_recovery=False)
+    for signals in ((END,), (THOUGHT, END)):
+        end = Turn(policy, tools=True).hear(*signals)
+        assert (end.status, end.reason) == (Status.FAILED, "empty_output")
+
+
+# --- faults -----------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P5")
+def test_waits_double_up_to_their_limit_and_retry_after_is_honoured() -> None:
+    def waits(count: int, *signals: Signal, **policy: Any) -> list[float]:
+        turn = Turn(Policy(**policy))
+        return [turn.hear(*signals).wait_s for _ in range(count)]
+
+    assert waits(4, SERVER_FAULT, fault_retries=4, backoff_max_s=3.0) == [0.5, 1.0, 2.0, 3.0]
+    assert waits(2) == [0.5, 1.0]
+    assert waits(1, SERVER_FAULT, backoff_s=0) == [0.0]
+    for asked, waited in ((5.0, 5.0), (500.0, 120.0), (0.0, 0.0), (-1.0, 0.0), (float("nan"), 0.0)):
+        assert waits(1, fault(FaultKind.RATE_LIMITED, retry_after_s=asked)) == [waited]
+    assert waits(1, fault(FaultKind.OVERLOADED, retry_after_s=9.0), retry_after_max_s=2.0) == [2.0]
+    assert waits(1, END) == [0.5], "an empty answer"
+    assert waits(1, THOUGHT, END) == [0.0]
+
+
+@pytest.mark.behaviour("P5")
+@pytest.mark.parametrize("kind", list(FaultKind))
+def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
+    action = Turn().hear(fault(kind))
+    seen = Fault(kind)
+    if seen.retryable:
+        assert (action.rung, action.edits) == ("send again", ())
+    elif classify(respond(fault(kind))) is Outcome.FAULT:
+        assert (action.status, action.reason) == (Status.FAILED, "provider_error")
+
+
+@pytest.mark.behaviour("P5")
+def test_a_parameter_that_was_put_right_stays_right() -> None:
+    turn = Turn(Policy(hard_max_tokens=300), max_tokens=200)
+    first = turn.hear(fault(FaultKind.UNKNOWN_KEY, keys=("seed",)), http_error=True)
+    assert first.edits == (DropKeys(("seed",)),)
+    second = turn.hear(fault(FaultKind.UNKNOWN_KEY, keys=("user",)), http_error=True)
+    assert second.edits == (DropKeys(("seed", "user")),)
+    assert one(turn.hear(TEXT, MAX), DropKeys).keys == ("seed", "user")
+    turn = Turn(Policy(hard_max_tokens=300), max_tokens=9_999)
+    too_large = fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=500)
+    assert turn.hear(too_large, http_error=True).edits == (SetOutputBudget(300),)
+
+
+@pytest.mark.behaviour("E5", "P1b")
+def test_a_first_status_is_left_to_the_sdk_and_later_ones_are_not() -> None:
+    turn = Turn()
+    end = turn.hear(SERVER_FAULT, http_error=True)
+    assert (end.rung, end.status, end.reason) == (
+        "leave it to the SDK",
+        Status.FAILED,
+        "provider_error",
+    )
+    turn = Turn()
+    turn.hear(END)
+    assert turn.hear(SERVER_FAULT, http_error=True).rung == "send again"
+
+
+def test_a_fault_that_cannot_be_helped_is_the_reason_whatever_else_stands_in_the_way() -> None:
+    for facts in ({"left_alone": "probe"}, {"timeout_s": 0.0}):
+        end = Turn(**facts).hear(fault(FaultKind.AUTHENTICATION), http_error=True)
+        assert end.reason == "provider_error"
+
+
+# --- somebody else's word (P2) ----------------------------------------------------------------
+
+
+@pytest.mark.behaviour("P2")
+def test_a_decision_says_what_why_and_what_helps() -> None:
+    seen: list[Decision] = []
+    turn = Turn(Policy(decide=seen.append, continuation_max_attempts=1))
+    turn.hear(TEXT, MAX)
+    turn.hear(TEXT, MAX)
+    turn.hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
+    assert [(d.outcome, d.rung, d.proceed, d.suggestion) for d in seen] == [
+        ("text_cut", "continue after a hint", True, "retry"),
+        ("text_cut", "", False, "increase_budget"),
+        ("blocked", "", False, "modify_prompt"),
+    ]
+    assert seen[0].why == "text_cut: continue after a hint"
+    assert Turn(Policy(decide=seen.append)).hear(TEXT, END).status is Status.COMPLETE
+    assert (seen[-1].proceed, seen[-1].suggestion) == (False, "stop")
+
+
+@pytest.mark.behaviour("P2")
+def test_a_callback_may_stop_a_turn() -> None:
+    end = Turn(Policy(decide=lambda d: "stop")).hear(TEXT, MAX)
+    assert (end.status, end.reason, end.shown) == (Status.PARTIAL, "stopped", Outcome.TEXT_CUT)
+    end = Turn(Policy(decide=lambda d: "stop")).hear(TEXT, END)
+    assert (end.status, end.reason) == (Status.COMPLETE, "completed")
+
+
+@pytest.mark.behaviour("P2")
+def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothing() -> None:
+    def choosing(name: str, **policy: Any) -> Policy:
+        return Policy(decide=lambda d: name, **policy)
+
+    hint = "continue after a hint"
+    assert Turn(choosing(hint), prefill=True).hear(TEXT, MAX).rung == hint
+    assert Turn(choosing("continue after a prefill")).hear(TEXT, MAX).rung == hint
+    assert Turn(choosing("no such rung")).hear(TEXT, MAX).rung == hint
+    assert Turn(choosing("send again")).hear(TEXT, MAX).rung == hint
+    turn = Turn(choosing("ask for the call again"))
+    rungs = [turn.hear(CUT_CALL, MAX).rung for _ in range(4)]
+    assert rungs == [
+        "ask for the call again",
+        "answer the calls as failed",
+        "answer the calls as failed",
+        "",
+    ]
+    assert Turn(choosing(hint), left_alone="audio").hear(TEXT, MAX).reason == "left_alone"
+
+
+@pytest.mark.behaviour("P2")
+def test_what_a_callback_raises_is_its_callers() -> None:
+    def broken(decision: Decision) -> str | None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Turn(Policy(decide=broken)).hear(TEXT, MAX)
+
+
+# --- whatever comes ---------------------------------------------------------------------------
+
+texts = st.sampled_from(["", " ", "Said. ", "more\n", "<think>hm", "<think>a</think>", "}\ufffd"])
+few = st.none() | st.integers(0, 60)
+faults = st.builds(
+    Fault,
+    st.sampled_from(FaultKind),
+    status=st.none() | st.just(400),
+    allowed_tokens=st.none() | st.integers(1, 50_000),
+    keys=st.sampled_from([(), ("seed",), ("seed", "user")]),
+    retry_after_s=st.none() | st.floats(),
+)
+signals = st.one_of(
+    texts.map(TextDelta),
+    texts.map(ReasoningDelta),
+    texts.map(RefusalDelta),
+    st.builds(
+        CallDelta,
+        st.none() | st.integers(0, 2),
+        st.sampled_from([None, "a", "b"]),
+        st.sampled_from([None, "write"]),
+        st.sampled_from([None, "", "null", "{}", '{"a": 1', '{"a": b}', '"{}"', "[1]"]),
+    ),
+    st.sampled_from(StopReason).map(stop),
+    st.builds(Tokens, few, few).map(UsageSeen),
+    faults.map(FaultSeen),
+    st.just(Ended()),
+)
+all_facts = st.builds(
+    Facts,
+    said=texts,  # what this response adds: the turn below puts the whole together
+    runaway=st.booleans(),
+    output_tokens=st.integers(0, 5_000),
+    input_tokens=st.none() | st.integers(0, 5_000),
+    max_tokens=st.none() | st.integers(1, 60_000),
+    ceiling_tokens=st.none() | st.integers(1, 60_000),
+    context_window_tokens=st.none() | st.integers(1, 9_000),
+    prefill=st.booleans(),
+    lower_reasoning=st.booleans(),
+    structured=st.booleans(),
+    tools=st.booleans(),
+    after_tool_result=st.booleans(),
+    http_error=st.booleans(),
+    left_alone=st.sampled_from(["", "", "", "", "probe"]),
+    timeout_s=st.none() | st.floats(0, 900),
+)
+policies = st.builds(
+    Policy,
+    **{key: st.integers(0, 2) for key in set(LIMITS.values())},
+    continuation_max_output_chars=st.sampled_from([0, 20, 120_000]),
+    continuation_max_total_completion_tokens=st.none() | st.integers(0, 9_000),
+    truncated_calls=st.sampled_from(["refuse", "execute_complete"]),
+    empty_recovery=st.booleans(),
+    hard_max_tokens=st.none() | st.integers(1, 9_000),
+    turn_timeout_s=st.sampled_from([0.0, 30.0, 600.0]),
+    backoff_s=st.floats(0, 60),
+    decide=st.sampled_from([None, lambda d: "send again", lambda d: "continue after a prefill"]),
+)
+
+
+@pytest.mark.behaviour("C4", "C7", "C10", "C17", "T5", "T10")
+@given(
+    st.lists(st.tuples(st.lists(signals, max_size=5), all_facts), min_size=1, max_size=6),
+    policies,
+    st.floats(0, 20),
+)
+@settings(max_examples=400)
+def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s) -> None:
+    budgets = {budget: getattr(policy, key) for budget, key in LIMITS.items()}
+    most = 1 + sum(budgets.values())
+    state, said, now_s, rungs = State(), "", 0.0, 0
+    good_turns = 0
+    while True:
+        heard, facts = attempts[rungs % len(attempts)]
+        rungs += 1
+        response = respond(*heard)
+        new = facts.said
+        said += new
+        facts = replace(facts, said=said, new_chars=len(new))
+        before = state
+        state, action = step(state, response, facts, policy, now_s)
+        good_turns += classify(response) is Outcome.DONE
+        assert all(0 <= n <= budgets[budget] for budget, n in state.spent.items())
+        assert state.attempts == rungs
+        if isinstance(action, Finish):
+            assert (action.status is Status.COMPLETE) <= (classify(response) is Outcome.DONE)
+            assert action.reason in ADVICE
+            assert before.spent == state.spent or good_turns
+            break
+        assert rungs < most
+        assert sum(state.spent.values()) - sum(before.spent.values()) == 1, "one rung a response"
+        check_edits(action, before, View(state, response, facts, policy, now_s))
+        assert 0 <= action.wait_s <= max(policy.backoff_max_s, policy.retry_after_max_s)
+        limit = min(policy.turn_timeout_s or 1e9, facts.timeout_s or 1e9)
+        now_s += action.wait_s
+        assert now_s < limit or not action.wait_s
+        now_s += pace_s
+    assert good_turns <= 1
+
+
+def check_edits(action: Send, before: State, view: View) -> None:
+    assert len(set(kinds(action))) == len(action.edits), "nothing is stacked"
+    for edit in action.edits:
+        if isinstance(edit, AppendAssistant):
+            assert visible(edit.text)
+            assert edit.text == edit.text.rstrip()
+            assert not edit.text.endswith("\ufffd")
+        if isinstance(edit, AppendFailedCalls):
+            assert edit.calls
+            assert len(edit.calls) == len(edit.results)
+        if isinstance(edit, SetOutputBudget) and action.rung != "send again":
+            bounds = (view.tokens_left, view.policy.hard_max_tokens, view.facts.ceiling_tokens)
+            assert 1 <= edit.tokens <= min(b for b in (*bounds, 60_000) if b is not None)
+    broke = classify(view.response) in (Outcome.FAULT, Outcome.DROPPED)
+    assert broke or action.edits != before.last_edits, "a retry differs unless a fault is retried"

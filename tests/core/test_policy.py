@@ -1,0 +1,169 @@
+"""Every setting: its default, its bounds, and what it says about a bad value."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tenuto.core.errors import PolicyError, TenutoError
+from tenuto.core.policy import RULES, Policy
+
+MANY = 10**12
+UNBOUNDED = None
+
+# key: default, least, most
+NUMBERS: dict[str, tuple[Any, float, float | None]] = {
+    "continuation_max_attempts": (3, 0, 100),
+    "continuation_max_output_chars": (120_000, 0, UNBOUNDED),
+    "continuation_max_total_completion_tokens": (None, 0, UNBOUNDED),
+    "continuation_tool_repair_attempts": (1, 0, 20),
+    "tool_answer_attempts": (2, 0, 20),
+    "empty_nudges": (1, 0, 10),
+    "empty_retries": (1, 0, 10),
+    "thinking_retries": (1, 0, 10),
+    "missing_call_retries": (1, 0, 10),
+    "fault_retries": (2, 0, 20),
+    "parameter_fixes": (2, 0, 10),
+    "hard_max_tokens": (None, 1, UNBOUNDED),
+    "boost_max_tokens": (32_768, 1, UNBOUNDED),
+    "default_max_tokens": (4_096, 1, UNBOUNDED),
+    "context_window_tokens": (None, 1, UNBOUNDED),
+    "context_min_free_tokens": (512, 0, UNBOUNDED),
+    "probe_max_tokens": (16, 0, UNBOUNDED),
+    "turn_timeout_s": (600.0, 0, UNBOUNDED),
+    "backoff_s": (0.5, 0, 60),
+    "backoff_max_s": (8.0, 0, 120),
+    "retry_after_max_s": (120.0, 0, 3_600),
+    "hold_max_bytes": (16_777_216, 0, UNBOUNDED),
+    "event_max_bytes": (16_777_216, 0, UNBOUNDED),
+    "body_max_bytes": (67_108_864, 0, UNBOUNDED),
+}
+WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "on_incomplete": ("stop", ("stop", "notice", "error")),
+    "truncated_calls": ("refuse", ("refuse", "execute_complete")),
+    "prefill": ("auto", ("auto", "always", "never")),
+}
+SWITCHES = {"empty_recovery": True, "capture_content": False}
+OPTIONAL = {
+    "continuation_max_total_completion_tokens",
+    "hard_max_tokens",
+    "context_window_tokens",
+}
+FRACTIONS = {"turn_timeout_s", "backoff_s", "backoff_max_s", "retry_after_max_s"}
+
+
+def refused(key: str, value: object) -> str:
+    with pytest.raises(PolicyError) as caught:
+        Policy(**{key: value})
+    assert str(caught.value).startswith(f"{key} is {value!r}, allowed is ")
+    return str(caught.value)
+
+
+def test_every_setting_is_listed_here() -> None:
+    assert set(NUMBERS) | set(WORDS) | set(SWITCHES) == set(RULES)
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("key", NUMBERS)
+def test_a_number_has_its_default_and_its_bounds(key) -> None:
+    default, least, most = NUMBERS[key]
+    assert getattr(Policy(), key) == default
+    for value in (least, MANY if most is None else most):
+        assert getattr(Policy(**{key: value}), key) == value
+    word = "a number" if key in FRACTIONS else "a whole number"
+    bounds = f"{word} from {least} to {most}" if most else f"{word}, {least} or more"
+    assert bounds in refused(key, -1)
+    if most is not None:
+        assert bounds in refused(key, most + 1)
+    if least == 1:
+        refused(key, 0)
+    for wrong in ("3", True, [], float("nan"), *(() if key in FRACTIONS else (1.5,))):
+        refused(key, wrong)
+    if key in OPTIONAL:
+        assert refused(key, -1).endswith(", or none")
+        assert getattr(Policy(**{key: None}), key) is None
+    else:
+        refused(key, None)
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("key", WORDS)
+def test_a_word_is_one_of_those_that_are_allowed(key) -> None:
+    default, words = WORDS[key]
+    assert getattr(Policy(), key) == default
+    for word in words:
+        assert getattr(Policy(**{key: word}), key) == word
+    for wrong in ("loud", "", 0, None, True, ["stop"]):
+        assert all(repr(word) in refused(key, wrong) for word in words)
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("key", SWITCHES)
+def test_a_switch_is_true_or_false(key) -> None:
+    assert getattr(Policy(), key) is SWITCHES[key]
+    assert getattr(Policy(**{key: not SWITCHES[key]}), key) is not SWITCHES[key]
+    for wrong in (0, 1, "true", None):
+        assert "true or false" in refused(key, wrong)
+
+
+def test_decide_is_a_callable() -> None:
+    assert "a callable" in refused("decide", "stop")
+    assert Policy(decide=print).decide is print
+
+
+@pytest.mark.behaviour("P3")
+def test_a_changed_policy_is_checked_and_the_old_one_stays() -> None:
+    policy = Policy(empty_retries=2)
+    changed = policy.changed({"fault_retries": 0, "turn_timeout_s": 5})
+    assert (changed.empty_retries, changed.fault_retries, changed.turn_timeout_s) == (2, 0, 5)
+    assert policy == Policy(empty_retries=2)
+    for unknown in ("retries", "decide", "Empty_retries"):
+        with pytest.raises(PolicyError, match=f"^{unknown} is no setting; the settings are "):
+            policy.changed({unknown: 1})
+    with pytest.raises(PolicyError, match=re.escape("fault_retries is 21, allowed is a whole")):
+        policy.changed({"fault_retries": 21})
+    assert issubclass(PolicyError, TenutoError)
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize(
+    ("variable", "text", "key", "value"),
+    [
+        ("TENUTO_FAULT_RETRIES", " 4 ", "fault_retries", 4),
+        ("TENUTO_TURN_TIMEOUT_S", "1.5", "turn_timeout_s", 1.5),
+        ("TENUTO_TURN_TIMEOUT_S", "0", "turn_timeout_s", 0.0),
+        ("TENUTO_EMPTY_RECOVERY", "No", "empty_recovery", False),
+        ("TENUTO_EMPTY_RECOVERY", "on", "empty_recovery", True),
+        ("TENUTO_CAPTURE_CONTENT", "1", "capture_content", True),
+        ("TENUTO_ON_INCOMPLETE", "error", "on_incomplete", "error"),
+        ("TENUTO_HARD_MAX_TOKENS", "none", "hard_max_tokens", None),
+        ("TENUTO_HARD_MAX_TOKENS", "", "hard_max_tokens", None),
+        ("TENUTO_HARD_MAX_TOKENS", "100", "hard_max_tokens", 100),
+    ],
+)
+def test_a_variable_of_the_environment_sets_its_setting(variable, text, key, value) -> None:
+    policy = Policy().with_environment({variable: text, "TENUTO_HOME": "/x", "PATH": "/bin"})
+    assert getattr(policy, key) == value
+    assert policy == Policy(**{key: value})
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [
+        ("TENUTO_FAULT_RETRIES", "many"),
+        ("TENUTO_FAULT_RETRIES", ""),
+        ("TENUTO_FAULT_RETRIES", "1.5"),
+        ("TENUTO_TURN_TIMEOUT_S", "nan"),
+        ("TENUTO_EMPTY_RECOVERY", "maybe"),
+        ("TENUTO_ON_INCOMPLETE", "ERROR!"),
+    ],
+)
+def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
+    key = variable.removeprefix("TENUTO_").lower()
+    with pytest.raises(PolicyError, match=f"^{key} is .*{re.escape(text)}.*, allowed is "):
+        Policy().with_environment({variable: text})
+
+

@@ -1,0 +1,61 @@
+"""Our words for why a model stopped."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenuto.core.fault import FAULT_CLASSES, Fault, FaultKind
+from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES, Stop, StopReason, graver, printable
+
+R = StopReason
+
+
+@pytest.mark.behaviour("S6")
+def test_the_order_of_gravity_is_total_and_ends_with_the_clean_stops() -> None:
+    assert sorted(GRAVITY) == sorted(StopReason)
+    assert set(GRAVITY[-len(CLEAN) :]) == CLEAN
+    assert graver(R.END_TURN, R.ERROR) is graver(R.ERROR, R.END_TURN) is R.ERROR
+
+
+@pytest.mark.behaviour("N3")
+@pytest.mark.parametrize("grave", [R.MAX_TOKENS, R.SAFETY_BLOCKED, R.MALFORMED_TOOL_CALL])
+def test_truncation_safety_and_malformed_outweigh_every_clean_stop(grave) -> None:
+    assert all(graver(grave, clean) is grave for clean in CLEAN)
+
+
+@pytest.mark.behaviour("N5")
+@pytest.mark.parametrize("reason", list(StopReason))
+def test_every_reason_has_a_sentence_for_a_person(reason) -> None:
+    assert set(SENTENCES) == set(StopReason)
+    message = Stop(reason, detail="time_limit").message
+    assert message.endswith("(time_limit).")
+    assert Stop(reason).message == SENTENCES[reason]
+    assert "not ended" in Stop(reason, terminal=False).message
+
+
+@pytest.mark.behaviour("P8b")
+@given(st.text(max_size=200))
+def test_a_native_value_is_made_printable_and_bounded(value) -> None:
+    shown = printable(value)
+    assert shown.isprintable()
+    assert len(shown) <= 80
+    assert printable("\x1b[31m\r\nx") == "\\x1b[31m\\r\\nx"
+
+
+@pytest.mark.behaviour("P5")
+def test_every_kind_of_fault_has_its_class() -> None:
+    assert set(FAULT_CLASSES) == set(FaultKind)
+    retryable = {kind for kind in FaultKind if Fault(kind).retryable}
+    assert retryable == {
+        FaultKind.RATE_LIMITED,
+        FaultKind.OVERLOADED,
+        FaultKind.SERVER,
+        FaultKind.TIMEOUT,
+        FaultKind.CONNECTION,
+        FaultKind.GARBAGE,
+    }
+    assert FAULT_CLASSES[FaultKind.CONTEXT_OVERFLOW].compress
+    assert FAULT_CLASSES[FaultKind.AUTHENTICATION].fallback
+    assert not FAULT_CLASSES[FaultKind.INVALID_REQUEST].fallback

@@ -1,0 +1,108 @@
+"""A provider that answers with whatever bytes a test gives it, broken ones above all."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any
+
+Answer = bytes | Iterable[bytes]
+
+CHUNK = (
+    b'{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":'
+    b'[{"index":0,"delta":{"content":"%s"},"finish_reason":%s}]}'
+)
+BODY = (
+    b'{"id":"c1","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,'
+    b'"message":{"role":"assistant","content":"%s"},"finish_reason":"%s"}],'
+    b'"usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}}'
+)
+
+
+def event(text: bytes, finish: bytes = b"null") -> bytes:
+    """One event of a stream."""
+    return b"data: " + CHUNK % (text, finish) + b"\n\n"
+
+
+STREAM = event(b"All ") + event(b"said.") + event(b"", b'"stop"') + b"data: [DONE]\n\n"
+
+
+def answer(body: bytes, *headers: str, status: str = "200 OK", length: bool = True) -> bytes:
+    """A response whose end is the end of the connection."""
+    lines = [f"HTTP/1.1 {status}", *headers, "connection: close"]
+    if length:
+        lines.append(f"content-length: {len(body)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def json_answer(body: bytes, *headers: str, status: str = "200 OK") -> bytes:
+    return answer(body, "content-type: application/json", *headers, status=status)
+
+
+def sse_answer(body: bytes, *headers: str) -> bytes:
+    return answer(body, "content-type: text/event-stream", *headers, length=False)
+
+
+class FarSide:
+    """Answers the n-th request with the n-th answer, and all later ones with the last.
+
+    `requests` holds head and body of each as they came."""
+
+    def __init__(self, *answers: Answer) -> None:
+        self.requests: list[tuple[bytes, bytes]] = []
+        self.gone = 0
+        outer = self
+
+        class Handler(socketserver.StreamRequestHandler):
+            def handle(self) -> None:
+                head = b""
+                while not head.endswith(b"\r\n\r\n"):
+                    line = self.rfile.readline()
+                    if not line:
+                        return
+                    head += line
+                length = next(
+                    (int(row.split(b":")[1]) for row in head.split(b"\r\n")
+                     if row.lower().startswith(b"content-length")), 0)  # fmt: skip
+                body = self.rfile.read(length)
+                given = answers[min(len(outer.requests), len(answers) - 1)]
+                outer.requests.append((head, body))
+                try:
+                    for piece in (given,) if isinstance(given, bytes) else given:
+                        self.wfile.write(piece)
+                except OSError:
+                    outer.gone += 1
+
+        class Server(socketserver.ThreadingTCPServer):
+            allow_reuse_address = True
+            daemon_threads = True
+
+            def handle_error(self, request: Any, client_address: Any) -> None:
+                """Clients leave; that is what some tests are about."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}
+        )
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> FarSide:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+

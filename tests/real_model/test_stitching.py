@@ -1,0 +1,162 @@
+"""A real model's answer, cut by a small output limit and stitched, against its uncut answer.
+
+Both are asked for within one run at temperature 0: what the model says depends on the processor
+that computes it, so no text stands here. Prompts whose answers fall into a loop are left out: a
+loop is stopped on purpose (core/runaway.py).
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import openai
+import pytest
+
+import tenuto
+
+pytestmark = [pytest.mark.real_model, pytest.mark.slow, pytest.mark.timeout(300)]
+
+MODES = ("body", "stream")
+UNCUT_TOKENS = 400
+CUT_ONCE = (
+    ("Why is the sky blue? Answer in three sentences.", 40),
+    ("Explain how rain forms, in one paragraph.", 24),
+    ("What is the moon?", 24),
+    ("What is a computer program?", 40),
+)
+"""Prompts and output limits in tokens; the answers have 45 to 75 tokens."""
+CUT_TWICE = (
+    ("What is photosynthesis?", 24),
+    ("What does a plumber do?", 24),
+    ("Explain the difference between a lake and a river.", 24),
+    ("Count from 1 to 30 in words.", 40),
+)
+"""The same; the answers have 79 to 122 tokens and stay below four times the limit."""
+
+
+@dataclass
+class Turn:
+    """What a client handed out, and what Tenuto told of it."""
+
+    text: str = ""
+    finish: str | None = None
+    events: list[tenuto.Event] = field(default_factory=list)
+
+    @property
+    def continuations(self) -> list[dict[str, Any]]:
+        return [e.data for e in self.events if e.name == "continuation_attempt"]
+
+
+def request(prompt: str, limit_tokens: int) -> dict[str, Any]:
+    messages = [{"role": "user", "content": prompt}]
+    return {"model": "small", "messages": messages, "max_tokens": limit_tokens, "temperature": 0}
+
+
+def ask(client: openai.OpenAI, mode: str, prompt: str, limit_tokens: int) -> Turn:
+    turn = Turn()
+    asked = request(prompt, limit_tokens)
+    if mode == "body":
+        choice = client.chat.completions.create(**asked).choices[0]
+        return Turn(choice.message.content or "", choice.finish_reason)
+    for chunk in client.chat.completions.create(stream=True, **asked):
+        for choice in chunk.choices:
+            turn.text += choice.delta.content or ""
+            turn.finish = choice.finish_reason or turn.finish
+    return turn
+
+
+def ask_wrapped(
+    client: openai.OpenAI, mode: str, prompt: str, limit_tokens: int, policy: tenuto.Policy
+) -> Turn:
+    events: list[tenuto.Event] = []
+    wrapped = tenuto.wrap(client, policy=policy, on_event=events.append)
+    turn = ask(wrapped, mode, prompt, limit_tokens)
+    turn.events = events
+    return turn
+
+
+@functools.cache
+def uncut_and_cut(client: openai.OpenAI, prompt: str, limit_tokens: int) -> tuple[Turn, Turn]:
+    """The whole answer, and what the bare SDK hands out under the limit; asked once a run."""
+    return ask(client, "body", prompt, UNCUT_TOKENS), ask(client, "body", prompt, limit_tokens)
+
+
+def assert_stitched(turn: Turn, uncut: Turn, cut: Turn, *, prefill: bool, least: int = 1) -> None:
+    assert uncut.finish == "stop", "the model does not end by itself here: choose another prompt"
+    assert cut.finish == "length"
+    assert uncut.text.startswith(cut.text)
+    assert len(cut.text) < len(uncut.text)
+    assert len(turn.continuations) >= least
+    assert {data["prefill"] for data in turn.continuations} == {prefill}
+    assert turn.text == uncut.text
+    assert turn.finish == "stop"
+
+
+@pytest.mark.behaviour("C1")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT_ONCE)
+def test_an_answer_that_is_cut_once_equals_the_uncut_one(
+    client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
+) -> None:
+    uncut, cut = uncut_and_cut(client, prompt, limit_tokens)
+    turn = ask_wrapped(client, mode, prompt, limit_tokens, tenuto.Policy())
+    assert_stitched(turn, uncut, cut, prefill=True)
+
+
+@pytest.mark.behaviour("C1")
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT_TWICE)
+def test_an_answer_that_is_cut_several_times_equals_the_uncut_one(
+    client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
+) -> None:
+    uncut, cut = uncut_and_cut(client, prompt, limit_tokens)
+    turn = ask_wrapped(client, mode, prompt, limit_tokens, tenuto.Policy())
+    assert_stitched(turn, uncut, cut, prefill=True, least=2)
+
+
+@pytest.mark.behaviour("C1")
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_async_client_stitches_alike(client: openai.OpenAI, mode: str) -> None:
+    prompt, limit_tokens = CUT_TWICE[0]
+    uncut, cut = uncut_and_cut(client, prompt, limit_tokens)
+    turn = Turn()
+    async with openai.AsyncOpenAI(
+        base_url=str(client.base_url), api_key="none", max_retries=0
+    ) as bare:
+        wrapped = tenuto.wrap(bare, policy=tenuto.Policy(), on_event=turn.events.append)
+        asked = request(prompt, limit_tokens)
+        if mode == "body":
+            choice = (await wrapped.chat.completions.create(**asked)).choices[0]
+            turn.text, turn.finish = choice.message.content or "", choice.finish_reason
+        else:
+            async for chunk in await wrapped.chat.completions.create(stream=True, **asked):
+                for piece in chunk.choices:
+                    turn.text += piece.delta.content or ""
+                    turn.finish = piece.finish_reason or turn.finish
+    assert_stitched(turn, uncut, cut, prefill=True, least=2)
+
+
+@pytest.mark.behaviour("C2")
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_beyond_the_attempts_is_the_beginning_of_the_uncut_one_and_says_length(
+    client: openai.OpenAI, mode: str
+) -> None:
+    prompt, limit_tokens = CUT_TWICE[0]
+    uncut, cut = uncut_and_cut(client, prompt, limit_tokens)
+    policy = tenuto.Policy(continuation_max_attempts=1)
+    turn = ask_wrapped(client, mode, prompt, limit_tokens, policy)
+    assert len(turn.continuations) == 1
+    assert turn.finish == "length"
+    assert uncut.text.startswith(turn.text)
+    assert len(cut.text) < len(turn.text) < len(uncut.text)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_that_is_not_cut_takes_one_request(client: openai.OpenAI, mode: str) -> None:
+    prompt, limit_tokens = CUT_ONCE[1]
+    uncut, _ = uncut_and_cut(client, prompt, limit_tokens)
+    turn = ask_wrapped(client, mode, prompt, UNCUT_TOKENS, tenuto.Policy())
+    assert (turn.text, turn.finish) == (uncut.text, "stop")
+    assert not turn.continuations

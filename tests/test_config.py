@@ -1,0 +1,87 @@
+"""Settings from files and from the environment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tenuto.config import load_policy
+from tenuto.core.errors import PolicyError
+from tenuto.core.policy import Policy
+
+pytestmark = pytest.mark.behaviour("P3")
+
+
+def write(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+def test_without_files_and_variables_the_policy_is_the_default(tmp_path) -> None:
+    assert load_policy(tmp_path, {}) == Policy()
+    assert load_policy(tmp_path / "nowhere", {}) == Policy()
+
+
+def test_the_environment_outweighs_tenuto_toml_and_that_outweighs_pyproject(tmp_path) -> None:
+    write(
+        tmp_path,
+        pyproject="[tool.tenuto]\nempty_retries = 1\nfault_retries = 1\nparameter_fixes = 1\n",
+        tenuto="fault_retries = 2\nparameter_fixes = 2\nturn_timeout_s = 5\n",
+    )
+    policy = load_policy(tmp_path, {"TENUTO_PARAMETER_FIXES": "3"})
+    assert (policy.empty_retries, policy.fault_retries, policy.parameter_fixes) == (1, 2, 3)
+    assert policy.turn_timeout_s == 5
+    assert policy == Policy(empty_retries=1, fault_retries=2, parameter_fixes=3, turn_timeout_s=5)
+
+
+def test_the_working_folder_and_the_process_s_environment_are_the_default(
+    tmp_path, monkeypatch
+) -> None:
+    write(tmp_path, tenuto="fault_retries = 7\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENUTO_EMPTY_RETRIES", "6")
+    policy = load_policy()
+    assert (policy.fault_retries, policy.empty_retries) == (7, 6)
+
+
+@pytest.mark.parametrize("text", ["", "[tool.other]\nx = 1\n", "tool = 3\n", "[project]\n", "= ="])
+def test_a_pyproject_that_says_nothing_to_us_is_no_matter(tmp_path, text) -> None:
+    assert load_policy(write(tmp_path, pyproject=text), {}) == Policy()
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"tenuto": "= ="}, "tenuto.toml: cannot be read as TOML"),
+        ({"tenuto": "retries = 1"}, "tenuto.toml: retries is no setting; the settings are "),
+        ({"tenuto": "[tool.tenuto]\nfault_retries = 1"}, "tenuto.toml: tool is no setting"),
+        ({"tenuto": 'fault_retries = "1"'}, "tenuto.toml: fault_retries is '1', allowed is "),
+        ({"tenuto": "fault_retries = 21"}, "tenuto.toml: fault_retries is 21, allowed is "),
+        ({"tenuto": "fault_retries = true"}, "tenuto.toml: fault_retries is True"),
+        ({"tenuto": "turn_timeout_s = nan"}, "tenuto.toml: turn_timeout_s is nan"),
+        ({"pyproject": "[tool]\ntenuto = 3"}, "pyproject.toml: [tool.tenuto] is no table"),
+        ({"pyproject": "[tool.tenuto]\nx = 1"}, "pyproject.toml: x is no setting"),
+        ({"pyproject": "[tool.tenuto.x]\ny = 1"}, "pyproject.toml: x is no setting"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_its_file(tmp_path, files, said) -> None:
+    with pytest.raises(PolicyError) as caught:
+        load_policy(write(tmp_path, **files), {})
+    assert str(caught.value).startswith(said)
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path) -> None:
+    (tmp_path / "tenuto.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(PolicyError, match=r"^tenuto\.toml: cannot be read"):
+        load_policy(tmp_path, {})
+    (tmp_path / "tenuto.toml").unlink()
+    (tmp_path / "tenuto.toml").mkdir()
+    with pytest.raises(PolicyError, match=r"^tenuto\.toml: cannot be read"):
+        load_policy(tmp_path, {})
+
+
+def test_a_bad_variable_says_that_the_environment_is_meant(tmp_path) -> None:
+    with pytest.raises(PolicyError, match=r"^environment \(TENUTO_…\): fault_retries is 'x'"):
+        load_policy(tmp_path, {"TENUTO_FAULT_RETRIES": "x"})

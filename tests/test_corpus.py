@@ -1,0 +1,141 @@
+"""Detection against recorded responses of real services (`shared/corpus`, not part of the project).
+
+Run as a program it prints the figures: `python tests/test_corpus.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import random
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenuto import Confidence, Stop, StreamDetector, detect
+from tenuto.core.stop import CLEAN
+
+NAME = Path("shared/corpus/recorded.jsonl.gz")
+LABELS = {"context_window": "context_window_exceeded"}
+"""Words of the corpus that are not ours."""
+
+STOP = re.compile(rb'"finish_reason"\s*:\s*"[^"]+"')
+EVERY_CUT_UP_TO_BYTES = 1_500
+CUTS_OF_EACH = 8
+WIRES = ("openai-chat", None)
+
+
+def place() -> Path | None:
+    return next((up / NAME for up in Path(__file__).parents if (up / NAME).exists()), None)
+
+
+@cache
+def recorded() -> list[tuple[str, bytes, frozenset[str]]]:
+    """The id, the bytes and the acceptable reasons of each chat record."""
+    path = place()
+    if path is None:
+        pytest.skip(f"no {NAME} above {Path(__file__).parent}: the corpus is kept elsewhere")
+    found = []
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            if row["wire"] == "openai-chat":
+                body = row["response_body"]
+                raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
+                reasons = (row["label"], *row["label_alt"])
+                found.append((row["id"], raw, frozenset(LABELS.get(r, r) for r in reasons)))
+    return found
+
+
+def disagreements(wire: str | None) -> list[str]:
+    return [
+        f"{name}: {stop.reason.value}, not {sorted(reasons)}"
+        for name, raw, reasons in recorded()
+        if (stop := detect(raw, wire=wire)).reason.value not in reasons
+    ]
+
+
+def cuts() -> Iterator[tuple[str, bytes]]:
+    """Every record cut at random bytes, short ones of a sample at every byte."""
+    rng = random.Random("cuts")
+    for number, (name, raw, _) in enumerate(recorded()):
+        small = raw[:EVERY_CUT_UP_TO_BYTES]
+        every = number % 50 == 0
+        places = range(len(small)) if every else rng.sample(range(len(raw)), min(len(raw), CUTS_OF_EACH))
+        # Near the end is where a stop may be lost.
+        for at in {*places, *(len(raw) - rng.randint(1, 400) for _ in range(3))}:
+            yield name, raw[: max(0, at)]
+
+
+def is_false_clean_end(raw: bytes, stop: Stop) -> bool:
+    """A clean end of high confidence although the bytes hold no stop."""
+    sure = stop.confidence is Confidence.HIGH and stop.reason in CLEAN
+    return sure and not STOP.search(raw)
+
+
+def cut_figures() -> Counter[str]:
+    figures: Counter[str] = Counter()
+    for _, raw in cuts():
+        stop = detect(raw, wire="openai-chat")
+        figures["cuts"] += 1
+        lost = not STOP.search(raw)
+        figures["that lost the stop"] += lost
+        figures["false clean ends"] += is_false_clean_end(raw, stop)
+        figures["lost the stop, called a clean end at all"] += lost and stop.reason in CLEAN
+    return figures
+
+
+@pytest.mark.behaviour("N1", "N2", "N3")
+@pytest.mark.parametrize("wire", WIRES, ids=["named", "by shape"])
+def test_recorded_responses_are_read_as_they_are_labelled(wire):
+    wrong = disagreements(wire)
+    assert len(wrong) <= 0.001 * len(recorded()), wrong
+
+
+@pytest.mark.behaviour("S1", "S5")
+def test_a_cut_never_raises_and_never_looks_like_a_clean_end():
+    figures = cut_figures()
+    assert figures["that lost the stop"] > 1_000
+    assert figures["false clean ends"] < 0.001 * figures["cuts"]
+
+
+@pytest.mark.behaviour("S5", "S8")
+def test_any_chunking_of_a_recorded_response_gives_what_the_whole_gives():
+    rng = random.Random("pieces")
+    for name, raw, _ in recorded():
+        whole = detect(raw)
+        sizes = [lambda: rng.randint(1, 60), lambda: rng.randint(1, 5_000)]
+        if len(raw) < 3_000 and rng.random() < 0.15:
+            sizes.append(lambda: 1)
+        for size in sizes[1:] if len(raw) > 50_000 else sizes:
+            detector, at = StreamDetector(), 0
+            while at < len(raw):
+                step = size()
+                detector.feed(raw[at : at + step])
+                at += step
+            assert detector.finalize() == whole, name
+
+
+def main() -> None:
+    total = len(recorded())
+    for wire in WIRES:
+        wrong: list[Any] = disagreements(wire)
+        print(f"wire {wire or 'by shape':12} {total - len(wrong):,} of {total:,} agree "
+              f"({1 - len(wrong) / total:.2%})")  # fmt: skip
+        for line in wrong:
+            print("   ", line)
+    for what, count in cut_figures().items():
+        print(f"{count:>8,} {what}")
+
+
+if __name__ == "__main__":
+    if place() is None:
+        sys.exit(f"no {NAME} above this file")
+    main()

@@ -1,0 +1,361 @@
+"""`detect()` and `StreamDetector`: what they say of a stop, and that nothing makes them raise."""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import openai
+import pytest
+from asking import Asker
+from hypothesis import given
+from hypothesis import strategies as st
+from openai.types.chat import ChatCompletion, ChatCompletionChunk, chat_completion
+from openai.types.chat import chat_completion_chunk as chunk_types
+from wrapping import QUICK, Wrapped
+
+import tenuto
+from tenuto import Confidence, StopReason, StreamDetector, detect
+from tenuto.core.response import Builder
+from tenuto.core.signals import Ended
+from tenuto.core.stop import CLEAN
+from tenuto.relay import watch
+from tenuto.sim import CASES, Simulator, Step
+from tenuto.wire import openai_chat
+
+CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+
+
+def body(finish: Any = "stop", **message: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "Hello"} | message
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+    usage = {
+        "prompt_tokens": 3,
+        "completion_tokens": 2,
+        "total_tokens": 5,
+        "completion_tokens_details": {"reasoning_tokens": 1},
+        "prompt_tokens_details": {"cached_tokens": 1},
+    }
+    kind = "chat.completion"
+    return {"id": "c", "object": kind, "created": 1, "model": "m", "choices": [choice], "usage": usage}
+
+
+def chunk(finish: Any = None, **delta: Any) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    kind = "chat.completion.chunk"
+    return {"id": "c", "object": kind, "created": 1, "model": "m", "choices": [choice]}
+
+
+def sse(*events: Any, done: bool = True) -> bytes:
+    lines = [b"data: " + json.dumps(event).encode() + b"\n\n" for event in events]
+    return b"".join(lines) + (b"data: [DONE]\n\n" if done else b"")
+
+
+FULL = [
+    body("tool_calls", tool_calls=[CALL], reasoning_content="r", refusal=None),
+    body(content=[{"type": "text", "text": "a"}, {"thinking": [{"text": "b"}]}], refusal="no"),
+    body("function_call", function_call={"name": "f", "arguments": "{}"}),
+    body() | {"error": {"message": "m", "code": "c", "innererror": {"code": "i"},
+                        "metadata": {"error_type": "timeout"}}},
+    body() | {"base_resp": {"status_code": 1027, "status_msg": "x"}},
+    {"error": {"message": {"detail": [{"loc": ["body", "x"], "msg": "bad"}]}}},
+    {"object": "error", "message": "m", "code": 400},
+    chunk("tool_calls", tool_calls=[{"index": 0} | CALL], content="x", reasoning="y"),
+    chunk("stop", native_finish_reason="STOP") | {"x_groq": {"error": "e", "usage": {"a": 1}}},
+]  # fmt: skip
+
+ODD: list[Any] = [
+    None, True, False, 0, -1, 7, 10**30, 10**5_000, 1.5, float("inf"), float("nan"), "", "x",
+    "\ud800", "\x00\x1b[31m", "stop", [], [None], ["x", 1], [[]], {}, {"a": None}, {"index": []},
+]  # fmt: skip
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in items if isinstance(value, dict | list) else ():
+        yield from places(inner, (*path, key))
+
+
+def with_odd(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
+    if not path:
+        return odd
+    made = copy.deepcopy(value)
+    inner = made
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = odd
+    return made
+
+
+def without(value: Any, path: tuple[Any, ...]) -> Any:
+    made = copy.deepcopy(value)
+    inner = made
+    for key in path[:-1]:
+        inner = inner[key]
+    del inner[path[-1]]
+    return made
+
+
+def as_json(value: Any) -> bytes:
+    try:
+        return json.dumps(value).encode()
+    except ValueError:  # an integer too long to be written
+        return b'{"choices": [{"finish_reason": ' + b"9" * 5_000 + b"}]}"
+
+
+# --- N1, N2: the table ------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N1", "N2", "N4", "N5")
+@pytest.mark.parametrize("native", sorted(openai_chat.DIALECT_STOPS | openai_chat.STOPS))
+def test_each_native_value_is_read_alike_from_bodies_and_streams(native):
+    reason, detail = (openai_chat.DIALECT_STOPS | openai_chat.STOPS)[native]
+    call = {"tool_calls": [{"index": 0} | CALL]} if reason is StopReason.TOOL_CALL else {}
+    for spelling in (native, native.upper(), f"  {native.title()} "):
+        for source in (
+            body(spelling, **call),
+            sse(chunk(content="Hello", **call), chunk(spelling)),
+        ):
+            stop = detect(source)
+            assert (stop.reason, stop.raw, stop.detail) == (reason, spelling, detail)
+            assert (stop.confidence, stop.terminal) == (Confidence.HIGH, True)
+            assert stop.field == "choices[0].finish_reason"
+
+
+@pytest.mark.behaviour("N1", "N5")
+@given(st.text(min_size=1))
+def test_a_value_that_no_table_has_is_unknown_and_never_a_sure_clean_end(native):
+    word = native.strip().lower()
+    known = any(half.strip() in openai_chat._ALL_STOPS for half in (word, *word.split(":", 1)))
+    if known or word in ("", "null", "none"):
+        return
+    stop = detect(body(native))
+    assert (stop.reason, stop.raw) == (StopReason.UNKNOWN, native)
+    assert stop.confidence is Confidence.MEDIUM
+
+
+@pytest.mark.behaviour("N1a")
+@pytest.mark.parametrize("absent", [None, "", " ", "null", "NULL", "none"])
+def test_an_absent_stop_is_judged_by_how_the_response_ended(absent):
+    whole = detect(body(absent))
+    assert (whole.reason, whole.confidence) == (StopReason.END_TURN, Confidence.MEDIUM)
+    assert whole.anomalies == ("no_stop",)
+    assert detect(sse(chunk(content="x"), chunk(absent))) == whole
+    dropped = detect(sse(chunk(content="x"), chunk(absent), done=False))
+    assert (dropped.reason, dropped.confidence) == (StopReason.DROPPED, Confidence.LOW)
+
+
+@pytest.mark.behaviour("N3")
+def test_what_is_worse_outranks_what_is_better():
+    error = {"error": {"message": "m"}}
+    calls = {"tool_calls": [{"index": 0} | CALL]}
+    assert detect(body("stop", **calls)).reason is StopReason.TOOL_CALL
+    for native in ("length", "content_filter", "malformed_function_call"):
+        stop = detect(body(native, **calls))
+        assert stop.reason not in CLEAN
+        assert detect(body(native, **calls) | error).reason is StopReason.ERROR
+    missing = detect(body("tool_calls"))
+    assert missing.reason is StopReason.END_TURN
+    assert missing.anomalies == ("tool_calls_missing",)
+
+
+@pytest.mark.behaviour("N12")
+def test_a_clean_stop_exactly_at_the_cap_is_suspicious():
+    for cap, noted in ((2, ("suspected_truncation",)), (3, ()), (None, ())):
+        builder = Builder(cap)
+        for signal in (*openai_chat.parse_object(body(), event=False), Ended()):
+            builder.feed(signal)
+        assert builder.build().stop.anomalies == noted
+
+
+@pytest.mark.behaviour("N5")
+def test_every_stop_reads_as_a_sentence_without_content():
+    for native in ("stop", "length", "brand_new\n\x1b[31m", None, ["x"]):
+        message = detect(body(native)).message
+        assert message.endswith(".")
+        assert message.isprintable()
+
+
+@pytest.mark.behaviour("N13")
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        chat_completion.Choice.model_fields["finish_reason"].annotation,
+        chunk_types.Choice.model_fields["finish_reason"].annotation,
+    ],
+    ids=["chat_completion", "chat_completion_chunk"],
+)
+def test_no_value_of_the_installed_sdk_is_missing_from_the_table(annotation):
+    named = {v for a in (annotation, *typing.get_args(annotation)) for v in literals(a)}
+    assert named, "the SDK has moved its Literal: read openai/types/chat again"
+    assert named == set(openai_chat.STOPS)
+
+
+def literals(annotation: Any) -> tuple[str, ...]:
+    return typing.get_args(annotation) if typing.get_origin(annotation) is typing.Literal else ()
+
+
+# --- N6: nothing raises -------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N6")
+@pytest.mark.parametrize("number", range(len(FULL)))
+def test_no_odd_value_at_any_place_makes_detection_raise(number):
+    value = FULL[number]
+    for path in places(value):
+        odd_ones = [with_odd(value, path, odd) for odd in ODD]
+        for made in [*odd_ones, *([without(value, path)] if path else [])]:
+            stops = [detect(made), detect([made]), detect(made, wire="openai-chat")]
+            data = as_json(made)
+            stops += [detect(data), detect(b"data: " + data + b"\n\n")]
+            for stop in stops:
+                assert stop.message.isprintable()
+                assert stop.reason in StopReason
+                if path[-1:] == ("finish_reason",) and not isinstance(
+                    made["choices"][0].get("finish_reason"), str | None
+                ):
+                    assert stop.confidence is Confidence.LOW or stop.field == "error"
+
+
+@pytest.mark.behaviour("N6")
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_nothing_at_all_makes_detection_raise(value):
+    stop = detect(value)
+    assert stop.confidence is not Confidence.HIGH
+    detector = StreamDetector("no such wire")
+    detector.feed(value)
+    assert detector.finalize() == stop
+
+
+@pytest.mark.behaviour("N6")
+def test_objects_that_misbehave_do_not_make_detection_raise():
+    class Hostile:
+        def __getattr__(self, name: str) -> Any:
+            raise RuntimeError(name)
+
+    nested: list[Any] = []
+    nested.append(nested)
+    for source in (Hostile(), nested, object(), Hostile, b"[" * 100_000, "\ud800", b"\xff" * 10):
+        assert detect(source).reason in (StopReason.UNKNOWN, StopReason.DROPPED)
+
+
+# --- forms --------------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("S8")
+def test_objects_of_the_sdk_say_what_their_bytes_say():
+    for value in (body("length"), body("tool_calls", tool_calls=[CALL]), body(refusal="no")):
+        assert detect(ChatCompletion.model_validate(value)) == detect(json.dumps(value))
+    chunks = [chunk(content="Hel"), chunk(content="lo"), chunk("length")]
+    objects = [ChatCompletionChunk.model_validate(value) for value in chunks]
+    assert detect(objects) == detect(chunks) == detect(sse(*chunks))
+    odd = ChatCompletion.construct(**body(7))
+    assert detect(odd).reason is StopReason.UNKNOWN
+
+
+# --- S5: the stream detector --------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("S5", "N5")
+@pytest.mark.parametrize("wire", ["openai-chat", None, "no such wire", 7])
+def test_progress_is_not_terminal_until_a_stop_is_seen(wire):
+    detector = StreamDetector(wire)
+    for piece in (sse(chunk(role="assistant"), done=False), chunk(content="x"), b": ping\n\n"):
+        stop = detector.feed(piece)
+        assert (stop.terminal, stop.confidence) == (False, Confidence.LOW)
+        assert stop.reason is StopReason.UNKNOWN
+    seen = detector.feed(ChatCompletionChunk.model_validate(chunk("length")))
+    assert (seen.terminal, seen.reason) == (True, StopReason.MAX_TOKENS)
+    assert detector.feed(b"data: [DONE]\n\n") == seen
+    assert detector.finalize() == detector.finalize() == seen
+    detector.reset()
+    assert not detector.feed(chunk(content="x")).terminal
+    assert detector.finalize().reason is StopReason.DROPPED
+
+
+@pytest.mark.behaviour("S5", "S9")
+def test_an_error_or_an_end_without_a_stop_is_terminal_at_once():
+    detector = StreamDetector()
+    assert detector.feed({"error": {"message": "m"}}).reason is StopReason.ERROR
+    detector.reset()
+    detector.feed(chunk(content="x"))
+    stop = detector.feed(b"data: [DONE]\n\n")
+    assert (stop.terminal, stop.reason) == (True, StopReason.END_TURN)
+    assert stop.confidence is Confidence.MEDIUM
+
+
+@pytest.mark.behaviour("S5")
+def test_a_graver_stop_replaces_an_earlier_one_while_streaming():
+    detector = StreamDetector()
+    detector.feed(chunk("stop"))
+    assert detector.feed(chunk("content_filter")).reason is StopReason.SAFETY_BLOCKED
+
+
+@pytest.mark.behaviour("S5", "S8")
+def test_a_whole_body_in_pieces_is_definitive_at_the_end_only():
+    data = json.dumps(body("length"), indent=2).encode()
+    detector = StreamDetector()
+    for at in range(0, len(data), 7):
+        assert not detector.feed(data[at : at + 7]).terminal
+    assert detector.finalize() == detect(data)
+
+
+# --- N9, N10: what leaves the process -----------------------------------------------------------
+
+
+@pytest.mark.behaviour("N9")
+def test_an_unknown_value_is_logged_once_for_each_provider_model_and_value(caplog):
+    watch._seen_unknown.clear()
+    with Simulator() as sim, caplog.at_level(logging.DEBUG, "tenuto"):
+        asker = Wrapped(sim, tenuto.Policy(**QUICK))
+        for model in ("one", "one", "two"):
+            sim.script([Step(finish="brand\n\x1b[31mnew")])
+            asker.ask([{"role": "user", "content": f"Hi {model}"}], model=model)
+        asker.close()
+    lines = [r.getMessage() for r in caplog.records if "unknown stop" in r.getMessage()]
+    assert len(lines) == 2
+    assert all(line.isprintable() for line in lines)
+
+
+MARK = "sEcReT-mArKeR"
+
+
+def test_no_event_or_log_record_holds_content_or_secrets(caplog):
+    # The marker stands in the key, the prompt and, since the simulator's answers are made of the
+    # prompt, in texts and arguments.
+    events: list[tenuto.Event] = []
+    with Simulator() as sim, caplog.at_level(logging.DEBUG, "tenuto"):
+        asker = Asker(sim)
+        client = openai.OpenAI(base_url=sim.base_url, api_key=MARK, max_retries=0)
+        asker.client = tenuto.wrap(
+            client, policy=tenuto.Policy(**QUICK), on_event=events.append
+        )
+        asker.prompt_for = lambda case: f"{MARK} {case.name}"  # type: ignore[method-assign]
+        for case in CASES.values():
+            for mode in sorted(case.modes):
+                got = asker.ask_case(case, mode)
+                assert got.error is None or isinstance(got.error, openai.OpenAIError)
+        client.close()
+        asker.close()
+    assert len(events) > len(CASES)
+    assert any(MARK.encode() in request.body for request in sim.requests), "the marker was sent"
+    for event in events:
+        shown = json.dumps(event.as_dict(), ensure_ascii=False)
+        assert MARK.lower() not in shown.lower(), event.name
+        assert shown.isprintable()
+        assert len(shown) < 4_000
+    for record in caplog.records:
+        line = record.getMessage() + str(record.exc_text or "")
+        assert MARK.lower() not in line.lower()
+        assert line.isprintable()
+
