@@ -44,6 +44,7 @@ class R:
         dropped: the transfer ends without an end mark (bodies: in the middle of the document).
         wait_s: how long it thinks.
         echo: what bodies repeat before the text.
+        id: the message's id.
     """
 
     text: str = ""
@@ -57,6 +58,7 @@ class R:
     wait_s: float = 0.0
     echo: str = ""
     piece_chars: int = 5
+    id: str = "chatcmpl-1"
 
     def body(self, model: str) -> bytes:
         message: dict[str, Any] = {"role": "assistant", "content": self.echo + self.text or None}
@@ -64,7 +66,7 @@ class R:
         message |= {"refusal": self.refusal} if self.refusal else {}
         message |= {"tool_calls": [_call(c) for c in self.calls]} if self.calls else {}
         choice = {"index": 0, "message": message, "finish_reason": self.stop}
-        value = {**_shared(model, "chat.completion"), "choices": [choice], **self._usage()}
+        value = {**self._shared(model, "chat.completion"), "choices": [choice], **self._usage()}
         made = json.dumps(value, ensure_ascii=False).encode()
         return made[: len(made) // 2] if self.dropped else made
 
@@ -79,7 +81,7 @@ class R:
             deltas += [{key: text[at : at + size]} for at in range(0, len(text), size)]
         for number, call in enumerate(self.calls):
             deltas += _call_deltas(number, call)
-        shared = _shared(model, "chat.completion.chunk")
+        shared = self._shared(model, "chat.completion.chunk")
         events = [{**shared, "choices": [{"index": 0, "delta": delta}]} for delta in deltas]
         if not self.dropped:
             end = {"index": 0, "delta": {}, "finish_reason": self.stop}
@@ -90,6 +92,9 @@ class R:
             b"data: " + json.dumps(event, ensure_ascii=False).encode() + b"\n\n" for event in events
         )
         return made if self.dropped else made + b"data: [DONE]\n\n"
+
+    def _shared(self, model: str, kind: str) -> dict[str, Any]:
+        return {"id": self.id, "object": kind, "created": 1_790_000_000, "model": model}
 
     def _usage(self) -> dict[str, Any]:
         if self.tokens is None:
@@ -163,10 +168,6 @@ def _decoded(body: bytes) -> Any:
         return json.loads(body)
     except ValueError:
         return None
-
-
-def _shared(model: str, kind: str) -> dict[str, Any]:
-    return {"id": "chatcmpl-1", "object": kind, "created": 1_790_000_000, "model": model}
 
 
 def _call(call: Call) -> dict[str, Any]:

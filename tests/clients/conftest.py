@@ -78,7 +78,7 @@ def asking_a_simulator() -> Iterator[Callable[..., tuple[Simulator, Wrapped]]]:
     with ExitStack() as stack:
 
         def make(settings: dict[str, Any], **policy: Any) -> tuple[Simulator, Wrapped]:
-            sim = stack.enter_context(Simulator(**settings))
+            sim = stack.enter_context(Simulator(**({"token_chars": 20} | settings)))
             asker = Wrapped(sim, tenuto.Policy(**(QUICK | policy)))
             stack.callback(asker.close)
             return sim, asker

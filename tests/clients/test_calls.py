@@ -114,6 +114,18 @@ def test_execute_complete_hands_on_what_is_whole_and_valid_and_nothing_else(
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "tool_call_truncated")
 
 
+@pytest.mark.behaviour("T3", "C24")
+@both
+def test_execute_complete_hands_on_calls_of_a_continuation_after_its_text(play, mode, way):
+    turn = play(
+        R("I will ", MAX), R("write.", MAX, [SECOND, CUT]), truncated_calls="execute_complete"
+    )
+    got = turn.tell(mode, way, **FILES)
+    assert (got.text, got.finish) == ("I will write.", "tool_calls")
+    assert got.raw_arguments == [SECOND.arguments]
+    assert turn.ending["status"] == "partial"
+
+
 @pytest.mark.behaviour("T3")
 @both
 @pytest.mark.parametrize("invalid", [CUT, NO_CONTENT, NUMBER, NO_TOOL])
@@ -203,6 +215,16 @@ def test_a_broken_call_is_asked_for_again_then_answered_twice_then_given_up(play
     ]
     outcomes = [(e["outcome"], e["attempted"]) for e in turn.of("tool_payload_repair")]
     assert outcomes == [("sent", True)] * 3 + [("given_up", False)]
+
+
+@pytest.mark.behaviour("T5", "T16")
+@both
+@pytest.mark.parametrize("broken", [R("", MAX, [CUT]), R("", TOOL, [MALFORMED]), R("", TOOL)])
+def test_text_that_the_limit_cut_stays_cut_where_no_call_came_after_it(play, mode, way, broken):
+    turn = play(R("I will write ", MAX), *[broken] * 5)
+    got = turn.tell(mode, way, **FILES, max_tokens=1_000)
+    assert (got.text, got.calls, got.finish) == ("I will write ", [], "length")
+    assert turn.ending["status"] == "partial"
 
 
 @pytest.mark.behaviour("T5", "P3")

@@ -355,10 +355,11 @@ async def test_cancelling_during_a_wait_ends_the_turn_at_once(name):
 def test_an_interrupt_during_a_wait_ends_the_turn_at_once(stream):
     with Simulator() as sim:
         asker = Leaving(sim, openai.OpenAI, backoff_s=20.0, backoff_max_s=20.0)
-        model = "sim/drop_before_text" if stream else "sim/body_cut"
+        given = asker.asking(stream=stream)
+        given["model"] = "sim/drop_before_text" if stream else "sim/body_cut"
         began = time.monotonic()
         with pytest.raises(KeyboardInterrupt), interrupted_after(0.2):
-            list(asker.client.chat.completions.create(**asker.asking(stream=stream) | {"model": model}))
+            list(asker.client.chat.completions.create(**given))
         gc.collect()
         assert time.monotonic() - began < 2
         asker.was_cancelled_once(continuing=False)

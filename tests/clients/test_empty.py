@@ -222,6 +222,15 @@ def test_a_refusal_is_not_tried_again_and_its_words_are_handed_on(play, mode, wa
     assert (turn.sent, turn.ending["reason"]) == (1, "refused")
 
 
+@pytest.mark.behaviour("E12", "C6")
+@both
+def test_a_refusal_in_a_continuation_keeps_the_text_and_its_words(play, mode, way):
+    turn = play(R("Half ", MAX), R("", refusal="I cannot go on."), R("never asked for"))
+    got = turn.tell(mode, way)
+    assert (got.text, got.message["refusal"]) == ("Half ", "I cannot go on.")
+    assert (turn.sent, turn.ending["status"], turn.ending["reason"]) == (2, "partial", "refused")
+
+
 @pytest.mark.behaviour("E12")
 @both
 def test_a_prompt_that_a_filter_refuses_shows_the_providers_own_words(play, mode, way):

@@ -10,7 +10,7 @@ import time
 import zlib
 from typing import Any
 
-import brotli
+import brotli  # type: ignore[import-untyped]
 import openai
 import pytest
 import zstandard
@@ -96,7 +96,8 @@ MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 
 @pytest.mark.behaviour("S8a", "P8")
 @MODES
-@pytest.mark.parametrize("coding", CODINGS)
+# The SDK asks for zstd only where it can read it; here it cannot, and what is whole is as it came.
+@pytest.mark.parametrize("coding", [coding for coding in CODINGS if coding != "zstd"])
 def test_a_compressed_answer_that_is_whole_is_read_and_handed_on(coding, mode, way):
     plain = STREAM if mode == "stream" else BODY % (b"All said.", b"stop")
     make = sse_answer if mode == "stream" else json_answer
@@ -175,9 +176,18 @@ BROKEN = {
 }
 
 
+# To a body request an event stream is handed on as one, and the SDK gives its text out as a str.
+PAIRS = [
+    (name, mode)
+    for name, raw in BROKEN.items()
+    for mode in ("body", "stream")
+    if mode == "stream" or b"event-stream" not in raw
+]
+BROKEN_PAIRS = pytest.mark.parametrize(("name", "mode"), PAIRS)
+
+
 @pytest.mark.behaviour("N6", "P1a", "S1")
-@MODES
-@pytest.mark.parametrize("name", BROKEN)
+@BROKEN_PAIRS
 def test_an_answer_that_is_none_raises_the_sdks_own_error(name, mode, way):
     with FarSide(BROKEN[name]) as far:
         asked = Asked(far, way, mode)
@@ -187,24 +197,19 @@ def test_an_answer_that_is_none_raises_the_sdks_own_error(name, mode, way):
 
 
 @pytest.mark.behaviour("S3", "N6")
-@MODES
-@pytest.mark.parametrize("name", [n for n in BROKEN if n not in ("not_http", "nothing_at_all")])
+@pytest.mark.parametrize(
+    ("name", "mode"), [pair for pair in PAIRS if pair[0] not in ("not_http", "nothing_at_all")]
+)
 def test_an_answer_that_is_none_is_asked_for_again(name, mode, way):
     right = sse_answer(STREAM) if mode == "stream" else json_answer(BODY % (b"All said.", b"stop"))
-    if name in SSE_NAMES and mode == "body":
-        pytest.skip("an event stream was opened: the answer to a body request stays one")
     with FarSide(BROKEN[name], right) as far:
         asked = Asked(far, way, mode)
         assert (asked.text, asked.error) == ("All said.", None)
         assert len(far.requests) == 2
 
 
-SSE_NAMES = {name for name, raw in BROKEN.items() if b"event-stream" in raw}
-
-
 @pytest.mark.behaviour("N6", "C5")
-@MODES
-@pytest.mark.parametrize("name", BROKEN)
+@BROKEN_PAIRS
 def test_a_continuation_that_is_none_costs_nothing_of_what_was_received(name, mode, way):
     first = sse_answer(CUT_STREAM) if mode == "stream" else json_answer(CUT)
     with FarSide(first, BROKEN[name]) as far:

@@ -15,7 +15,7 @@ from typing import Any
 import openai
 import pytest
 from asking import TOOLS
-from openai.lib._parsing import type_to_response_format_param  # noqa: PLC2701 - what the SDK sends
+from openai.lib._parsing import type_to_response_format_param  # what the SDK sends
 from pacing import DOORS, Document, Pacer, ahead_of, pieces
 from wrapping import QUICK
 

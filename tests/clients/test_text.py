@@ -658,6 +658,54 @@ def test_a_continuation_lifts_a_forced_tool_choice(play):
     assert [body["tool_choice"] for body in turn.bodies] == [forced, "auto"]
 
 
+@pytest.mark.behaviour("C28")
+@both
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"n": 2}, "several_choices"),
+        ({"logprobs": True}, "logprobs"),
+        ({"modalities": ["text", "audio"]}, "audio"),
+    ],
+)
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_what_cannot_be_continued_is_left_alone_and_an_event_says_so(
+    play, mode, way, more, why, on_incomplete
+):
+    turn = play(R("Half a ", MAX), on_incomplete=on_incomplete)
+    got = turn.tell(mode, way, **more)
+    assert (got.text, got.finish, turn.sent) == ("Half a ", "length", 1)
+    assert turn.of("left_alone") == [{"why": why, "outcome": "text_cut"}]
+
+
+@pytest.mark.behaviour("C28a")
+@both
+def test_a_restart_in_other_words_is_discarded(play, mode, way):
+    said = (
+        "The harbour lay quiet in the early light, and the boats that had come in at night were "
+        "still unloading their catch when the bells of the old church began"
+    )
+    other = (
+        said[:100] + " and nobody was awake but the gulls, who cried over the empty market square."
+    )
+    turn = play(R(said, MAX), R(other), R("never asked for"))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish) == (said, "length")
+    assert turn.ending["status"] == "partial"
+
+
+@pytest.mark.behaviour("C28a")
+def test_each_request_has_an_idempotency_key_of_its_own_and_the_first_id_is_seen(play):
+    turn = play(R("A", MAX, id="chatcmpl-first"), R("B", id="chatcmpl-second"))
+    made = turn.client.chat.completions.create(
+        model="m", messages=[ASK], extra_headers={"Idempotency-Key": "mine"}
+    )
+    keys = [asked.headers["idempotency-key"] for asked in turn.replay.requests]
+    assert keys[0] == "mine"
+    assert len(set(keys)) == 2
+    assert (made.id, made.choices[0].message.content) == ("chatcmpl-first", "AB")
+
+
 # --- structured outputs (C27) -------------------------------------------------------------------
 
 
@@ -675,6 +723,16 @@ def test_a_cut_document_comes_back_as_one_that_strictly_parses(play, mode, way):
     assert "response_format" in turn.bodies[0]
     assert "response_format" not in turn.bodies[1]
     assert "JSON document" in turn.added(1)[1]["content"]
+
+
+@both
+@pytest.mark.parametrize("rest", ["and so on.", '```json\n{"name": "Zoe", "age": 3}\n```', '}"'])
+def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, rest):
+    turn = play(R('{"name": "Zo', MAX), R(rest))
+    got = turn.tell(mode, way, response_format={"type": "json_object"})
+    assert got.finish == "length"
+    assert got.text.startswith('{"name": "Zo')
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")
 
 
 def test_the_sdks_own_parse_succeeds_on_a_cut_document(play, way):

@@ -169,6 +169,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "end a continuation without news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
     ),
+    (Outcome.DONE, "end a document that does not parse"): Situation(
+        (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
+    ),
     (Outcome.TEXT_CUT, "continue after a prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
     (Outcome.TEXT_CUT, "continue after a hint"): Situation((TEXT, MAX), SAID),
     (Outcome.ARGUMENTS_CUT, "hand on the whole calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
@@ -236,6 +239,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
+    "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""
 

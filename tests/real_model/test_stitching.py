@@ -21,7 +21,6 @@ pytestmark = [pytest.mark.real_model, pytest.mark.slow, pytest.mark.timeout(300)
 MODES = ("body", "stream")
 UNCUT_TOKENS = 400
 CUT_ONCE = (
-    ("Why is the sky blue? Answer in three sentences.", 40),
     ("Explain how rain forms, in one paragraph.", 24),
     ("What is the moon?", 24),
     ("What is a computer program?", 40),
@@ -30,10 +29,21 @@ CUT_ONCE = (
 CUT_TWICE = (
     ("What is photosynthesis?", 24),
     ("What does a plumber do?", 24),
-    ("Explain the difference between a lake and a river.", 24),
     ("Count from 1 to 30 in words.", 40),
 )
 """The same; the answers have 79 to 122 tokens and stay below four times the limit."""
+FRUIT = (
+    "apple, banana, cherry, date, elderberry, fig, grape, honeydew, kiwi, lemon, mango, nectarine, "
+    "orange, papaya, quince, raspberry."
+)
+BY_HINT = (
+    (f"Copy this list: {FRUIT}", 32),
+    (f"Copy this list: {FRUIT}", 40),
+    (f"Repeat this list exactly: {FRUIT}", 36),
+)
+"""A model of this size seldom obeys the hint to go on; where the answer is in the prompt it does.
+
+Measured in November 2026: of 20 everyday prompts that were cut at 24 and 40 tokens, one held."""
 
 
 @dataclass
@@ -136,6 +146,18 @@ async def test_the_async_client_stitches_alike(client: openai.OpenAI, mode: str)
                     turn.text += piece.delta.content or ""
                     turn.finish = piece.finish_reason or turn.finish
     assert_stitched(turn, uncut, cut, prefill=True, least=2)
+
+
+@pytest.mark.parametrize("take", [1, 2, 3])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("prompt", "limit_tokens"), BY_HINT)
+def test_without_prefill_an_answer_is_continued_by_a_hint(
+    plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str, take: int
+) -> None:
+    uncut, cut = uncut_and_cut(plain_client, prompt, limit_tokens)
+    policy = tenuto.Policy(prefill="never")
+    turn = ask_wrapped(plain_client, mode, prompt, limit_tokens, policy)
+    assert_stitched(turn, uncut, cut, prefill=False)
 
 
 @pytest.mark.behaviour("C2")

@@ -22,7 +22,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from datetime import timedelta
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import Head, Lost, Request, Transmit
@@ -44,7 +44,13 @@ def library_of(client: object) -> ModuleType | None:
     >>> library_of(object()) is None
     True
     """
-    for cls in type(client).__mro__:
+    cls: Any = type(client)
+    return _library_of_class(cls)
+
+
+@cache
+def _library_of_class(client: Any) -> ModuleType | None:
+    for cls in client.__mro__:
         root = cls.__module__.partition(".")[0]
         if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):
             return importlib.import_module(root)
@@ -85,30 +91,32 @@ def _subclass(base: type) -> type:
 def _send(base: Any) -> Any:
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
-        if not engine.is_turn(request.method, str(request.url)):
+        url = str(request.url)
+        if not engine.is_turn(request.method, url):
             return base.send(self, _without_ours(request), stream=stream, **options)
         body = request.read()
-        run = engine.begin(_request(request, body))
+        asked = _request(request, url, body)
+        run = engine.begin(asked)
         if run is None:
             return base.send(self, _without_ours(request), stream=stream, **options)
-        exchange = _Exchange(self, request, body)
+        exchange = _Exchange(self, request, asked)
 
         def connect(command: Transmit) -> _Upstream | Lost:
             try:
                 response = base.send(self, exchange.request_for(command), stream=True, **options)
             except (exchange.library.HTTPError, OSError) as error:
                 return exchange.lost(error)
-            return _Upstream(exchange, response)
+            return _Upstream(exchange, response, whole=not stream)
 
         turn = Drive(run, connect)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
-        stream_class = _stream_class(exchange.library)
-        response = exchange.response(head, stream_class(exchange, turn, pieces))
         if not stream:
-            response.read()
-        return response
+            data = b"".join(cast("Iterator[bytes]", pieces))
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
+        made = _stream_class(exchange.library)(exchange, turn, pieces)
+        return exchange.response(head, stream=made)
 
     return send
 
@@ -116,13 +124,15 @@ def _send(base: Any) -> Any:
 def _async_send(base: Any) -> Any:
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
-        if not engine.is_turn(request.method, str(request.url)):
+        url = str(request.url)
+        if not engine.is_turn(request.method, url):
             return await base.send(self, _without_ours(request), stream=stream, **options)
         body = await request.aread()
-        run = engine.begin(_request(request, body))
+        asked = _request(request, url, body)
+        run = engine.begin(asked)
         if run is None:
             return await base.send(self, _without_ours(request), stream=stream, **options)
-        exchange = _Exchange(self, request, body)
+        exchange = _Exchange(self, request, asked)
 
         async def connect(command: Transmit) -> _AsyncUpstream | Lost:
             made = exchange.request_for(command)
@@ -130,7 +140,7 @@ def _async_send(base: Any) -> Any:
                 response = await base.send(self, made, stream=True, **options)
             except (exchange.library.HTTPError, OSError) as error:
                 return exchange.lost(error)
-            return _AsyncUpstream(exchange, response)
+            return _AsyncUpstream(exchange, response, whole=not stream)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         sleep = importlib.import_module("anyio").sleep
@@ -138,11 +148,11 @@ def _async_send(base: Any) -> Any:
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
-        stream_class = _async_stream_class(exchange.library)
-        response = exchange.response(head, stream_class(exchange, turn, pieces))
         if not stream:
-            await response.aread()
-        return response
+            data = b"".join([cast("bytes", piece) async for piece in pieces])
+            return exchange.untouched(head, data) or exchange.response(head, content=data)
+        made = _async_stream_class(exchange.library)(exchange, turn, pieces)
+        return exchange.response(head, stream=made)
 
     return send
 
@@ -154,11 +164,11 @@ def _without_ours(request: Any) -> Any:
     return request
 
 
-def _request(request: Any, body: bytes) -> Request:
+def _request(request: Any, url: str, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
     return Request(
         request.method,
-        str(request.url),
+        url,
         tuple(request.headers.multi_items()),
         body,
         timeout.get("read"),
@@ -168,24 +178,26 @@ def _request(request: Any, body: bytes) -> Request:
 class _Exchange:
     """One turn of one client: makes requests for attempts, and the response for the caller."""
 
-    def __init__(self, client: Any, request: Any, body: bytes) -> None:
+    def __init__(self, client: Any, request: Any, asked: Request) -> None:
         library = library_of(client)
         assert library is not None
         self.library = library
         self.client = client
         self.request = request
-        self.body = body
+        self.asked = asked
+        self.remade = False
         self.started_s = time.perf_counter()
         self.first: Any = None
+        self.first_head: Head | None = None
         # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
         self.answer: Any = None
 
     def request_for(self, command: Transmit) -> Any:
         """The request of one attempt; the caller's own where nothing differs."""
-        headers = list(command.headers)
-        if not command.edited and headers == self.request.headers.multi_items():
-            if command.timeout_s is None and self.first is None:
-                return self.request
+        same = not command.edited and command.headers == self.asked.headers
+        if same and command.timeout_s is None and self.first is None:
+            return self.request
+        self.remade = True
         extensions = dict(self.request.extensions)
         if command.timeout_s is not None:
             timeout = dict(extensions.get("timeout") or {})
@@ -193,23 +205,34 @@ class _Exchange:
         return self.library.Request(
             self.request.method,
             self.request.url,
-            headers=[(k, v) for k, v in headers if k.lower() != "content-length"],
+            headers=[(k, v) for k, v in command.headers if k.lower() != "content-length"],
             content=command.body,
             extensions=extensions,
         )
+
+    def opened(self, response: Any, head: Head) -> None:
+        """An attempt's response has begun; the first one is kept."""
+        if self.first is None:
+            self.first, self.first_head = response, head
 
     def lost(self, error: Exception) -> Lost:
         """A failure of the transport, as a value."""
         timed_out = isinstance(error, self.library.TimeoutException)
         return Lost(FaultKind.TIMEOUT if timed_out else FaultKind.CONNECTION, error)
 
-    def response(self, head: Head, stream: Any) -> Any:
+    def untouched(self, head: Head, data: bytes) -> Any:
+        """The first attempt's own response, where the caller is to have just that; else None."""
+        first = self.first
+        same = first is not None and head is self.first_head and data is first.content
+        return first if same and not self.remade else None
+
+    def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""
         extensions = dict(self.first.extensions) if self.first is not None else {}
         response = self.library.Response(
             head.status,
             headers=list(head.headers),
-            stream=stream,
+            **body,
             request=self.request,
             extensions=extensions,
             history=list(self.first.history) if self.first is not None else None,
@@ -217,6 +240,8 @@ class _Exchange:
         if self.first is not None:
             response.default_encoding = self.first.default_encoding
         self.answer = weakref.ref(response)
+        if "content" in body:
+            self.closed()
         return response
 
     def closed(self) -> None:
@@ -226,10 +251,10 @@ class _Exchange:
             answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
-def _head(response: Any) -> Head:
+def _head(response: Any, whole: bool) -> Head:
     head = Head(response.status_code, tuple(response.headers.multi_items()))
-    # A response hook has read (and decoded) the body already.
-    if response.is_stream_consumed:
+    # Who reads it whole, or a response hook before, decodes the body.
+    if whole or response.is_stream_consumed:
         return head.without("content-encoding", "content-length", "transfer-encoding")
     return head
 
@@ -237,13 +262,14 @@ def _head(response: Any) -> Head:
 class _Upstream:
     """`relay.drive.Upstream` over a response."""
 
-    def __init__(self, exchange: _Exchange, response: Any) -> None:
+    def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        exchange.first = exchange.first if exchange.first is not None else response
-        self.head = _head(response)
-        consumed = response.is_stream_consumed
-        self._pieces: Iterator[bytes] = iter((response.content,)) if consumed else response.iter_raw()
+        self.head = _head(response, whole)
+        exchange.opened(response, self.head)
+        whole = whole or response.is_stream_consumed
+        # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
+        self._pieces: Iterator[bytes] = _whole(response) if whole else iter(response.stream)
 
     def read(self) -> bytes | Lost:
         try:
@@ -266,15 +292,15 @@ close them beside us, and a generator that is closed twice at once complains."""
 class _AsyncUpstream:
     """`relay.drive.AsyncUpstream` over a response."""
 
-    def __init__(self, exchange: _Exchange, response: Any) -> None:
+    def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        exchange.first = exchange.first if exchange.first is not None else response
-        self.head = _head(response)
-        consumed = response.is_stream_consumed
+        self.head = _head(response, whole)
+        exchange.opened(response, self.head)
+        whole = whole or response.is_stream_consumed
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
-        self._pieces: Any = aiter(_once(response.content) if consumed else response.stream)
+        self._pieces: Any = aiter(_whole_async(response) if whole else response.stream)
         _open.add(self._pieces)
 
     async def read(self) -> bytes | Lost:
@@ -296,13 +322,18 @@ class _AsyncUpstream:
     async def close(self) -> None:
         _open.discard(self._pieces)
         # While another task waits in it, closing the response is what ends it.
-        if isinstance(self._pieces, AsyncGenerator) and not getattr(self._pieces, "ag_running", False):
+        running = getattr(self._pieces, "ag_running", False)
+        if isinstance(self._pieces, AsyncGenerator) and not running:
             await self._pieces.aclose()
         await self._response.aclose()
 
 
-async def _once(piece: bytes) -> AsyncGenerator[bytes, None]:
-    yield piece
+def _whole(response: Any) -> Iterator[bytes]:
+    yield response.read()
+
+
+async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
+    yield await response.aread()
 
 
 @cache

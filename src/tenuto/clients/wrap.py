@@ -64,7 +64,14 @@ def _is_known(client: object) -> bool:
 
 
 def _forget_resources(wrapped: Any, original: Any) -> None:
-    """`client.chat` and its like are made once and point at their client: make them anew."""
+    """`client.chat` and its like are made once and point at their client: those of the SDK are
+    made anew when they are asked for, those that a subclass made are copied."""
     for name, value in list(vars(wrapped).items()):
-        if getattr(value, "_client", None) is original:
+        if getattr(value, "_client", None) is not original:
+            continue
+        if hasattr(type(wrapped), name):
             del vars(wrapped)[name]
+        else:
+            own = copy.copy(value)
+            vars(own)["_client"] = wrapped
+            setattr(wrapped, name, own)

@@ -11,6 +11,7 @@ ADVICE: dict[str, str] = {
     "output_cap": "Ask for a shorter answer, or let continuation_max_output_chars be larger.",
     "context_window": "Shorten the conversation: the context window is full.",
     "time_limit": "Let turn_timeout_s or the client's own timeout be larger.",
+    "document_broken": "Raise max_tokens, so that the document needs no continuation.",
     "runaway": "Change the prompt: the model repeats itself.",
     "reasoning_budget": (
         "Reasoning used up the output limit: raise max_tokens, or lower the reasoning effort."

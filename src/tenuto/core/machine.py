@@ -37,7 +37,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
     Status,
 )
-from tenuto.core.arguments import Finding
+from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
@@ -140,8 +140,8 @@ class Facts:
         structured: whether the request constrains the output to a document.
         tools: whether tools are attached.
         after_tool_result: whether the request ends in a tool result.
-        runnable: the calls of this response that are whole and satisfy their tool's parameters; told
-            only where the policy runs calls of a cut response (T3).
+        runnable: the calls of this response that are whole and satisfy their tool's parameters;
+            told only where the policy runs calls of a cut response (T3).
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
         left_alone: why the request must not be recovered (C28), "" where it may be.
         timeout_s: the caller's own limit for the turn in seconds, None for none.
@@ -317,8 +317,17 @@ NOTHING_NEW = Guard(
     "the continuation added nothing",
     lambda v: v.state.continuing and v.facts.new_chars == 0 and not v.response.calls,
 )
+BROKEN_DOCUMENT = Guard(
+    "the continued document does not parse",
+    lambda v: (
+        v.state.continuing
+        and v.facts.structured
+        and not v.response.calls
+        and judge(v.facts.said).finding is not Finding.WHOLE
+    ),
+)
 
-# What ended such a turn is the fault, and that no time is left to try again is its consequence (C5).
+# What ended such a turn is the fault, not that no time is left to try again (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY)
@@ -534,6 +543,11 @@ _CALLS = {
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
+        Rung(
+            "end a document that does not parse",
+            (BROKEN_DOCUMENT,),
+            ends=(Status.PARTIAL, "document_broken"),
+        ),
     ),
     Outcome.TEXT_CUT: (
         _continuation("continue after a prefill", _continue_prefill, PREFILL),
@@ -664,7 +678,7 @@ ENDINGS: dict[Outcome, Ending] = {
     Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE, "stop"),
     Outcome.TEXT_CUT: Ending("retry_limit", _P, _P, "increase_budget"),
     Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P, "increase_budget"),
-    Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt"),
+    Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt", True),
     Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, "retry", True),
     Outcome.THINKING_CUT: Ending("reasoning_budget", _P, _P, "increase_budget", True),
     Outcome.THINKING_ONLY: Ending("empty_output", _P, _F, "retry", True),
@@ -807,17 +821,13 @@ def decision(outcome: Outcome, rung: Rung | None) -> Decision:
 def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Finish:
     ending = ENDINGS[outcome]
     name = rung.name if rung else ""
-    shown = Outcome.TEXT_CUT if _cut_is_the_truth(view, outcome) else outcome
+    cut = outcome is Outcome.DONE if rung else view.state.cut and ending.hidden_by_cut
+    shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends
         return Finish(status, reason, shown, name, rung.whole_calls_only, rung.as_received)
     status = ending.kept if view.said else ending.bare
     return Finish(status, blocked or ending.reason, shown, name)
-
-
-def _cut_is_the_truth(view: View, outcome: Outcome) -> bool:
-    nothing_new = outcome is Outcome.DONE and NOTHING_NEW.holds(view)
-    return view.state.cut and (ENDINGS[outcome].hidden_by_cut or nothing_new)
 
 
 def _wait_s(view: View, rung: Rung) -> float:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from tenuto.core.arguments import Finding
 from tenuto.core.response import Response, visible
@@ -101,9 +102,9 @@ OUTCOMES: tuple[Row, ...] = (
 
 def worst_calls(response: Response) -> Calls:
     """The worst finding among the calls: one broken call breaks the batch (T4)."""
-    findings = {call.finding for call in response.calls}
-    if not findings:
+    if not response.calls:
         return Calls.NONE
+    findings = {call.finding for call in response.calls}
     if Finding.MALFORMED in findings:
         return Calls.MALFORMED
     return Calls.WHOLE if findings == {Finding.WHOLE} else Calls.CUT
@@ -129,7 +130,11 @@ def classify(response: Response) -> Outcome:
     """
     if "tool_calls_missing" in response.stop.anomalies:
         return Outcome.CALLS_MISSING
-    stop, calls, text = response.stop.reason, worst_calls(response), seen_text(response)
+    return _look_up(response.stop.reason, worst_calls(response), seen_text(response))
+
+
+@cache
+def _look_up(stop: StopReason, calls: Calls, text: Text) -> Outcome:
     for row in OUTCOMES:
         if (
             (row.stops is None or stop in row.stops)

@@ -118,6 +118,8 @@ def printable(value: str, limit_chars: int = 80) -> str:
     >>> printable("bad\\nvalue")
     'bad\\\\nvalue'
     """
+    if len(value) <= limit_chars and value.isprintable():
+        return value
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in value)
     return shown if len(shown) <= limit_chars else shown[: limit_chars - 1] + "…"
 

@@ -8,8 +8,8 @@ from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import by_url
-from tenuto.relay.commands import Request
 from tenuto.relay import schema
+from tenuto.relay.commands import Request
 from tenuto.relay.pipe import Pipe, Run, Surroundings
 from tenuto.wire.registry import wire_for_path
 

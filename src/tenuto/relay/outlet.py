@@ -85,6 +85,12 @@ class Outlet:
 
     def event(self, event: SseEvent, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""
+        # The first event gives the envelope, and once something closes nothing flows any more.
+        if event.data and self.envelope and not self._closing:
+            quick = self._wire.read_flowing(event.data)
+            if quick is not None:
+                builder.feed(quick)
+                return self._flowing(quick, event)
         signals, value = self._read(event)
         for signal in signals:
             builder.feed(signal)
@@ -93,6 +99,22 @@ class Outlet:
         if self._writing:
             return self._write(signals, event)
         return self._forward(signals, event, value)
+
+    def _flowing(self, signal: TextDelta | ReasoningDelta, event: SseEvent) -> bytes:
+        """`event` for the signal of nearly every event."""
+        if self.transparent:
+            return event.raw
+        if self._writing:
+            return self._write([signal], event)
+        raw = event.raw if event.terminated else event.raw.rstrip() + b"\n\n"
+        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw)
+
+    def _settled(self, text: str, raw: bytes) -> bytes:
+        """Forward an event that flows, unless its text may have to be changed."""
+        self._pending += text
+        if text.isspace() or text[-1:] == "\ufffd":
+            return self._hold(raw)
+        return self.release() + raw if self._held else self._deliver(raw)
 
     def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
         signals, value = read_event(self._wire, event)
@@ -113,14 +135,13 @@ class Outlet:
                 return self._hold(raw)  # half an event: of use only where nothing follows it
             raw = raw.rstrip() + b"\n\n"
         text = "".join(s.text for s in signals if isinstance(s, TextDelta))
-        self._pending += text
         if self._closing or not _flows(signals):
+            self._pending += text
             self._closing = self._closing or bool(signals)
             return self._hold(raw)
-        unsettled = text and (not trailing_space(text)[0] or text.endswith("\ufffd"))
-        if unsettled or (not signals and self._held):
+        if not signals and self._held:
             return self._hold(raw)
-        return self.release() + raw
+        return self._settled(text, raw)
 
     def _hold(self, raw: bytes) -> bytes:
         self._held.append(raw)
@@ -131,9 +152,12 @@ class Outlet:
         """What was held, as it came."""
         out = b"".join(self._held)
         self._held, self._held_bytes = [], 0
+        return self._deliver(out)
+
+    def _deliver(self, raw: bytes) -> bytes:
         self._delivered.append(self._pending)
         self._pending = ""
-        return out
+        return raw
 
     @property
     def overfull(self) -> bool:
@@ -152,6 +176,8 @@ class Outlet:
                 out.append(self.say(text))
             elif isinstance(signal, ReasoningDelta):
                 out.append(self._wire.render_reasoning(self.envelope, signal.text))
+            elif isinstance(signal, RefusalDelta):
+                out.append(self._wire.render_refusal(self.envelope, signal.text))
         return b"".join(out)
 
     def say(self, text: str) -> bytes:

@@ -126,9 +126,9 @@ class Pipe:
         self._policy = around.policy
         self._facts = parsed.facts
         self._base_url = request.url.partition("?")[0]
-        switched_off = any(
-            k.lower() == "x-tenuto" and v.strip().lower() == "off" for k, v in request.headers
-        )
+        ours = {k.lower(): v for k, v in request.headers if k[:8].lower() == "x-tenuto"}
+        self._headers_for_us = bool(ours)
+        switched_off = ours.get("x-tenuto", "").strip().lower() == "off"
         self._left_alone = "switched_off" if switched_off else self._facts.left_alone
         self._state = State(started_s=around.now())
         self._said = ""
@@ -139,7 +139,7 @@ class Pipe:
         self._answered: Attempt | None = None  # the first whose body could be read
         self._outlet = Outlet(wire, self._policy.hold_max_bytes, bool(self._left_alone))
         self._watch = Watch(
-            turn=uuid.uuid4().hex,
+            turn=uuid.uuid4().hex if around.on_event else "",
             model=self._facts.model,
             policy=self._policy,
             on_event=around.on_event,
@@ -208,6 +208,9 @@ class Pipe:
         else:
             body = self._parsed.apply(edits, self._provider.dialect)
         number = self._state.attempts
+        if not number and not self._headers_for_us:
+            edited = body is not self._request.body
+            return Transmit(self._request.headers, body, edited, self._time_left_s())
         headers = tuple(
             (
                 key,
@@ -346,7 +349,10 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
-            out, tail = self._take(events, builder)
+            if len(events) == 1:
+                out, tail = outlet.event(events[0], builder), b""
+            else:
+                out, tail = self._take(events, builder)
             if builder.ended and outlet.transparent:
                 # An SDK leaves at the end mark: what there is to tell is told before.
                 out, tail = b"", out + tail
@@ -469,6 +475,8 @@ class Pipe:
         if not complete and (self._policy.on_incomplete == "error" or no_stop):
             yield from self._error_end(report, shown.error or finish.reason, answer)
             return
+        if self._facts.stream and not self._open:
+            yield from self._open_stream(attempt)
         if not complete and self._policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             answer = replace(answer, text=answer.text + notice)
@@ -488,6 +496,19 @@ class Pipe:
         yield Open(self._edited(head, body).plus(usage))
         yield Write(body)
 
+    def _open_stream(self, attempt: Attempt) -> Run:
+        """Say what came as a body as the events that were asked for."""
+        shape = self._answered or attempt
+        assert shape.head is not None
+        self._open = True
+        self._outlet.envelope = self._wire.envelope(shape.value or {})
+        head = shape.head.without(*_BODY_HEADERS, "content-type")
+        yield Open(head.plus(("content-type", "text/event-stream; charset=utf-8")))
+        if reasoning := "".join(self._reasoning):
+            yield Write(self._wire.render_reasoning(self._envelope(), reasoning))
+        if text := self._outlet.say(self._said):
+            yield Write(text)
+
     def _as_it_came(self, finish: Finish, attempt: Attempt) -> bool:
         """Whether the caller gets the very bytes of this attempt."""
         if self._left_alone:
@@ -496,6 +517,8 @@ class Pipe:
         first = attempt is self._first
         if attempt.http_error and not self._open and not self._said.strip():
             return True  # the provider's own error says it best
+        if self._facts.stream and not self._open:
+            return False  # a body came: an SDK that waits for events would see none
         if not first or response.mended or self._outlet.writing:
             return False
         if finish.status is Status.COMPLETE:
@@ -517,7 +540,8 @@ class Pipe:
             yield Reraise(attempt.lost.error)
             return
         if self._open:
-            yield from self._rest()
+            if attempt.lost is None:  # behind a break there is nothing, and all was said before it
+                yield from self._rest()
             return
         assert attempt.head is not None
         head = attempt.head

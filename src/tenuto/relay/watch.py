@@ -71,6 +71,8 @@ class Watch:
         self.usage.append(response.usage)
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
             note_unknown_stop(self.provider, self.model, stop.raw)
+        if self.on_event is None:
+            return
         self.emit(
             "stop_reason_observed",
             iteration=len(self.usage),

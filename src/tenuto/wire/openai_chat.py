@@ -9,10 +9,13 @@ table, the error table, reading, and the faces of an ending. The request's side 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, cast
+
+import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
@@ -358,13 +361,17 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     return signals
 
 
+_MOST_CHOICES = 1_000
+"""An index beyond is no index."""
+
+
 def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> None:
     part = choice.get("delta") if event else choice.get("message")
     if part is None and not event:
         part = choice.get("delta")
     # Choices beyond the first give their stops only: n > 1 is never recovered (C28).
     index = choice.get("index")
-    index = index if isinstance(index, int) and index > 0 else 0
+    index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
     if isinstance(part, dict) and not index:
         _parse_part(part, event, signals)
     stop = read_stop(choice.get("finish_reason"), f"choices[{index}].finish_reason")
@@ -510,6 +517,59 @@ def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
+# --- the quick reading of a chunk that only carries text ---------------------------------------
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+    refusal: None = None
+    tool_calls: None = None
+    function_call: None = None
+
+
+class _Choice(msgspec.Struct):
+    delta: _Delta
+    index: Literal[0, None] = 0
+    finish_reason: Literal["", None] = None
+    native_finish_reason: Literal["", None] = None
+    error: None = None
+
+
+class _Chunk(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    choices: tuple[_Choice]
+    object: Literal["chat.completion.chunk", None] = None
+    error: None = None
+    usage: None = None
+    x_groq: None = None
+    base_resp: None = None
+    type: None = None
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
+    """The one signal of a chunk that carries text or reasoning and nothing else, else None.
+
+    >>> read_flowing(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')
+    TextDelta(text='Hi')
+    >>> read_flowing(b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}') is None
+    True
+    """
+    try:
+        delta = _read_chunk(data).choices[0].delta
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    text, reasoning = delta.content, delta.reasoning_content or delta.reasoning
+    if text and not reasoning:
+        return TextDelta(text)
+    return ReasoningDelta(reasoning) if reasoning and not text else None
+
+
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -542,12 +602,14 @@ class OpenAIChat:
     name = "openai-chat"
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
+    read_flowing = staticmethod(read_flowing)
     usage_object = staticmethod(usage_object)
     envelope = staticmethod(render.envelope)
     bare_envelope = staticmethod(render.bare_envelope)
     clean_stop = staticmethod(render.clean_stop)
     render_text = staticmethod(render.render_text)
     render_reasoning = staticmethod(render.render_reasoning)
+    render_refusal = staticmethod(render.render_refusal)
     render_end = staticmethod(render.render_end)
     render_body = staticmethod(render.render_body)
     render_error = staticmethod(render.render_error)
@@ -592,9 +654,10 @@ class OpenAIChat:
 
 def _seconds(value: str | None) -> float | None:
     try:
-        return float(value) if value else None
+        seconds = float(value) if value else -1.0
     except ValueError:
         return None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 WIRE = OpenAIChat()

@@ -22,7 +22,10 @@ _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "mode
 
 def envelope(value: JsonObject) -> JsonObject:
     """What all chunks of one message share, taken from the first of them."""
-    return {key: item for key, item in value.items() if key not in _NOT_SHARED}
+    shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
+    if shared.get("object") == "chat.completion":  # a body that is said as events
+        shared["object"] = "chat.completion.chunk"
+    return shared
 
 
 def bare_envelope(model: str) -> JsonObject:
@@ -51,6 +54,11 @@ def render_text(shared: JsonObject, text: str) -> bytes:
 def render_reasoning(shared: JsonObject, text: str) -> bytes:
     """A chunk that carries reasoning, in the field that most dialects use."""
     return _chunk(shared, {"reasoning_content": text})
+
+
+def render_refusal(shared: JsonObject, text: str) -> bytes:
+    """A chunk that carries the words of a refusal."""
+    return _chunk(shared, {"refusal": text})
 
 
 def render_end(shared: JsonObject, answer: Answer, *, include_usage: bool) -> bytes:

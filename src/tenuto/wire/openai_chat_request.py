@@ -35,6 +35,26 @@ from tenuto.core.arguments import Finding, judge
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode
 
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    messages: list[JsonObject]
+    model: Any = None
+    stream: Any = None
+    stream_options: Any = None
+    max_completion_tokens: Any = None
+    max_tokens: Any = None
+    tools: msgspec.Raw = msgspec.Raw(b"null")
+    functions: msgspec.Raw = msgspec.Raw(b"null")
+    response_format: Any = None
+    reasoning_effort: Any = None
+    n: Any = None
+    modalities: Any = None
+    logprobs: Any = None
+    top_logprobs: Any = None
+
+
+_read = msgspec.json.Decoder(_Asked).decode
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _rows = msgspec.json.Decoder(list[msgspec.Raw])
 
@@ -48,15 +68,28 @@ LEAST_EFFORT = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal"
 class ChatRequest:
     """A chat request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, members: dict[str, bytes], facts: RequestFacts) -> None:
+    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
         self._body = body
-        self._members = members
         self.facts = facts
-        rows = [bytes(row) for row in _rows.decode(members["messages"])]
-        self._rows, self.repairs = repair_history(rows)
+        self.repairs: tuple[str, ...] = ()
+        self._members: dict[str, bytes] = {}
+        self._rows: list[bytes] = []
+        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
+        # split: then this is no request for us.
+        halves = b"\\ud" in body or b"\\uD" in body
+        if halves or any(str(v.get("role")) not in _ASKING or _private(v) for v in values):
+            self._split()
+
+    def _split(self) -> None:
+        """The members and rows as bytes: a request that passes as it came needs none."""
+        if not self._members:
+            self._members = {key: bytes(raw) for key, raw in _members.decode(self._body).items()}
+            rows = [bytes(row) for row in _rows.decode(self._members["messages"])]
+            self._rows, self.repairs = repair_history(rows)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
+        self._split()
         tools = _value(self._members.get("tools")) or []
         functions = _value(self._members.get("functions")) or []
         found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
@@ -70,6 +103,7 @@ class ChatRequest:
         """The bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
             return self._body
+        self._split()
         members = dict(self._members)
         rows = list(self._rows)
         dropped: tuple[str, ...] = ()
@@ -112,32 +146,30 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     True
     """
     try:
-        members = {key: bytes(raw) for key, raw in _members.decode(body).items()}
-        rows = [_value(bytes(raw)) for raw in _rows.decode(members["messages"])]
-    except (msgspec.DecodeError, UnicodeDecodeError, KeyError, RecursionError):
+        body.decode()  # members that are only carried on are not looked at below
+        asked = _read(body)
+        if not asked.messages:
+            return None
+        return ChatRequest(body, asked.messages, _facts(asked, probe_max_tokens))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    if not rows or not all(isinstance(row, dict) for row in rows):
-        return None
-    return ChatRequest(body, members, _facts(members, rows[-1], probe_max_tokens))
 
 
-def _facts(members: dict[str, bytes], last: JsonObject, probe_max_tokens: int) -> RequestFacts:
-    max_tokens = next(
-        (v for k in OUTPUT_KEYS if isinstance(v := _value(members.get(k)), int) and v > 0), None
-    )
-    model = _value(members.get("model"))
-    form = _value(members.get("response_format"))
+def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+    limits = (asked.max_completion_tokens, asked.max_tokens)
+    max_tokens = next((v for v in limits if isinstance(v, int) and v > 0), None)
+    form, last = asked.response_format, asked.messages[-1]
     return RequestFacts(
-        model=model if isinstance(model, str) else "",
-        stream=_value(members.get("stream")) is True,
+        model=asked.model if isinstance(asked.model, str) else "",
+        stream=asked.stream is True,
         max_tokens=max_tokens,
-        tools=bool(_value(members.get("tools")) or _value(members.get("functions"))),
+        tools=bool(_value(bytes(asked.tools)) or _value(bytes(asked.functions))),
         after_tool_result=last.get("role") in ("tool", "function"),
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
-        lower_reasoning=_value(members.get("reasoning_effort")) in LEAST_EFFORT,
-        include_usage=_includes_usage(_value(members.get("stream_options"))),
+        lower_reasoning=asked.reasoning_effort in tuple(LEAST_EFFORT),
+        include_usage=_includes_usage(asked.stream_options),
         ends_in_assistant=last.get("role") == "assistant",
-        left_alone=_left_alone(members, max_tokens, probe_max_tokens),
+        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
     )
 
 
@@ -145,13 +177,12 @@ def _includes_usage(options: Any) -> bool:
     return isinstance(options, dict) and options.get("include_usage") is True
 
 
-def _left_alone(members: dict[str, bytes], max_tokens: int | None, probe_max_tokens: int) -> str:
+def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
     """Why a request cannot be continued (C28), "" where it can."""
-    choices = _value(members.get("n"))
-    modalities = _value(members.get("modalities"))
+    choices, modalities = asked.n, asked.modalities
     if isinstance(choices, int) and choices > 1:
         return "several_choices"
-    if _value(members.get("logprobs")) or _value(members.get("top_logprobs")):
+    if asked.logprobs or asked.top_logprobs:
         return "logprobs"
     if isinstance(modalities, list) and "audio" in modalities:
         return "audio"
@@ -203,6 +234,13 @@ def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
 
 
 # --- repairs of the history -------------------------------------------------------------------
+
+
+_ASKING = ("user", "system", "developer")
+
+
+def _private(row: JsonObject) -> bool:
+    return any(key.startswith("_") for key in row)
 
 
 def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:

@@ -11,7 +11,7 @@ https://github.com/ggml-org/llama.cpp/blob/b4500/examples/server/utils.hpp).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # A line end and one more; "\r\n" is one line end, not two.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
@@ -24,9 +24,8 @@ class EventTooLarge(Exception):  # noqa: N818 - a finding about the far side, no
     """An event passed the limit; internal to the relay, which turns it into a fault."""
 
 
-@dataclass(frozen=True, slots=True)
-class SseEvent:
-    """One event as it came.
+class SseEvent(NamedTuple):
+    """One event as it came. (A named tuple: it is made for every event, in half the time.)
 
     Attributes:
         raw: its bytes, the blank line that ends it included: joined, they are the stream again.
@@ -68,6 +67,17 @@ class SseDecoder:
         """The events that this chunk completes, often none or one."""
         self._check()
         if not self._pending:
+            # The form that nearly every provider sends: one event, in one piece, on one line.
+            size = len(chunk)
+            if (
+                chunk[:6] == b"data: "
+                and chunk.find(b"\n") == size - 2
+                and chunk[-1:] == b"\n"
+                and b"\r" not in chunk
+                and not 0 < self._limit_bytes < size
+            ):
+                self._first = False
+                return [SseEvent(chunk, chunk[6:-2])]
             return self._split(chunk, False)
         self._pending += chunk  # in place: a long event in small chunks stays linear
         return self._split(self._pending, False)

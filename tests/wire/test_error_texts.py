@@ -1,0 +1,175 @@
+"""The words in which OpenAI-style providers refuse, literally, and what they are understood as.
+
+The texts stand in reference/wires.md §1.1, §1.4, §1.13, §1.27, §2 (Q32 to Q35), §3 and §4, most of them quoted
+from public issues.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tenuto.core.fault import FAULT_CLASSES, FaultKind
+from tenuto.core.stop import StopReason
+from tenuto.wire.openai_chat import WIRE, read_fault
+
+K = FaultKind
+
+PREFILL = {
+    "Anthropic": "This model does not support assistant message prefill. The conversation must end with a user message.",
+    "Anthropic, variant": "Prefilling assistant messages is not supported for this model.",
+    "DeepSeek": "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on (refer to https://api-docs.deepseek.com/guides/chat_prefix_completion).",
+    "Mistral": "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    "llama.cpp thinking": "Assistant response prefill is incompatible with enable_thinking.",
+    "llama.cpp two": "Cannot have 2 or more assistant messages at the end of the list.",
+    "Gemini": "Requests ending with a model turn are not supported.",
+    "Gemini, older": "Please ensure that multiturn requests ends with a user role or a function response",
+}
+
+BUDGETS = {
+    "max_tokens is too large: 20480. This model supports at most 16384 completion tokens, whereas you provided 20480.": 16_384,
+    "max_completion_tokens is too large: 9. This model supports at most 5 completion tokens": 5,
+    "max_tokens: 70000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4": 64_000,
+}
+
+KEYS = {
+    "Unrecognized request argument supplied: reasoning_effort": ("reasoning_effort",),
+    "Unrecognized request arguments supplied: a_key, b_key": ("a_key", "b_key"),
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.": ("max_tokens",),
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported, did you mean 'role'?)]": ("reasoning",),
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]": ("reasoning_content",),
+    "Extra inputs are not permitted, field: 'messages[1].reasoning_details'": ("messages[1].reasoning_details",),
+    "messages.1.assistant.annotations: Extra inputs are not permitted": ("messages.1.assistant.annotations",),
+    "body.x: property 'x' is unsupported": ("x",),
+}
+
+PAIRING = [
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1",
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
+    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+    "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: message[532].role",
+    "Not the same number of function calls and responses",
+    "Unexpected role 'user' after role 'tool'",
+    "Unexpected role 'tool' after role 'user'",
+    "Tool call id was X but must be a-z, A-Z, 0-9, with a length of 9.",
+    "Assistant message must have either content or tool_calls, but not none.",
+    "tool_call_id  is not found",
+    "Invalid value for 'content': expected a string, got null.",
+    "[] is too short - 'messages.3.tool_calls'",
+    "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 60 instead.",
+    "The `reasoning_content` in the thinking mode must be passed back to the API.",
+    "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+    "After the optional system message, conversation roles must alternate user and assistant roles.",
+    "invalid tool call arguments",
+]
+
+CONTEXT = [
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
+    "request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it",
+    "prompt is too long: 210000 tokens > 200000 maximum",
+    "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000, decrease input length or `max_tokens` and try again",
+    "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).",
+    "Input is too long for requested model.",
+    "The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+]
+
+
+def understood(message: str, status: int | None = 400, **more: Any) -> Any:
+    body = {"error": {"message": message, "type": "invalid_request_error"} | more}
+    return WIRE.parse_fault(status or 400, {}, json.dumps(body).encode())
+
+
+@pytest.mark.behaviour("P5")
+@pytest.mark.parametrize("message", PREFILL.values(), ids=list(PREFILL))
+def test_a_refused_prefill_is_understood(message):
+    assert understood(message).kind is K.PREFILL_REJECTED
+
+
+@pytest.mark.parametrize("message", BUDGETS)
+def test_an_output_limit_is_read_out_of_the_words(message):
+    fault = understood(message)
+    assert (fault.kind, fault.allowed_tokens) == (K.OUTPUT_BUDGET_TOO_LARGE, BUDGETS[message])
+
+
+@pytest.mark.parametrize("message", KEYS)
+def test_unknown_keys_are_read_out_of_the_words(message):
+    fault = understood(message)
+    assert (fault.kind, fault.keys) == (K.UNKNOWN_KEY, KEYS[message])
+
+
+def test_the_list_of_findings_of_a_422_names_its_keys():
+    found = {
+        "type": "extra_forbidden",
+        "loc": ["body", "messages", 1, "assistant", "refusal"],
+        "msg": "Extra inputs are not permitted",
+    }
+    for error in ({"object": "error", "message": {"detail": [found]}}, {"detail": [found]}):
+        fault = WIRE.parse_fault(422, {}, json.dumps(error).encode())
+        assert (fault.kind, fault.keys) == (K.UNKNOWN_KEY, ("messages.assistant.refusal",))
+
+
+@pytest.mark.parametrize("message", PAIRING)
+def test_a_history_that_is_refused_is_an_invalid_request(message):
+    fault = understood(message)
+    assert fault.kind is K.INVALID_REQUEST
+    assert not fault.retryable
+
+
+@pytest.mark.parametrize("message", CONTEXT)
+def test_a_full_context_is_understood(message):
+    fault = understood(message)
+    assert fault.kind is K.CONTEXT_OVERFLOW
+    assert FAULT_CLASSES[fault.kind].compress
+
+
+BODIES: list[tuple[int, Any, FaultKind]] = [
+    (400, {"error": {"message": "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.", "type": "invalid_request_error"}}, K.OUTPUT_LIMIT),
+    (400, {"error": {"code": "content_filter", "message": "filtered", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}, K.CONTENT_BLOCKED),
+    (400, {"error": {"code": "DataInspectionFailed", "message": "Input or output data may contain inappropriate content."}}, K.CONTENT_BLOCKED),
+    (400, {"error": {"code": "1301", "message": "x"}}, K.CONTENT_BLOCKED),
+    (400, {"error": {"code": "invalid_prompt", "type": "invalid_request_error", "message": "flagged"}}, K.CONTENT_BLOCKED),
+    (403, {"error": {"code": 403, "message": "Your chosen model requires moderation and your input was flagged"}}, K.CONTENT_BLOCKED),
+    (400, {"error": {"code": "context_length_exceeded", "message": "x"}}, K.CONTEXT_OVERFLOW),
+    (400, {"error": {"code": 400, "type": "exceed_context_size_error", "message": "x", "n_ctx": 8192}}, K.CONTEXT_OVERFLOW),
+    (400, {"error": {"code": "tool_use_failed", "message": "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.", "failed_generation": "<x"}}, K.MALFORMED_CALL),
+    (500, {"error": "error parsing tool call: raw='{\"a', err=unexpected end of JSON input"}, K.MALFORMED_CALL),
+    (200, {"base_resp": {"status_code": 1039, "status_msg": "x"}}, K.CONTEXT_OVERFLOW),
+    (200, {"base_resp": {"status_code": 1002, "status_msg": "x"}}, K.RATE_LIMITED),
+    (200, {"base_resp": {"status_code": 1026, "status_msg": "x"}}, K.CONTENT_BLOCKED),
+    (429, {"error": {"code": "rate_limit_exceeded", "message": "x"}}, K.RATE_LIMITED),
+    (429, {"error": {"code": "insufficient_quota", "message": "x"}}, K.AUTHENTICATION),
+    (401, {"error": {"code": "invalid_api_key", "message": "x"}}, K.AUTHENTICATION),
+    (404, {"detail": "Not Found"}, K.INVALID_REQUEST),
+    (400, {"object": "error", "type": "invalid_request_message_order", "code": "3230", "message": "Unexpected role 'user' after role 'tool'"}, K.INVALID_REQUEST),
+    (503, b"<html>", K.OVERLOADED),
+    (529, b"", K.OVERLOADED),
+    (504, b"upstream timed out", K.TIMEOUT),
+    (408, b"", K.TIMEOUT),
+    (500, b"\xff", K.SERVER),
+    (502, {"error": {"code": "cascade_exhausted", "message": "x"}}, K.UPSTREAM_GAVE_UP),
+]  # fmt: skip
+
+
+@pytest.mark.behaviour("P5")
+@pytest.mark.parametrize(("status", "body", "kind"), BODIES, ids=lambda v: str(v)[:60])
+def test_an_error_body_is_understood(status, body, kind):
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    fault = WIRE.parse_fault(status, {"retry-after": "7"}, raw)
+    assert (fault.kind, fault.status, fault.retry_after_s) == (kind, status, 7.0)
+
+
+@pytest.mark.behaviour("N6")
+def test_odd_errors_and_headers_are_read_without_raising():
+    long = "max_tokens is too large " * 100_000 + "a" * 100_000
+    for error in (None, 5, [], {}, {"code": 10**5_000}, {"message": long}, {"detail": [{"loc": 5}]}):
+        assert read_fault(error).kind in FaultKind
+    for after in ("", "soon", "Wed, 21 Oct 2026 07:28:00 GMT", "nan", "-1", "1e999"):
+        assert WIRE.parse_fault(429, {"retry-after": after}, b"").kind is K.RATE_LIMITED
+
+
+def test_every_kind_that_a_text_can_mean_is_a_stop_too():
+    assert FAULT_CLASSES[K.OUTPUT_LIMIT].reason is StopReason.MAX_TOKENS
+    assert set(FAULT_CLASSES) == set(FaultKind)
