@@ -68,7 +68,9 @@ def cuts() -> Iterator[tuple[str, bytes]]:
     for number, (name, raw, _) in enumerate(recorded()):
         small = raw[:EVERY_CUT_UP_TO_BYTES]
         every = number % 50 == 0
-        places = range(len(small)) if every else rng.sample(range(len(raw)), min(len(raw), CUTS_OF_EACH))
+        places = (
+            range(len(small)) if every else rng.sample(range(len(raw)), min(len(raw), CUTS_OF_EACH))
+        )
         # Near the end is where a stop may be lost.
         for at in {*places, *(len(raw) - rng.randint(1, 400) for _ in range(3))}:
             yield name, raw[: max(0, at)]

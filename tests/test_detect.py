@@ -42,7 +42,14 @@ def body(finish: Any = "stop", **message: Any) -> dict[str, Any]:
         "prompt_tokens_details": {"cached_tokens": 1},
     }
     kind = "chat.completion"
-    return {"id": "c", "object": kind, "created": 1, "model": "m", "choices": [choice], "usage": usage}
+    return {
+        "id": "c",
+        "object": kind,
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+        "usage": usage,
+    }
 
 
 def chunk(finish: Any = None, **delta: Any) -> dict[str, Any]:
@@ -218,7 +225,7 @@ def test_no_odd_value_at_any_place_makes_detection_raise(number):
                 assert stop.message.isprintable()
                 assert stop.reason in StopReason
                 if (stop.raw or "").startswith("<"):  # a stop that is no text
-                    assert stop.confidence is Confidence.LOW or stop.detail in FaultKind
+                    assert stop.confidence is Confidence.LOW or stop.detail in set(FaultKind)
 
 
 @pytest.mark.behaviour("N6")
@@ -336,9 +343,7 @@ def test_no_event_or_log_record_holds_content_or_secrets(caplog):
     with Simulator() as sim, caplog.at_level(logging.DEBUG, "tenuto"):
         asker = Asker(sim)
         client = openai.OpenAI(base_url=sim.base_url, api_key=MARK, max_retries=0)
-        asker.client = tenuto.wrap(
-            client, policy=tenuto.Policy(**QUICK), on_event=events.append
-        )
+        asker.client = tenuto.wrap(client, policy=tenuto.Policy(**QUICK), on_event=events.append)
         asker.prompt_for = lambda case: f"{MARK} {case.name}"  # type: ignore[method-assign]
         for case in CASES.values():
             for mode in sorted(case.modes):
@@ -357,4 +362,3 @@ def test_no_event_or_log_record_holds_content_or_secrets(caplog):
         line = record.getMessage() + str(record.exc_text or "")
         assert MARK.lower() not in line.lower()
         assert line.isprintable()
-

@@ -73,7 +73,7 @@ def test_every_combination_means_what_the_behaviours_say(reason, calls, text, wo
 def test_the_table_here_and_the_table_there_are_total() -> None:
     assert set(TABLE) == set(StopReason)
     last = OUTCOMES[-1]
-    assert last.stops is last.calls is last.text is None
+    assert (last.stops, last.calls, last.text) == (None, None, None)
     used = {word for row in TABLE.values() for word in row.split()}
     assert used | {Outcome.CALLS_MISSING} == set(Outcome)
 

@@ -54,9 +54,13 @@ OPTIONAL = {
 FRACTIONS = {"turn_timeout_s", "backoff_s", "backoff_max_s", "retry_after_max_s"}
 
 
+def made(**values: Any) -> Policy:
+    return Policy(**values)
+
+
 def refused(key: str, value: object) -> str:
     with pytest.raises(PolicyError) as caught:
-        Policy(**{key: value})
+        made(**{key: value})
     assert str(caught.value).startswith(f"{key} is {value!r}, allowed is ")
     return str(caught.value)
 
@@ -71,7 +75,7 @@ def test_a_number_has_its_default_and_its_bounds(key) -> None:
     default, least, most = NUMBERS[key]
     assert getattr(Policy(), key) == default
     for value in (least, MANY if most is None else most):
-        assert getattr(Policy(**{key: value}), key) == value
+        assert getattr(made(**{key: value}), key) == value
     word = "a number" if key in FRACTIONS else "a whole number"
     bounds = f"{word} from {least} to {most}" if most else f"{word}, {least} or more"
     assert bounds in refused(key, -1)
@@ -83,7 +87,7 @@ def test_a_number_has_its_default_and_its_bounds(key) -> None:
         refused(key, wrong)
     if key in OPTIONAL:
         assert refused(key, -1).endswith(", or none")
-        assert getattr(Policy(**{key: None}), key) is None
+        assert getattr(made(**{key: None}), key) is None
     else:
         refused(key, None)
 
@@ -94,7 +98,7 @@ def test_a_word_is_one_of_those_that_are_allowed(key) -> None:
     default, words = WORDS[key]
     assert getattr(Policy(), key) == default
     for word in words:
-        assert getattr(Policy(**{key: word}), key) == word
+        assert getattr(made(**{key: word}), key) == word
     for wrong in ("loud", "", 0, None, True, ["stop"]):
         assert all(repr(word) in refused(key, wrong) for word in words)
 
@@ -103,7 +107,7 @@ def test_a_word_is_one_of_those_that_are_allowed(key) -> None:
 @pytest.mark.parametrize("key", SWITCHES)
 def test_a_switch_is_true_or_false(key) -> None:
     assert getattr(Policy(), key) is SWITCHES[key]
-    assert getattr(Policy(**{key: not SWITCHES[key]}), key) is not SWITCHES[key]
+    assert getattr(made(**{key: not SWITCHES[key]}), key) is not SWITCHES[key]
     for wrong in (0, 1, "true", None):
         assert "true or false" in refused(key, wrong)
 
@@ -146,7 +150,7 @@ def test_a_changed_policy_is_checked_and_the_old_one_stays() -> None:
 def test_a_variable_of_the_environment_sets_its_setting(variable, text, key, value) -> None:
     policy = Policy().with_environment({variable: text, "TENUTO_HOME": "/x", "PATH": "/bin"})
     assert getattr(policy, key) == value
-    assert policy == Policy(**{key: value})
+    assert policy == made(**{key: value})
 
 
 @pytest.mark.behaviour("P3")
@@ -165,5 +169,3 @@ def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
     key = variable.removeprefix("TENUTO_").lower()
     with pytest.raises(PolicyError, match=f"^{key} is .*{re.escape(text)}.*, allowed is "):
         Policy().with_environment({variable: text})
-
-

@@ -314,15 +314,11 @@ def test_any_order_and_chunking_of_deltas_gives_the_same_response(
         streams: list[list[Signal]] = [
             [TextDelta(part) for part in texts],
             [ReasoningDelta(part) for part in thoughts],
-            *(
-                [
-                    CallDelta(n, None, None, part)
-                    for part in (pieces(raw, random) if chunked else [raw])
-                ]
-                for n, raw in enumerate(made)
-            ),
             [UsageSeen(Usage(1, 2))],
         ]
+        for n, raw in enumerate(made):
+            parts = pieces(raw, random) if chunked else [raw]
+            streams.append([CallDelta(n, None, None, part) for part in parts])
         body = [s for stream in streams for s in stream]
         body = interleaved(streams, random) if chunked else body
         end: list[Signal] = [] if reason is None else [stop(reason)]

@@ -208,9 +208,9 @@ def read_stream(heard: Heard) -> None:
         heard.errors += [value["error"]] if "error" in value else []
         heard.ids |= {value["id"]} if "id" in value else set()
         for choice in value.get("choices", ()):
-            delta = choice["delta"]
+            delta = choice.get("delta") or {}
             heard.text += delta.get("content") or ""
-            heard.finishes += [choice["finish_reason"]] if choice["finish_reason"] else []
+            heard.finishes += [choice["finish_reason"]] if choice.get("finish_reason") else []
             for piece in delta.get("tool_calls", ()):
                 made = heard.calls.setdefault(
                     piece["index"], {"id": "", "name": "", "arguments": ""}
@@ -431,10 +431,27 @@ def test_random_bytes_anywhere_lead_to_one_end_and_no_broken_call(name, inserted
     if heard.ending["status"] != "complete":
         assert raw.count(b"[DONE]") <= 1
         assert raw.count(b'"tenuto_incomplete"') + raw.count(b'"finish_reason":"length"') <= 1
-    elif raw != data:
-        heard.head, heard.raw = head, raw
-        (read_stream if stream else read_body)(heard)
-        check_heard(heard)
+    else:
+        assert all(isinstance(json.loads(made), dict) for made in arguments_in(raw, stream))
+
+
+def arguments_in(raw: bytes, stream: bool) -> list[str]:
+    """The argument texts that a lenient reader finds."""
+    found: dict[Any, str] = {}
+    parts = (
+        raw.decode("utf-8", "replace").splitlines() if stream else [raw.decode("utf-8", "replace")]
+    )
+    for part in parts:
+        try:
+            value = json.loads(part.removeprefix("data:"))
+            (choice,) = value["choices"]
+            pieces = (choice.get("delta") or choice.get("message"))["tool_calls"]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            continue
+        for number, piece in enumerate(pieces):
+            key = piece.get("index", number)
+            found[key] = found.get(key, "") + (piece["function"].get("arguments") or "")
+    return list(found.values())
 
 
 @pytest.mark.behaviour("S8", "T16")
@@ -529,7 +546,7 @@ def test_a_caller_that_leaves_at_any_point_cancels_exactly_once(name) -> None:
 
 @pytest.mark.behaviour("P1b")
 def test_a_connection_that_is_never_made_is_left_to_the_sdk() -> None:
-    drive, heard = turn(Script(lost()).connect)
+    drive, _ = turn(Script(lost()).connect)
     with pytest.raises(ConnectionError, match="scripted"):
         list(drive.pieces())
 
@@ -544,7 +561,7 @@ def test_what_is_left_alone_passes_byte_for_byte_its_break_included(stream) -> N
     assert heard.raw == data
     assert script.transmitted[0].body == body_of_request(stream, n=2)
     script = Script(make(data[:40], data[40:90], lost()))
-    drive, heard = turn(script.connect, stream, n=2)
+    drive, _ = turn(script.connect, stream, n=2)
     with pytest.raises(ConnectionError, match="scripted"):
         list(drive.pieces())
     assert len(script.transmitted) == 1

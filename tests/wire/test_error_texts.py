@@ -37,11 +37,21 @@ BUDGETS = {
 KEYS = {
     "Unrecognized request argument supplied: reasoning_effort": ("reasoning_effort",),
     "Unrecognized request arguments supplied: a_key, b_key": ("a_key", "b_key"),
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.": ("max_tokens",),
-    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported, did you mean 'role'?)]": ("reasoning",),
-    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]": ("reasoning_content",),
-    "Extra inputs are not permitted, field: 'messages[1].reasoning_details'": ("messages[1].reasoning_details",),
-    "messages.1.assistant.annotations: Extra inputs are not permitted": ("messages.1.assistant.annotations",),
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.": (
+        "max_tokens",
+    ),
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported, did you mean 'role'?)]": (
+        "reasoning",
+    ),
+    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]": (
+        "reasoning_content",
+    ),
+    "Extra inputs are not permitted, field: 'messages[1].reasoning_details'": (
+        "messages[1].reasoning_details",
+    ),
+    "messages.1.assistant.annotations: Extra inputs are not permitted": (
+        "messages.1.assistant.annotations",
+    ),
     "body.x: property 'x' is unsupported": ("x",),
 }
 
@@ -50,7 +60,7 @@ PAIRING = [
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
     "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
-    "<400> InternalError.Algo.InvalidParameter: An assistant message with \"tool_calls\" must be followed by tool messages responding to each \"tool_call_id\". The following tool_call_ids did not have response messages: message[532].role",
+    '<400> InternalError.Algo.InvalidParameter: An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". The following tool_call_ids did not have response messages: message[532].role',
     "Not the same number of function calls and responses",
     "Unexpected role 'user' after role 'tool'",
     "Unexpected role 'tool' after role 'user'",
@@ -82,7 +92,6 @@ def understood(message: str, status: int | None = 400, **more: Any) -> Any:
     return WIRE.parse_fault(status or 400, {}, json.dumps(body).encode())
 
 
-@pytest.mark.behaviour("P5")
 @pytest.mark.parametrize("message", PREFILL.values(), ids=list(PREFILL))
 def test_a_refused_prefill_is_understood(message):
     assert understood(message).kind is K.PREFILL_REJECTED
@@ -153,7 +162,6 @@ BODIES: list[tuple[int, Any, FaultKind]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.behaviour("P5")
 @pytest.mark.parametrize(("status", "body", "kind"), BODIES, ids=lambda v: str(v)[:60])
 def test_an_error_body_is_understood(status, body, kind):
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -164,7 +172,16 @@ def test_an_error_body_is_understood(status, body, kind):
 @pytest.mark.behaviour("N6")
 def test_odd_errors_and_headers_are_read_without_raising():
     long = "max_tokens is too large " * 100_000 + "a" * 100_000
-    for error in (None, 5, [], {}, {"code": 10**5_000}, {"message": long}, {"detail": [{"loc": 5}]}):
+    odd: list[Any] = [
+        None,
+        5,
+        [],
+        {},
+        {"code": 10**5_000},
+        {"message": long},
+        {"detail": [{"loc": 5}]},
+    ]
+    for error in odd:
         assert read_fault(error).kind in FaultKind
     for after in ("", "soon", "Wed, 21 Oct 2026 07:28:00 GMT", "nan", "-1", "1e999"):
         assert WIRE.parse_fault(429, {"retry-after": after}, b"").kind is K.RATE_LIMITED

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
@@ -61,7 +60,6 @@ def meant(answer: Answer, usage: bool) -> tuple[Any, ...]:
     )
 
 
-@pytest.mark.behaviour("S2", "C19", "C22")
 @given(answers)
 def test_a_body_is_what_the_sdk_expects_and_says_what_was_meant(answer):
     first = {key: value for key, value in FIRST.items() if key != "usage"}
@@ -72,7 +70,6 @@ def test_a_body_is_what_the_sdk_expects_and_says_what_was_meant(answer):
     assert said(read(body)) == meant(answer, True)
 
 
-@pytest.mark.behaviour("S2", "C19")
 @given(answers, st.booleans())
 def test_a_stream_is_what_the_sdk_expects_and_says_what_was_meant(answer, include_usage):
     shared = render.envelope({**FIRST, "object": "chat.completion.chunk"})
@@ -95,7 +92,6 @@ def test_an_envelope_of_our_own_is_enough_for_the_sdk():
     )
 
 
-@pytest.mark.behaviour("P1a")
 def test_an_error_of_ours_is_read_as_one_that_recovery_was_spent_on():
     partial = Answer("half", "why")
     body = render.render_error("dropped", "m", partial)

@@ -189,6 +189,7 @@ class _Exchange:
         self.started_s = time.perf_counter()
         self.first: Any = None
         self.first_head: Head | None = None
+        self.first_whole = False
         # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
         self.answer: Any = None
 
@@ -210,21 +211,25 @@ class _Exchange:
             extensions=extensions,
         )
 
-    def opened(self, response: Any, head: Head) -> None:
+    def opened(self, response: Any, head: Head, whole: bool) -> None:
         """An attempt's response has begun; the first one is kept."""
         if self.first is None:
-            self.first, self.first_head = response, head
+            self.first, self.first_head, self.first_whole = response, head, whole
 
     def lost(self, error: Exception) -> Lost:
         """A failure of the transport, as a value."""
-        timed_out = isinstance(error, self.library.TimeoutException)
-        return Lost(FaultKind.TIMEOUT if timed_out else FaultKind.CONNECTION, error)
+        kinds = (
+            (self.library.TimeoutException, FaultKind.TIMEOUT),
+            (self.library.DecodingError, FaultKind.GARBAGE),
+        )
+        kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
+        return Lost(kind, error)
 
     def untouched(self, head: Head, data: bytes) -> Any:
         """The first attempt's own response, where the caller is to have just that; else None."""
         first = self.first
-        same = first is not None and head is self.first_head and data is first.content
-        return first if same and not self.remade else None
+        same = self.first_whole and head is self.first_head and not self.remade
+        return first if same and data is first.content else None
 
     def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""
@@ -251,10 +256,20 @@ class _Exchange:
             answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
+DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
+"""Codings that both libraries decode without a further package."""
+
+
+def _is_read_whole(response: Any, whole: bool) -> bool:
+    """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
+    library can, and where a response hook has done so already."""
+    coding = response.headers.get("content-encoding", "").strip().lower()
+    return bool(response.is_stream_consumed) or (whole and coding in DECODED_BY_BOTH)
+
+
 def _head(response: Any, whole: bool) -> Head:
     head = Head(response.status_code, tuple(response.headers.multi_items()))
-    # Who reads it whole, or a response hook before, decodes the body.
-    if whole or response.is_stream_consumed:
+    if whole:
         return head.without("content-encoding", "content-length", "transfer-encoding")
     return head
 
@@ -265,9 +280,9 @@ class _Upstream:
     def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
+        whole = _is_read_whole(response, whole)
         self.head = _head(response, whole)
-        exchange.opened(response, self.head)
-        whole = whole or response.is_stream_consumed
+        exchange.opened(response, self.head, whole)
         # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
         self._pieces: Iterator[bytes] = _whole(response) if whole else iter(response.stream)
 
@@ -295,9 +310,9 @@ class _AsyncUpstream:
     def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
+        whole = _is_read_whole(response, whole)
         self.head = _head(response, whole)
-        exchange.opened(response, self.head)
-        whole = whole or response.is_stream_consumed
+        exchange.opened(response, self.head, whole)
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
         self._pieces: Any = aiter(_whole_async(response) if whole else response.stream)

@@ -30,7 +30,9 @@ class _Plain:
 class _Coded:
     """A decoder of a library, whose own exceptions become ours at this one seam."""
 
-    def __init__(self, decode: Callable[[bytes], bytes], errors: tuple[type[Exception], ...]) -> None:
+    def __init__(
+        self, decode: Callable[[bytes], bytes], errors: tuple[type[Exception], ...]
+    ) -> None:
         self._decode = decode
         self._errors = errors
 

@@ -292,6 +292,8 @@ class Pipe:
                 return self._received(Attempt(_failed(FaultKind.LIMIT), head))
         raw = b"".join(pieces)
         builder = self._builder()
+        if lost is not None and lost.kind is FaultKind.GARBAGE:
+            builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
         value = None if lost else self._read_body(raw, decoder, builder)
         attempt = Attempt(builder.build(), head, raw, value, lost=lost)
         text = self._join(attempt)
@@ -394,10 +396,10 @@ class Pipe:
             yield Write(raw)
         yield from self._rest()
 
-    def _rest(self) -> Generator[Command, Reply, None]:
+    def _rest(self, *, raises: bool = True) -> Generator[Command, Reply, None]:
         while isinstance(reply := (yield READ), bytes) and reply:
             yield Write(reply)
-        if isinstance(reply, Lost):
+        if isinstance(reply, Lost) and raises:
             yield Reraise(reply.error)
 
     # --- the decision -----------------------------------------------------------------------
@@ -540,8 +542,9 @@ class Pipe:
             yield Reraise(attempt.lost.error)
             return
         if self._open:
-            if attempt.lost is None:  # behind a break there is nothing, and all was said before it
-                yield from self._rest()
+            if attempt.lost is None:  # behind a break there is nothing
+                # All was said: a connection that breaks behind the end mark is no news.
+                yield from self._rest(raises=bool(self._left_alone))
             return
         assert attempt.head is not None
         head = attempt.head

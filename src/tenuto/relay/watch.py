@@ -96,7 +96,9 @@ class Watch:
                 wait_s=wait_s,
             )
 
-    def sending(self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None) -> None:
+    def sending(
+        self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None
+    ) -> None:
         """Another request follows."""
         self.rungs.append(action.rung)
         if action.recovery is Recovery.CONTINUATION:
@@ -157,7 +159,9 @@ class Watch:
         if self.ended:
             return
         self.emit("cancelled", output_chars=output_chars, attempts=len(self.usage))
-        self._end("partial" if output_chars else "failed", "cancelled", Outcome.CANCELLED, output_chars)
+        self._end(
+            "partial" if output_chars else "failed", "cancelled", Outcome.CANCELLED, output_chars
+        )
 
     def _end(self, status: str, reason: str, outcome: Outcome, chars: int) -> Report:
         self.ended = True
@@ -184,7 +188,9 @@ class Watch:
         return report
 
 
-_REPAIRING = frozenset({"ask for the call again", "answer the calls as failed", "ask for the missing call"})
+_REPAIRING = frozenset(
+    {"ask for the call again", "answer the calls as failed", "ask for the missing call"}
+)
 
 
 def _counts(usage: Usage | None) -> dict[str, int | None] | None:

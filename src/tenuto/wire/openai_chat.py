@@ -374,13 +374,15 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
     index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
     if isinstance(part, dict) and not index:
         _parse_part(part, event, signals)
-    stop = read_stop(choice.get("finish_reason"), f"choices[{index}].finish_reason")
+    raw = choice.get("finish_reason")
+    stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
     if stop is not None:
         signals.append(_with_sequence(stop, choice))
-    # OpenRouter: the upstream's own value; it may be graver than the one that it is mapped to.
-    native = read_stop(choice.get("native_finish_reason"), f"choices[{index}].native_finish_reason")
-    if native is not None and native.known and stop is not None and native.reason != stop.reason:
-        signals.append(native)
+        # OpenRouter: the upstream's own value; it may be graver than the one it is mapped to.
+        upstream = choice.get("native_finish_reason")
+        native = read_stop(upstream, f"choices[{index}].native_finish_reason")
+        if native is not None and native.known and native.reason != stop.reason:
+            signals.append(native)
     if choice.get("error") and isinstance(choice.get("error"), dict):
         signals.append(FaultSeen(read_fault(choice["error"])))
 

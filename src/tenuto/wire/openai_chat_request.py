@@ -35,6 +35,7 @@ from tenuto.core.arguments import Finding, judge
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode
 
+
 class _Asked(msgspec.Struct):
     """The members that are looked at, in one reading of the body."""
 
@@ -77,7 +78,7 @@ class ChatRequest:
         # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
         # split: then this is no request for us.
         halves = b"\\ud" in body or b"\\uD" in body
-        if halves or any(str(v.get("role")) not in _ASKING or _private(v) for v in values):
+        if halves or any(v.get("role") not in _ASKING or _private(v) for v in values):
             self._split()
 
     def _split(self) -> None:
