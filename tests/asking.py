@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import openai
-
 import pytest
 
 from tenuto.sim import Bare, Case, Simulator

@@ -104,5 +104,3 @@ class FarSide:
         self._server.shutdown()
         self._thread.join()
         self._server.server_close()
-
-

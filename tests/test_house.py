@@ -86,7 +86,8 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
 
 def readme_examples() -> list[str]:
     """The Python examples of the README, in their order."""
-    return re.findall(r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(), re.M | re.S)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
 
 
 def with_all_that_they_need(*names: str) -> set[str]:

@@ -5,7 +5,7 @@ import page_ladders
 import page_policy
 import page_stops
 
-from tenuto.core.machine import LADDERS
+from tenuto.core.ladders import LADDERS
 from tenuto.core.policy import RULES
 from tenuto.wire.openai_chat import STOPS
 

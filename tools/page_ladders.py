@@ -7,20 +7,12 @@ from page import code, codes, table
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
-from tenuto.core.machine import (
-    CONSECUTIVE,
-    ENDINGS,
-    LADDERS,
-    LIMITS,
-    Facts,
-    Rung,
-    State,
-    View,
-)
+from tenuto.core.ladders import ENDINGS, LADDERS, Rung
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.response import Builder
 from tenuto.core.signals import CallDelta, TextDelta
+from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 from tenuto.wire.base import Shown, Wire
 from tenuto.wire.registry import wires
 

@@ -19,7 +19,7 @@ def render() -> str:
     """The page."""
     told = attributes(Dialect.__doc__)
     lines = [HEAD]
-    head = ["Provider", "Wire", "Hosts", "`server`", "`prefill`", "`output_key`", "`sends_no_stop`"]
+    head = ["Provider", "Wire", "Hosts", "`server`", "`prefill`", "`output_key`", "`reasoning_key`"]
     lines += table([*head, "Source"], _rows())
     lines += ["", "## Columns", ""]
     lines += table(["Column", "Meaning"], ([code(k), sentence(v)] for k, v in told.items()))
@@ -29,7 +29,7 @@ def render() -> str:
 def _rows() -> Iterator[list[str]]:
     for row in (*PROVIDERS, UNKNOWN):
         dialect = row.dialect
-        flags = (yes(dialect.prefill), code(dialect.output_key), yes(dialect.sends_no_stop))
+        flags = (yes(dialect.prefill), code(dialect.output_key), code(dialect.reasoning_key))
         yield [dialect.name, code(row.wire), *_known_by(row), *flags, row.source or "–"]
 
 

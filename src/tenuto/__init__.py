@@ -1,7 +1,7 @@
 """Tenuto finds out why a language model stopped, and finishes the turn.
 
-    client = tenuto.wrap(openai.OpenAI())     # used exactly as before
-    stop = tenuto.detect(response)            # SDK object, dict, or bytes
+client = tenuto.wrap(openai.OpenAI())     # used exactly as before
+stop = tenuto.detect(response)            # SDK object, dict, or bytes
 """
 
 from tenuto.clients.wrap import wrap

@@ -410,3 +410,12 @@ def test_a_whole_call_is_handed_on_as_it_came(play, stage, mode, way):
     assert (got.calls, got.message, got.finish) == (bare.calls, bare.message, bare.finish)
     first, second = turn.replay.requests
     assert first.body == second.body
+
+
+@pytest.mark.behaviour("N7a", "S1")
+def test_whole_calls_of_a_stream_that_breaks_off_are_not_handed_out(play, way):
+    """Their arguments parse, but nothing says that the batch is whole: the stop is only inferred."""
+    turn = play(R("", TOOL, [WHOLE], dropped=True), R("", TOOL, [SECOND]))
+    got = turn.tell("stream", way, **FILES)
+    assert got.raw_arguments == [SECOND.arguments]
+    assert turn.sent == 2

@@ -17,7 +17,7 @@ from wrapping import QUICK, Wrapped
 import tenuto
 from tenuto.core.advice import ADVICE
 from tenuto.core.events import EVENTS
-from tenuto.core.machine import ENDINGS, LADDERS
+from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.sim import CASES, Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -136,7 +136,6 @@ def test_what_is_left_alone_breaks_as_it_would_without_tenuto(sim, name, way):
     assert issubclass(got[0][0], Exception)
 
 
-@pytest.mark.behaviour("P8c")
 def test_headers_that_are_meant_for_tenuto_never_go_upstream(sim):
     bare = openai.OpenAI(
         base_url=sim.base_url, api_key="key", default_headers={"X-Tenuto-Tag": "a"}
@@ -145,7 +144,9 @@ def test_headers_that_are_meant_for_tenuto_never_go_upstream(sim):
         before = len(sim.requests)
         made.models.list()
         made.chat.completions.create(model="sim", messages=ASK["messages"])
-        made.post("/chat/completions", cast_to=object, body={"model": "sim", "messages": ASK["messages"]})
+        made.post(
+            "/chat/completions", cast_to=object, body={"model": "sim", "messages": ASK["messages"]}
+        )
         with pytest.raises(openai.BadRequestError):
             made.post("/chat/completions", cast_to=object, body={"model": "sim"})
         seen = sim.requests[before:]

@@ -142,7 +142,9 @@ def test_custom_transports_carry_every_attempt():
     answers = iter([CUT, REST] * 2)
 
     def respond(request: Any) -> Any:
-        return httpx2.Response(200, content=next(answers), headers={"content-type": "application/json"})
+        return httpx2.Response(
+            200, content=next(answers), headers={"content-type": "application/json"}
+        )
 
     class Own(httpx2.BaseTransport):
         def handle_request(self, request: Any) -> Any:
@@ -210,12 +212,13 @@ def test_subclasses_of_either_client_keep_what_they_add():
     with halves() as far:
         http = Counting("mine")
         client: Any = Own("acme", far.base_url, http)
-        wrapped = wrap(client)
+        wrapped: Any = wrap(client)
         assert isinstance(wrapped, Own)
         assert wrapped.tenant == "acme"
-        assert wrapped._client.name == "mine"
+        inner: Any = wrapped._client
+        assert inner.name == "mine"
         assert said(wrapped) == WHOLE
-        assert wrapped._client.sent == 2
+        assert inner.sent == 2
         assert wrapped.tool._client is wrapped
         assert client.tool._client is client
         wrapped.close()
@@ -233,7 +236,6 @@ def test_azure_is_wrapped_as_well():
             assert b"/openai/deployments/m/chat/completions?api-version=2026-01-01" in head
 
 
-@pytest.mark.behaviour("P8c")
 def test_copies_of_a_wrapped_client_stay_wrapped_and_the_original_stays_bare(sim):
     client = bare(sim.base_url)
     client.chat.completions  # noqa: B018 - resources are made once and point at their client
@@ -249,7 +251,7 @@ def test_copies_of_a_wrapped_client_stay_wrapped_and_the_original_stays_bare(sim
     wrapped.close()
 
 
-@pytest.mark.behaviour("P8c", "P1b")
+@pytest.mark.behaviour("P1b")
 def test_wrapping_twice_is_wrapping_once(sim):
     client = bare(sim.base_url)
     once = tenuto.wrap(client)
@@ -395,7 +397,6 @@ async def test_many_turns_of_one_async_client_run_side_by_side(sim):
     assert sim.open_streams == 0
 
 
-@pytest.mark.behaviour("P8c")
 def test_closing_the_wrapped_client_closes_its_connections(sim):
     with wrap(bare(sim.base_url)) as wrapped:
         wrapped.models.list()
@@ -410,5 +411,3 @@ def test_what_cannot_be_wrapped_is_named_with_what_can(thing):
         tenuto.wrap(thing)
     assert "openai.OpenAI" in str(caught.value)
     assert type(thing).__name__ in str(caught.value)
-
-

@@ -35,7 +35,6 @@ def test_every_reason_has_a_sentence_for_a_person(reason) -> None:
     assert "not ended" in Stop(reason, terminal=False).message
 
 
-@pytest.mark.behaviour("P8b")
 @given(st.text(max_size=200))
 def test_a_native_value_is_made_printable_and_bounded(value) -> None:
     shown = printable(value)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.core.events import Event
-from tenuto.core.machine import LIMITS
 from tenuto.core.policy import Policy
+from tenuto.core.view import LIMITS
 from tenuto.relay.commands import Head, Lost, Request, Transmit
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine

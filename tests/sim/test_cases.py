@@ -10,7 +10,6 @@ import pytest
 from asking import broken_call, in_every_mode, verdicts
 
 from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
-from tenuto.sim.history import is_json_object
 
 REQUIRED = [
     "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",

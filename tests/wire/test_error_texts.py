@@ -13,7 +13,8 @@ import pytest
 
 from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.stop import StopReason
-from tenuto.wire.openai_chat import WIRE, read_fault
+from tenuto.wire.openai_chat import WIRE
+from tenuto.wire.openai_chat_errors import read_fault
 
 K = FaultKind
 

@@ -23,7 +23,7 @@ START_TIMEOUT_S = 60.0
 _END_TIMEOUT_S = 5.0
 
 
-class ModelServerUnavailable(RuntimeError):  # noqa: N818 - like UnsupportedClient: what is the case
+class ModelServerUnavailable(RuntimeError):
     """The real model cannot be had here; the message says why and what helps."""
 
 

@@ -66,9 +66,9 @@ def recovering(client: Any, engine: Engine) -> Any:
     if library is None:
         raise TypeError(f"{type(client).__name__} is no client of {' or '.join(LIBRARIES)}")
     wrapped = copy.copy(original)
-    wrapped.__class__ = _subclass(type(original))
-    wrapped._tenuto_original = original
-    wrapped._tenuto_engine = engine
+    cls: Any = type(original)
+    wrapped.__class__ = _subclass(cls)
+    vars(wrapped).update(_tenuto_original=original, _tenuto_engine=engine)
     return wrapped
 
 

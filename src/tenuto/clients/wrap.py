@@ -18,7 +18,9 @@ SDKS: tuple[tuple[str, frozenset[str]], ...] = (("openai", frozenset({"OpenAI", 
 """Package and class names of what can be wrapped; subclasses count."""
 
 
-def wrap(client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None) -> Client:
+def wrap(
+    client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None
+) -> Client:
     """A client like this one, of the same type, that finishes its turns.
 
     It is used exactly as before. Its own settings stay in force: timeouts, retries, proxies,
@@ -51,7 +53,7 @@ def wrap(client: Client, *, policy: Policy | None = None, on_event: OnEvent | No
     engine = Engine(load_policy() if policy is None else policy, on_event)
     wrapped = copy.copy(client)
     _forget_resources(wrapped, client)
-    wrapped._client = recovering(http, engine)  # type: ignore[attr-defined]
+    vars(wrapped)["_client"] = recovering(http, engine)
     return wrapped
 
 

@@ -56,7 +56,7 @@ class LowerReasoning:
 
 @dataclass(frozen=True, slots=True)
 class DropConstraint:
-    """Take the output constraint (JSON mode, schema) away: the rest of a document is no document."""
+    """Take the output constraint (JSON mode, schema) away: the rest of a document is none."""
 
 
 @dataclass(frozen=True, slots=True)

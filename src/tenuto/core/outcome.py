@@ -97,7 +97,7 @@ OUTCOMES: tuple[Row, ...] = (
     _row(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
     _row(Outcome.EMPTY),
 )
-"""First fit decides. `calls_missing` is no row: it is the anomaly of the same name (see `classify`)."""
+"""First fit decides. `calls_missing` is no row: it is an anomaly of the stop (see `classify`)."""
 
 
 def worst_calls(response: Response) -> Calls:

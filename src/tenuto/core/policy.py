@@ -169,10 +169,10 @@ class Policy:
 
     >>> Policy(continuation_max_attempts=5).continuation_max_attempts
     5
-    >>> Policy(on_incomplete="shout")
+    >>> Policy(empty_retries=-1)
     Traceback (most recent call last):
         ...
-    tenuto.core.errors.PolicyError: on_incomplete is 'shout', allowed is one of 'stop', 'notice', 'error'
+    tenuto.core.errors.PolicyError: empty_retries is -1, allowed is a whole number from 0 to 10
     """
 
     on_incomplete: OnIncomplete = _f("stop", str, choices=get_args(OnIncomplete))

@@ -120,7 +120,8 @@ class _Calls:
     begins a new call. Providers leave out the index, repeat it, send "" for the id, or give two
     calls one id."""
 
-    def __init__(self) -> None:
+    def __init__(self, salt: str) -> None:
+        self._salt = salt
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
 
@@ -173,7 +174,7 @@ class _Calls:
             call_id = slot.id
             if not call_id or call_id in taken:
                 odd.append("call_id_duplicate" if call_id else "call_id_missing")
-                call_id = _fresh_id(number, taken)
+                call_id = _fresh_id(self._salt, number, taken)
             taken.add(call_id)
             calls.append(ToolCall(call_id, slot.name, text, finding, detail))
         return tuple(calls), tuple(dict.fromkeys(odd))
@@ -183,9 +184,10 @@ def _differ(one: str | None, other: str) -> bool:
     return bool(one and other) and one != other
 
 
-def _fresh_id(number: int, taken: Iterable[str]) -> str:
+def _fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:
     """An id of nine letters and digits, which the strictest provider (Mistral) accepts."""
-    while (made := f"tenuto{number:03d}") in set(taken):
+    prefix = f"t{salt:0<5.5}" if salt else "tenuto"
+    while (made := f"{prefix}{number:03d}") in set(taken):
         number += 1
     return made
 
@@ -206,6 +208,7 @@ class Builder:
     Args:
         cap_tokens: the output limit of the request, or None where it is not known; a clean stop at
             exactly this many tokens is suspicious (N12).
+        salt: letters and digits by which ids made up here differ from those of other turns.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -215,12 +218,12 @@ class Builder:
     ('Hello', 'end_turn', 'medium')
     """
 
-    def __init__(self, cap_tokens: int | None = None) -> None:
+    def __init__(self, cap_tokens: int | None = None, salt: str = "") -> None:
         self._cap_tokens = cap_tokens
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._calls = _Calls()
+        self._calls = _Calls(salt)
         self._stops: dict[tuple[str, str], StopSeen] = {}
         self._stop_repeated = False
         self._usage: Usage | None = None

@@ -86,7 +86,7 @@ class Stop:
         reason: the normalized reason.
         raw: the provider's own value as it came, or None where it gave none.
         field: the path of the native field (`choices[0].finish_reason`), or None.
-        detail: a finer word (`recitation`, `guardrail`, `system_resource`, `time_limit`, …), or None.
+        detail: a finer word (`recitation`, `guardrail`, `time_limit`, …), or None.
         confidence: high for a known value, medium for an unknown or inferred one, low for none.
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
         terminal: False while a stream may still go on.

@@ -6,6 +6,7 @@ nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 from tenuto.core.fault import FaultKind
@@ -104,5 +105,8 @@ class Lost:
 
 Command = Transmit | Read | Open | Write | Wait | Reraise
 Reply = Head | bytes | Lost | None
+
+Run = Generator[Command, Reply, None]
+"""A turn, or a part of one, as the driver sees it."""
 
 READ = Read()

@@ -13,8 +13,7 @@ import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from typing import Protocol, assert_never
 
-from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Wait, Write
-from tenuto.relay.pipe import Run
+from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Run, Transmit, Wait, Write
 
 
 class Upstream(Protocol):

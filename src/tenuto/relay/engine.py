@@ -9,8 +9,9 @@ from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import by_url
 from tenuto.relay import schema
-from tenuto.relay.commands import Request
-from tenuto.relay.pipe import Pipe, Run, Surroundings
+from tenuto.relay.commands import Request, Run
+from tenuto.relay.pipe import Pipe
+from tenuto.relay.turn import Surroundings
 from tenuto.wire.registry import wire_for_path
 
 

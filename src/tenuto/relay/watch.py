@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from tenuto.core.actions import Action, AppendAssistant, Finish, Recovery, Send
 from tenuto.core.events import Event, OnEvent, Report
-from tenuto.core.machine import ENDINGS, Budget, Facts, State
+from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
+from tenuto.core.view import Budget, Facts, State
 
 log = logging.getLogger("tenuto")
 

@@ -30,14 +30,12 @@ class Dialect:
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
-        sends_no_stop: True where an orderly end without a stop is usual (N1a).
     """
 
     name: str = "unknown"
     prefill: bool = False
     output_key: str = "max_tokens"
     reasoning_key: str = ""
-    sends_no_stop: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,19 @@
 
 https://platform.openai.com/docs/api-reference/chat (read through openai-python 3.54, 2026-11-21:
 `openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). From top to bottom: the stop
-table, the error table, reading, and the faces of an ending. The request's side stands in
-`openai_chat_request`, the writing side in `openai_chat_render`.
+table, reading, and the faces of an ending. The error table stands in `openai_chat_errors`, the
+request's side in `openai_chat_request`, the writing side in `openai_chat_render`.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
@@ -30,11 +27,13 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import CLEAN, GRAVITY, StopReason, printable
+from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, WireRequest
 from tenuto.wire.json import decode_object
+from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
+from tenuto.wire.retry_after import retry_after_s
 
 _R = StopReason
 
@@ -149,191 +148,6 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
     if found:
         return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
     return StopSeen(raw, field, _R.UNKNOWN, known=False)
-
-
-# --- errors -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRow:
-    """One way in which this wire says that something failed: by code or type, or by its words."""
-
-    kind: FaultKind
-    codes: frozenset[str] = frozenset()
-    words: re.Pattern[str] | None = None
-    statuses: range = range(0)
-
-
-def _row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
-    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
-    return ErrorRow(kind, frozenset(codes), pattern, statuses)
-
-
-_K = FaultKind
-
-ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", "tenuto_incomplete"),
-    _row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
-    _row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
-    _row(
-        _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_(?:completion_)?tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
-        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})",
-    ),
-    _row(
-        _K.PREFILL_REJECTED,
-        words=r"assistant message prefill|must end with a user message|prefilling assistant message"
-        r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
-        r"|prefill is incompatible|2 or more assistant messages",
-    ),
-    _row(
-        _K.UNKNOWN_KEY,
-        words=r"unrecognized request arguments? supplied: (?P<list>[\w, .\[\]]+)"
-        r"|unknown (?:parameter|field)s?: '(?P<unknown>[^']+)'"
-        r"|unsupported parameter: '(?P<unsupported>[^']+)'"
-        r"|property '(?P<property>[^']+)' is unsupported"
-        r"|extra inputs are not permitted, field: '(?P<extra>[^']+)'"
-        r"|(?P<pydantic>[\w.\[\]]+): extra inputs are not permitted",
-    ),
-    _row(
-        _K.CONTEXT_OVERFLOW,
-        "context_length_exceeded",
-        "exceed_context_size_error",
-        "max_tokens_exceeded",
-        "token_limit_exceeded",
-        "1039",
-        words=r"maximum context length|exceeds the available context size|prompt is too long"
-        r"|exceed context limit|input token count .* exceeds|input is too long"
-        r"|longer than the model's context length",
-    ),
-    _row(
-        _K.CONTENT_BLOCKED,
-        "content_filter",
-        "responsibleaipolicyviolation",
-        "content_policy_violation",
-        "datainspectionfailed",
-        "data_inspection_failed",
-        "invalid_prompt",
-        "1301",
-        "1026",
-        "1027",
-        words=r"inappropriate content|input was flagged",
-    ),
-    _row(_K.REFUSED, "refusal"),
-    # Comes with status 429, but waiting does not help.
-    _row(_K.AUTHENTICATION, "insufficient_quota", "1008"),
-    _row(
-        _K.RATE_LIMITED,
-        "rate_limit_exceeded",
-        "rate_limit_error",
-        "1002",
-        statuses=range(429, 430),
-    ),
-    _row(
-        _K.OVERLOADED,
-        "overloaded_error",
-        "provider_overloaded",
-        "provider_unavailable",
-        "engine_overloaded",
-        statuses=range(529, 530),
-    ),
-    _row(_K.OVERLOADED, statuses=range(503, 504)),
-    _row(_K.TIMEOUT, "timeout", "timeout_error", "1001", statuses=range(504, 505)),
-    _row(_K.TIMEOUT, statuses=range(408, 409)),
-    _row(
-        _K.AUTHENTICATION,
-        "invalid_api_key",
-        "authentication_error",
-        "permission_error",
-        "1004",
-        "2049",
-        statuses=range(401, 404),
-    ),
-    _row(_K.INVALID_REQUEST, "invalid_request_error", statuses=range(400, 500)),
-    _row(_K.SERVER),
-)
-"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
-
-
-_SEARCHED_CHARS = 2_000
-"""Errors say what they are at their beginning; what follows may be the whole prompt."""
-
-
-def read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    """The fault that an error object (or a bare text) means.
-
-    >>> read_fault({"message": "max_tokens is too large: 9. This model supports at most 5 …"}).kind
-    <FaultKind.OUTPUT_BUDGET_TOO_LARGE: 'output_budget_too_large'>
-    """
-    codes, message = _error_words(error)
-    status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
-    for row in ERRORS:
-        found = row.words.search(message, 0, _SEARCHED_CHARS) if row.words else None
-        by_code = any(code in row.codes for code in codes)
-        if by_code or found or status in row.statuses or row is ERRORS[-1]:
-            groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
-            allowed = groups.get("allowed") or groups.get("maximum")
-            named = tuple(
-                name.strip() for v in groups.values() for name in v.split(",") if name.strip()
-            )
-            return Fault(
-                row.kind,
-                code=printable(codes[0]) if codes else "",
-                message=message,
-                status=status,
-                allowed_tokens=int(allowed) if allowed else None,
-                keys=named if row.kind is _K.UNKNOWN_KEY else (),
-                retry_after_s=retry_after_s,
-            )
-    raise AssertionError("the last row of ERRORS fits everything")
-
-
-def _error_words(error: object) -> tuple[list[str], str]:
-    """The codes and types of an error object, most particular first, and its message."""
-    if not isinstance(error, dict):
-        return [], error if isinstance(error, str) else ""
-    inner = error.get("innererror")
-    metadata = error.get("metadata")
-    places = (
-        inner.get("code") if isinstance(inner, dict) else None,
-        metadata.get("error_type") if isinstance(metadata, dict) else None,
-        error.get("code"),
-        error.get("type"),
-        error.get("status_code"),
-    )
-    codes = [code for place in places if (code := _code(place))]
-    messages = (error.get(key) for key in ("message", "status_msg", "detail"))
-    return codes, next((text for message in messages if (text := _message(message))), "")
-
-
-def _code(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip().lower()
-    return str(value) if isinstance(value, int) and abs(value) < 1_000_000 else ""
-
-
-def _message(value: object) -> str:
-    """A message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and words."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        value = value.get("detail")
-    if not isinstance(value, list):
-        return ""
-    found = [item for item in value[:10] if isinstance(item, dict)]
-    paths = [loc if isinstance(loc := item.get("loc"), list) else [] for item in found]
-    return "; ".join(
-        ".".join(str(step) for step in path[:10] if isinstance(step, str) and step != "body")
-        + f": {item.get('msg')}"
-        for path, item in zip(paths, found, strict=True)
-        if isinstance(item.get("msg"), str)
-    )
-
-
-def _is_status(code: str) -> bool:
-    return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -602,6 +416,8 @@ class OpenAIChat:
     """The wire as the relay uses it (`wire.base.Wire`)."""
 
     name = "openai-chat"
+    stops = STOPS
+    errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
     read_flowing = staticmethod(read_flowing)
@@ -648,18 +464,10 @@ class OpenAIChat:
         return data.strip() == b"[DONE]"
 
     def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; `Retry-After` in seconds is read."""
+        """The fault of an HTTP error response; what it asks to wait is read."""
         value = decode_object(body)
         error = (_error_of(value) or value) if isinstance(value, dict) else ""
-        return read_fault(error, status, _seconds(headers.get("retry-after")))
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        seconds = float(value) if value else -1.0
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < math.inf else None
+        return read_fault(error, status, retry_after_s(headers))
 
 
 WIRE = OpenAIChat()

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -131,10 +131,21 @@ class ChatRequest:
                 case DropKeys(keys):
                     dropped = keys
         for key in dropped:
-            members.pop(key, None)
+            _drop(members, key, dropped)
         rows = [_without(row, dropped) for row in rows] if dropped else rows
         members["messages"] = b"[" + b",".join(rows) + b"]"
         return _joined(members)
+
+
+def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
+    """Leave out a key that the provider rejects. An output limit is a cap on cost and must not be
+    lost with its key: it moves to the other one, unless that is rejected too."""
+    value = members.pop(key, None)
+    if value is None or key not in OUTPUT_KEYS:
+        return
+    other = next(k for k in OUTPUT_KEYS if k != key)
+    if other not in dropped:
+        members.setdefault(other, value)
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
@@ -148,12 +159,26 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     """
     try:
         body.decode()  # members that are only carried on are not looked at below
-        asked = _read(body)
-        if not asked.messages:
+        asked = _asked(body)
+        if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
             return None
         return ChatRequest(body, asked.messages, _facts(asked, probe_max_tokens))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+
+
+def _asked(body: bytes) -> _Asked:
+    """The members that are looked at, in one reading; a number that no double holds, somewhere in
+    a row, takes a second and more lenient one."""
+    try:
+        return _read(body)
+    except msgspec.DecodeError:
+        members = _members.decode(body)
+        known = {key: members[key] for key in _Asked.__struct_fields__ if key in members}
+        lists = {key: known.pop(key) for key in ("tools", "functions") if key in known}
+        rows = [decode_object(bytes(row)) for row in _rows.decode(known.pop("messages", b"[]"))]
+        values: dict[str, Any] = {key: decode_object(bytes(raw)) for key, raw in known.items()}
+        return _Asked(messages=cast("list[JsonObject]", rows), **values, **lists)
 
 
 def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:

@@ -20,7 +20,7 @@ _BOM = b"\xef\xbb\xbf"
 _CR = 0x0D
 
 
-class EventTooLarge(Exception):  # noqa: N818 - a finding about the far side, not our failure
+class EventTooLarge(Exception):
     """An event passed the limit; internal to the relay, which turns it into a fault."""
 
 

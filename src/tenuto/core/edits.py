@@ -1,0 +1,150 @@
+"""What each rung sends: the edits of the caller's own request, made from a `View`."""
+
+from __future__ import annotations
+
+from tenuto.core import hints
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendFailedCalls,
+    AppendUser,
+    DropConstraint,
+    DropKeys,
+    Edit,
+    FreeToolChoice,
+    LowerReasoning,
+    SetOutputBudget,
+)
+from tenuto.core.arguments import Finding
+from tenuto.core.response import ToolCall
+from tenuto.core.view import View
+
+
+def _set_budget(view: View, boosts: int) -> tuple[Edit, ...]:
+    return (SetOutputBudget(view.budget(boosts)),)
+
+
+def _lifted(view: View) -> tuple[Edit, ...]:
+    return (FreeToolChoice(), *((DropConstraint(),) if view.facts.structured else ()))
+
+
+def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
+    hint = hints.CONTINUE_DOCUMENT if view.facts.structured else hints.CONTINUE
+    said = AppendAssistant(view.said, prefill, view.facts.reasoning)
+    rows: tuple[Edit, ...] = (said,) if prefill else (said, AppendUser(hint))
+    return (*rows, *_set_budget(view, boosts), *_lifted(view))
+
+
+def continue_prefill(view: View) -> tuple[Edit, ...]:
+    return _go_on(view, prefill=True, boosts=view.boosts + 1)
+
+
+def continue_hint(view: View) -> tuple[Edit, ...]:
+    return _go_on(view, prefill=False, boosts=view.boosts + 1)
+
+
+def resume_prefill(view: View) -> tuple[Edit, ...]:
+    return _go_on(view, prefill=True, boosts=view.boosts)
+
+
+def resume_hint(view: View) -> tuple[Edit, ...]:
+    return _go_on(view, prefill=False, boosts=view.boosts)
+
+
+def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
+    said = AppendAssistant(view.said, reasoning=view.facts.reasoning)
+    return (said, *edits) if view.said else edits
+
+
+def repeat_call(view: View) -> tuple[Edit, ...]:
+    budget = _set_budget(view, view.boosts + 1)
+    return (*_after_said(view, AppendUser(hints.REPEAT_CALL)), *budget)
+
+
+def repair_call(view: View) -> tuple[Edit, ...]:
+    budget = _set_budget(view, view.boosts + 1)
+    return (*_after_said(view, AppendUser(hints.REPAIR_CALL)), *budget)
+
+
+_RESULTS = {
+    Finding.WHOLE: hints.CALL_SKIPPED_RESULT,
+    Finding.EMPTY: hints.CALL_CUT_RESULT,
+    Finding.TRUNCATED: hints.CALL_CUT_RESULT,
+    Finding.MALFORMED: hints.CALL_MALFORMED_RESULT,
+}
+
+
+def failed_results(calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
+    """A failed result for every call of a broken batch, in the order of the calls (T5)."""
+    broken = any(call.finding is not Finding.WHOLE for call in calls)
+    return tuple(_RESULTS[call.finding] if broken else hints.CALL_CUT_RESULT for call in calls)
+
+
+def answer_calls(view: View) -> tuple[Edit, ...]:
+    calls = view.response.calls
+    rows = AppendFailedCalls(view.said, calls, failed_results(calls), view.facts.reasoning)
+    return (rows, *_set_budget(view, view.boosts + 1))
+
+
+def lower_reasoning(view: View) -> tuple[Edit, ...]:
+    return (LowerReasoning(), *_set_budget(view, view.boosts + 1))
+
+
+def reason_less(view: View) -> tuple[Edit, ...]:
+    return (AppendUser(hints.REASON_LESS), *_set_budget(view, view.boosts + 1))
+
+
+def answer_now(view: View) -> tuple[Edit, ...]:
+    return (AppendUser(hints.ANSWER_NOW),)
+
+
+def nudge(view: View) -> tuple[Edit, ...]:
+    return (AppendUser(hints.AFTER_TOOL_RESULT),)
+
+
+def rephrase(view: View) -> tuple[Edit, ...]:
+    return (AppendAssistant(hints.EMPTY_WITH_TOOLS_NOTE), AppendUser(hints.EMPTY_WITH_TOOLS))
+
+
+def ask_again(view: View) -> tuple[Edit, ...]:
+    return (AppendUser(hints.EMPTY),)
+
+
+def ask_for_call(view: View) -> tuple[Edit, ...]:
+    return _after_said(view, AppendUser(hints.CALL_MISSING))
+
+
+def same_again(view: View) -> tuple[Edit, ...]:
+    return view.state.last_edits
+
+
+def clamp(view: View) -> tuple[Edit, ...]:
+    fault = view.response.fault
+    allowed = (fault.allowed_tokens if fault else None) or view.policy.default_max_tokens
+    kept = tuple(e for e in view.state.last_edits if not isinstance(e, SetOutputBudget))
+    return (*kept, SetOutputBudget(view.bounded(allowed)))
+
+
+def drop_keys(view: View) -> tuple[Edit, ...]:
+    fault = view.response.fault
+    named = [*_dropped_keys(view.state.last_edits), *(fault.keys if fault else ())]
+    kept = tuple(e for e in view.state.last_edits if not isinstance(e, DropKeys))
+    return (*kept, DropKeys(tuple(dict.fromkeys(named))))
+
+
+def _dropped_keys(edits: tuple[Edit, ...]) -> tuple[str, ...]:
+    return tuple(key for edit in edits if isinstance(edit, DropKeys) for key in edit.keys)
+
+
+def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """Edits, and those of the request before that hold for the rest of the turn: a key that the
+    provider rejects, it rejects again, and reasoning that used up one limit uses up the next."""
+    kinds = {type(edit) for edit in edits}
+    lasting = (e for e in before if isinstance(e, DropKeys | LowerReasoning))
+    return (*edits, *(edit for edit in lasting if type(edit) not in kinds))
+
+
+def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The same edits in other words: what is sent again as it was fails as it did (E4)."""
+    hint = next((e for e in edits if isinstance(e, AppendUser)), None)
+    others = tuple(e for e in edits if e is not hint)
+    return (*others, AppendUser(f"{hint.text} {hints.AGAIN}" if hint else hints.AGAIN))

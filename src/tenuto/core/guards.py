@@ -1,0 +1,131 @@
+"""Guards: small named conditions over a `View`. A rung is taken when all of its guards hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tenuto.core.actions import (
+    AppendAssistant,
+    SetOutputBudget,
+)
+from tenuto.core.arguments import Finding, judge
+from tenuto.core.fault import FaultKind
+from tenuto.core.stop import CLEAN
+from tenuto.core.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A named condition. `ends_as`: the reason of the turn's end where this is what stood in the
+    way; "" where its failing only means that the rung is for another case."""
+
+    name: str
+    holds: Callable[[View], bool]
+    ends_as: str = ""
+
+
+def _time_left(view: View) -> bool:
+    gone_s = view.now_s - view.state.started_s
+    limits = (view.policy.turn_timeout_s or None, view.facts.timeout_s)
+    return all(limit is None or gone_s < limit for limit in limits)
+
+
+def _room(view: View) -> bool:
+    window = view.policy.context_window_tokens
+    if window is None or view.facts.input_tokens is None:
+        return True
+    used = view.facts.input_tokens + view.facts.output_tokens
+    return window - used >= view.policy.context_min_free_tokens
+
+
+def _under_output_cap(view: View) -> bool:
+    cap = view.policy.continuation_max_output_chars
+    return cap == 0 or len(view.facts.said) <= cap
+
+
+def _fault(view: View, *kinds: FaultKind) -> bool:
+    return view.response.fault is not None and view.response.fault.kind in kinds
+
+
+def _prefilled(view: View) -> bool:
+    return any(isinstance(e, AppendAssistant) and e.prefill for e in view.state.last_edits)
+
+
+def _progress(view: View) -> bool:
+    before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
+    return not view.facts.runaway and view.said not in before
+
+
+NOT_LEFT_ALONE = Guard("may be recovered", lambda v: not v.facts.left_alone, "left_alone")
+TIME_LEFT = Guard("time is left", _time_left, "time_limit")
+TOKENS_LEFT = Guard(
+    "tokens are left", lambda v: v.tokens_left is None or v.tokens_left > 0, "budget_exhausted"
+)
+UNDER_OUTPUT_CAP = Guard("text is below the output cap", _under_output_cap, "output_cap")
+ROOM = Guard("the context window has room", _room, "context_window")
+PROGRESS = Guard("the text goes on", _progress, "runaway")
+SAID = Guard("text is kept", lambda v: bool(v.said))
+NOTHING_SAID = Guard("no text is kept", lambda v: not v.said)
+PREFILL = Guard("the model takes a prefill", lambda v: v.facts.prefill)
+PREFILLED = Guard("the last request held a prefill", _prefilled)
+PREFILL_REJECTED = Guard(
+    "the provider rejects prefills", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
+)
+HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
+RUN_COMPLETE = Guard(
+    "the policy runs the whole calls of a cut response",
+    lambda v: v.policy.truncated_calls == "execute_complete",
+)
+SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
+LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
+EMPTY_RECOVERY = Guard(
+    "empty answers are recovered", lambda v: v.policy.empty_recovery, "empty_output"
+)
+AFTER_TOOL_RESULT = Guard("a tool result came just before", lambda v: v.facts.after_tool_result)
+TOOLS = Guard("tools are attached", lambda v: v.facts.tools)
+CLEAN_END = Guard("the stop is a clean one", lambda v: v.response.stop.reason in CLEAN)
+RETRYABLE = Guard(
+    "a retry can help",
+    lambda v: v.response.fault is None or v.response.fault.retryable,
+    "provider_error",
+)
+SDK_RETRIES = Guard(
+    "it is the first attempt's status", lambda v: v.facts.http_error and v.state.attempts == 1
+)
+BUDGET_TOO_LARGE = Guard(
+    "the provider names an output limit that was not tried yet",
+    lambda v: (
+        _fault(v, FaultKind.OUTPUT_BUDGET_TOO_LARGE)
+        and v.response.fault is not None
+        and bool(v.response.fault.allowed_tokens)
+        and SetOutputBudget(v.response.fault.allowed_tokens or 0) not in v.state.last_edits
+    ),
+)
+KEYS_REJECTED = Guard(
+    "the provider names keys that it rejects",
+    lambda v: (
+        _fault(v, FaultKind.UNKNOWN_KEY)
+        and v.response.fault is not None
+        and bool(v.response.fault.keys)
+    ),
+)
+NOTHING_NEW = Guard(
+    "the continuation added nothing",
+    lambda v: v.state.continuing and v.facts.new_chars == 0 and not v.response.calls,
+)
+BROKEN_DOCUMENT = Guard(
+    "the continued document does not parse",
+    lambda v: (
+        v.state.continuing
+        and v.facts.structured
+        and not v.response.calls
+        and judge(v.facts.said).finding is not Finding.WHOLE
+    ),
+)
+
+# What ended such a turn is the fault, not that no time is left to try again (C5).
+TIME_TO_RETRY = Guard("time is left to try again", _time_left)
+MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT)
+MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY)
+MAY_CONTINUE = (*MAY_SEND, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)

@@ -1,0 +1,272 @@
+"""The whole policy of the system: LADDERS, from an outcome to its rungs, and ENDINGS, for what is
+left when no rung is. The documentation's table and state diagram are drawn from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tenuto.core import edits
+from tenuto.core.actions import (
+    Edit,
+    Recovery,
+    Status,
+)
+from tenuto.core.guards import (
+    AFTER_TOOL_RESULT,
+    BROKEN_DOCUMENT,
+    BUDGET_TOO_LARGE,
+    CLEAN_END,
+    EMPTY_RECOVERY,
+    HAS_CALLS,
+    KEYS_REJECTED,
+    LOWER_REASONING,
+    MAY_CONTINUE,
+    MAY_RETRY,
+    MAY_SEND,
+    NOT_LEFT_ALONE,
+    NOTHING_NEW,
+    NOTHING_SAID,
+    PREFILL,
+    PREFILL_REJECTED,
+    PREFILLED,
+    RETRYABLE,
+    ROOM,
+    RUN_COMPLETE,
+    SAID,
+    SDK_RETRIES,
+    SOME_RUNNABLE,
+    TOKENS_LEFT,
+    TOOLS,
+    UNDER_OUTPUT_CAP,
+    Guard,
+)
+from tenuto.core.outcome import Outcome
+from tenuto.core.view import Budget, Suggestion, View
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """One way to go on: taken when every guard holds and the budget is not spent.
+
+    A rung without `edits` ends the turn: as `ends` says, or as the outcome's row in `ENDINGS`."""
+
+    name: str
+    guards: tuple[Guard, ...]
+    edits: Callable[[View], tuple[Edit, ...]] | None = None
+    budget: Budget | None = None
+    recovery: Recovery = Recovery.RETRY
+    waits: bool = False
+    ends: tuple[Status, str] | None = None
+    whole_calls_only: bool = False
+    as_received: bool = False
+
+
+def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+    guards = (*MAY_CONTINUE, *more)
+    return Rung(name, guards, edits, Budget.CONTINUATION, Recovery.CONTINUATION)
+
+
+def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+    guards = (RETRYABLE, *MAY_RETRY, SAID, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT, *more)
+    return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
+
+
+_BREAK = (
+    Rung(
+        "send again",
+        (RETRYABLE, *MAY_RETRY, NOTHING_SAID),
+        edits.same_again,
+        Budget.FAULT_RETRY,
+        Recovery.RETRY,
+        waits=True,
+    ),
+    _resumption("resume after a prefill", edits.resume_prefill, PREFILL),
+    _resumption("resume after a hint", edits.resume_hint),
+)
+
+_CALLS = {
+    outcome: (
+        Rung(
+            "hand on the whole calls",
+            (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
+            ends=(Status.PARTIAL, reason),
+            whole_calls_only=True,
+        ),
+        Rung(
+            "ask for the call again",
+            (*MAY_SEND, TOKENS_LEFT),
+            ask,
+            Budget.TOOL_REPAIR,
+            Recovery.TOOL_REPAIR,
+        ),
+        Rung(
+            "answer the calls as failed",
+            (*MAY_SEND, TOKENS_LEFT, HAS_CALLS),
+            edits.answer_calls,
+            Budget.TOOL_ANSWER,
+            Recovery.TOOL_REPAIR,
+        ),
+    )
+    for outcome, ask, reason in (
+        (Outcome.ARGUMENTS_CUT, edits.repeat_call, "tool_call_truncated"),
+        (Outcome.ARGUMENTS_MALFORMED, edits.repair_call, "tool_call_malformed"),
+    )
+}
+
+LADDERS: dict[Outcome, tuple[Rung, ...]] = {
+    Outcome.DONE: (
+        Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
+        Rung(
+            "end a document that does not parse",
+            (BROKEN_DOCUMENT,),
+            ends=(Status.PARTIAL, "document_broken"),
+        ),
+    ),
+    Outcome.TEXT_CUT: (
+        _continuation("continue after a prefill", edits.continue_prefill, PREFILL),
+        _continuation("continue after a hint", edits.continue_hint),
+    ),
+    **_CALLS,
+    Outcome.CALLS_MISSING: (
+        Rung(
+            "ask for the missing call",
+            MAY_SEND,
+            edits.ask_for_call,
+            Budget.MISSING_CALL,
+            Recovery.TOOL_REPAIR,
+        ),
+    ),
+    Outcome.THINKING_CUT: (
+        Rung(
+            "lower the reasoning",
+            (*MAY_SEND, NOTHING_SAID, TOKENS_LEFT, LOWER_REASONING),
+            edits.lower_reasoning,
+            Budget.THINKING,
+            Recovery.EMPTY,
+        ),
+        Rung(
+            "raise the limit and ask for less reasoning",
+            (*MAY_SEND, NOTHING_SAID, TOKENS_LEFT),
+            edits.reason_less,
+            Budget.THINKING,
+            Recovery.EMPTY,
+        ),
+    ),
+    Outcome.THINKING_ONLY: (
+        Rung(
+            "ask for the answer",
+            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
+            edits.answer_now,
+            Budget.NUDGE,
+            Recovery.EMPTY,
+        ),
+    ),
+    Outcome.EMPTY: (
+        Rung(
+            "nudge after a tool result",
+            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, AFTER_TOOL_RESULT),
+            edits.nudge,
+            Budget.NUDGE,
+            Recovery.EMPTY,
+        ),
+        Rung(
+            "pass the empty answer on",
+            (NOTHING_SAID, AFTER_TOOL_RESULT, CLEAN_END),
+            ends=(Status.PARTIAL, "empty_after_tool_result"),
+            as_received=True,
+        ),
+        Rung(
+            "ask for other words",
+            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, TOOLS, CLEAN_END),
+            edits.rephrase,
+            Budget.REPHRASE,
+            Recovery.EMPTY,
+        ),
+        Rung(
+            "ask again",
+            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
+            edits.ask_again,
+            Budget.EMPTY_RETRY,
+            Recovery.EMPTY,
+            waits=True,
+        ),
+    ),
+    Outcome.FAULT: (
+        Rung(
+            "ask for the output that is allowed",
+            (BUDGET_TOO_LARGE, *MAY_SEND, TOKENS_LEFT),
+            edits.clamp,
+            Budget.PARAMETER,
+            Recovery.PARAMETER,
+        ),
+        Rung(
+            "leave the rejected keys out",
+            (KEYS_REJECTED, *MAY_SEND),
+            edits.drop_keys,
+            Budget.PARAMETER,
+            Recovery.PARAMETER,
+        ),
+        Rung(
+            "ask with a hint instead of a prefill",
+            (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID, TOKENS_LEFT),
+            edits.resume_hint,
+            Budget.PARAMETER,
+            Recovery.PARAMETER,
+        ),
+        Rung("leave it to the SDK", (SDK_RETRIES,)),
+        *_BREAK,
+    ),
+    Outcome.DROPPED: _BREAK,
+    # These end at once, each for its own reason in ENDINGS (C6, E12).
+    Outcome.PAUSED: (),
+    Outcome.OVERFLOW: (),
+    Outcome.BLOCKED: (),
+    Outcome.REFUSED: (),
+    Outcome.CANCELLED: (),
+    Outcome.UNKNOWN: (),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ends when no rung is left.
+
+    Attributes:
+        reason: the reason where nothing more particular stood in the way.
+        kept: the status where text is kept; bare: where none is.
+        suggestion: what may help the caller.
+        hidden_by_cut: True where text that the limit cut earlier is the truth that is shown.
+    """
+
+    reason: str
+    kept: Status
+    bare: Status
+    suggestion: Suggestion
+    hidden_by_cut: bool = False
+
+
+_P, _F = Status.PARTIAL, Status.FAILED
+
+ENDINGS: dict[Outcome, Ending] = {
+    Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE, "stop"),
+    Outcome.TEXT_CUT: Ending("retry_limit", _P, _P, "increase_budget"),
+    Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P, "increase_budget"),
+    Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt", True),
+    Outcome.CALLS_MISSING: Ending("tool_calls_missing", _P, _F, "retry", True),
+    Outcome.THINKING_CUT: Ending("reasoning_budget", _P, _P, "increase_budget", True),
+    Outcome.THINKING_ONLY: Ending("empty_output", _P, _F, "retry", True),
+    Outcome.EMPTY: Ending("empty_output", _P, _F, "retry", True),
+    Outcome.PAUSED: Ending("paused", _P, _P, "retry"),
+    Outcome.OVERFLOW: Ending("context_window", _P, _F, "modify_prompt"),
+    Outcome.BLOCKED: Ending("safety_blocked", _P, _F, "modify_prompt"),
+    Outcome.REFUSED: Ending("refused", _P, _F, "modify_prompt"),
+    Outcome.DROPPED: Ending("provider_error", _P, _F, "retry", True),
+    Outcome.FAULT: Ending("provider_error", _P, _F, "retry", True),
+    Outcome.CANCELLED: Ending("cancelled", _P, _F, "retry"),
+    Outcome.UNKNOWN: Ending("unknown_stop", _P, _P, "stop"),
+}
+
+
+MAY_BE_REPEATED = (Outcome.FAULT, Outcome.DROPPED)
+"""Outcomes that say nothing against the request, which may be sent again as it was."""

@@ -1,0 +1,185 @@
+"""What the machine looks at: budgets, the state of a turn, the facts that it is told, and all of
+them together as a `View`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Literal
+
+from tenuto.core.actions import (
+    AppendAssistant,
+    Edit,
+)
+from tenuto.core.policy import Policy
+from tenuto.core.response import Response, ToolCall, visible
+from tenuto.core.seam import trailing_space
+
+Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]
+
+
+class Budget(StrEnum):
+    """The counters of a turn. Each is bounded by the policy field that `LIMITS` names."""
+
+    CONTINUATION = "continuation"
+    TOOL_REPAIR = "tool_repair"
+    TOOL_ANSWER = "tool_answer"
+    NUDGE = "nudge"
+    REPHRASE = "rephrase"
+    EMPTY_RETRY = "empty_retry"
+    THINKING = "thinking"
+    MISSING_CALL = "missing_call"
+    FAULT_RETRY = "fault_retry"
+    PARAMETER = "parameter"
+
+
+LIMITS: dict[Budget, str] = {
+    Budget.CONTINUATION: "continuation_max_attempts",
+    Budget.TOOL_REPAIR: "continuation_tool_repair_attempts",
+    Budget.TOOL_ANSWER: "tool_answer_attempts",
+    Budget.NUDGE: "empty_nudges",
+    Budget.REPHRASE: "empty_nudges",
+    Budget.EMPTY_RETRY: "empty_retries",
+    Budget.THINKING: "thinking_retries",
+    Budget.MISSING_CALL: "missing_call_retries",
+    Budget.FAULT_RETRY: "fault_retries",
+    Budget.PARAMETER: "parameter_fixes",
+}
+
+CONSECUTIVE = frozenset({Budget.TOOL_ANSWER})
+"""Budgets that count in a row: a good response with calls gives them back (T7)."""
+
+BOOSTING = (Budget.CONTINUATION, Budget.TOOL_REPAIR, Budget.TOOL_ANSWER, Budget.THINKING)
+"""Budgets whose requests ask for more output than the one before (C17)."""
+
+
+def _nothing_spent() -> Mapping[Budget, int]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What a turn has used so far.
+
+    Attributes:
+        started_s: when the turn began, in seconds of any steady clock.
+        attempts: responses seen.
+        spent: tries used, by budget; what is not named is 0.
+        output_tokens: output tokens of all attempts so far.
+        base_tokens: the output limit that boosts multiply where the request sets none: what the
+            first unfinished answer used, None before it (C17).
+        cut: True once text was cut by the output limit: the truth about all text that is kept.
+        last_edits: the edits of the request that is being answered.
+    """
+
+    started_s: float = 0.0
+    attempts: int = 0
+    spent: Mapping[Budget, int] = field(default_factory=_nothing_spent)
+    output_tokens: int = 0
+    base_tokens: int | None = None
+    cut: bool = False
+    last_edits: tuple[Edit, ...] = ()
+
+    @property
+    def continuing(self) -> bool:
+        """Whether the request that is being answered went on from text that was kept."""
+        return any(isinstance(edit, AppendAssistant) for edit in self.last_edits)
+
+    def left(self, budget: Budget, policy: Policy) -> int:
+        """Tries of a budget that are not spent."""
+        limit: int = getattr(policy, LIMITS[budget])
+        return max(0, limit - self.spent.get(budget, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the machine is told and never finds out by itself.
+
+    Attributes:
+        said: all text that is kept, this response's included, as the caller sees or will see it.
+        reasoning: all reasoning that came in a field of its own, for providers that want it back.
+        new_chars: how many characters of it this response added.
+        runaway: True where that text has become one passage repeated up to its end (C13).
+        output_tokens: output tokens of this response, measured or estimated.
+        input_tokens: its input tokens, None where not known.
+        max_tokens: the output limit of the caller's request, None where it set none.
+        ceiling_tokens: the model's known output ceiling, None where not known.
+        prefill: whether the model goes on with a trailing assistant message.
+        lower_reasoning: whether the request has a knob for less reasoning.
+        structured: whether the request constrains the output to a document.
+        tools: whether tools are attached.
+        after_tool_result: whether the request ends in a tool result.
+        runnable: the calls of this response that are whole and satisfy their tool's parameters;
+            told only where the policy runs calls of a cut response (T3).
+        http_error: whether this response is an HTTP error status, which an SDK can retry itself.
+        left_alone: why the request must not be recovered (C28), "" where it may be.
+        timeout_s: the caller's own limit for the turn in seconds, None for none.
+    """
+
+    said: str = ""
+    reasoning: str = ""
+    new_chars: int = 0
+    runaway: bool = False
+    output_tokens: int = 0
+    input_tokens: int | None = None
+    max_tokens: int | None = None
+    ceiling_tokens: int | None = None
+    prefill: bool = False
+    lower_reasoning: bool = False
+    structured: bool = False
+    tools: bool = False
+    after_tool_result: bool = False
+    runnable: tuple[ToolCall, ...] = ()
+    http_error: bool = False
+    left_alone: str = ""
+    timeout_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that a guard or an edit may look at."""
+
+    state: State
+    response: Response
+    facts: Facts
+    policy: Policy
+    now_s: float
+
+    @property
+    def said(self) -> str:
+        """The kept text as a request may carry it: without white space at its end (C7), and none
+        at all where nobody could read it (C10, a think block alone)."""
+        return trailing_space(self.facts.said)[0] if visible(self.facts.said) else ""
+
+    @property
+    def tokens_left(self) -> int | None:
+        """Output tokens that the turn may still use (C4); None: no limit."""
+        total = self.policy.continuation_max_total_completion_tokens
+        if total is None:
+            total = 4 * self.base_tokens
+        return None if total == 0 else total - self.state.output_tokens
+
+    @property
+    def base_tokens(self) -> int:
+        """The output limit that boosts multiply: the request's own, else what the first cut answer
+        used, else the policy's default (C17)."""
+        return self.facts.max_tokens or self.state.base_tokens or self.policy.default_max_tokens
+
+    def budget(self, boosts: int) -> int:
+        """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
+        asked = self.facts.max_tokens or 0
+        return self.bounded(
+            max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), asked)
+        )
+
+    def bounded(self, tokens: int) -> int:
+        """An output limit within the policy's hard cap, what C4 leaves, and the model's ceiling."""
+        bounds = (self.tokens_left, self.policy.hard_max_tokens, self.facts.ceiling_tokens)
+        return min([tokens, *(bound for bound in bounds if bound is not None)])
+
+    @property
+    def boosts(self) -> int:
+        """How many boosted requests the turn has sent."""
+        return sum(self.state.spent.get(budget, 0) for budget in BOOSTING)

@@ -1,0 +1,180 @@
+"""The end of a turn: what the caller sees (P1a).
+
+One table of the wire says how each outcome shows; what needs nothing is handed on as it came.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core.actions import Finish, Status
+from tenuto.core.events import Report
+from tenuto.core.hints import NOTICE
+from tenuto.relay.commands import READ, Head, Lost, Open, Reraise, Run, Write
+from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.usage import summed, usage_comment, usage_line
+from tenuto.wire.base import Answer, JsonObject
+
+BODY_HEADERS = ("content-length", "content-encoding", "transfer-encoding")
+"""Headers that are true of the bytes that came, and of no others."""
+
+
+class Ending:
+    """Shows the caller how a turn ended."""
+
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
+
+    def show(self, finish: Finish, attempt: Attempt, report: Report) -> Run:
+        """The head and the bytes that are still to come."""
+        if self._as_it_came(finish, attempt):
+            yield from self._untouched(attempt, report)
+            return
+        shown = self._turn.wire.shown[finish.shown]
+        complete = finish.status is Status.COMPLETE
+        answer = self._answer(finish, attempt)
+        bare = finish.status is Status.FAILED and not shown.received
+        no_stop = (shown.error or bare) and not finish.as_received
+        if not complete and (self._turn.policy.on_incomplete == "error" or no_stop):
+            yield from self._error_end(report, shown.error or finish.reason, answer)
+            return
+        if self._turn.facts.stream and not self._turn.open:
+            yield from self._open_stream(attempt)
+        if not complete and self._turn.policy.on_incomplete == "notice":
+            notice = NOTICE.format(reason=finish.reason.replace("_", " "))
+            answer = replace(answer, text=answer.text + notice)
+            if self._turn.open:
+                yield Write(
+                    self._turn.outlet.say_rest()
+                    + self._turn.wire.render_text(self._turn.envelope(), notice)
+                )
+        if self._turn.open:
+            yield Write(self._stream_end(answer, report))
+            return
+        # The last attempt may have no head at all: its connection was lost.
+        shape = self._turn.answered or attempt
+        first, head = shape.value or {}, shape.head
+        assert head is not None
+        body = self._turn.wire.render_body(first, attempt.value or first, answer)
+        usage = ("x-tenuto-usage", usage_line(report))
+        yield Open(self._edited(head, body).plus(usage))
+        yield Write(body)
+
+    def _open_stream(self, attempt: Attempt) -> Run:
+        """Say what came as a body as the events that were asked for."""
+        shape = self._turn.answered or attempt
+        assert shape.head is not None
+        self._turn.open = True
+        self._turn.outlet.envelope = self._turn.wire.envelope(shape.value or {})
+        head = shape.head.without(*BODY_HEADERS, "content-type")
+        yield Open(head.plus(("content-type", "text/event-stream; charset=utf-8")))
+        if reasoning := "".join(self._turn.reasoning):
+            yield Write(self._turn.wire.render_reasoning(self._turn.envelope(), reasoning))
+        if text := self._turn.outlet.say(self._turn.said):
+            yield Write(text)
+
+    def _as_it_came(self, finish: Finish, attempt: Attempt) -> bool:
+        """Whether the caller gets the very bytes of this attempt."""
+        if self._turn.left_alone:
+            return True
+        response = attempt.response
+        first = attempt is self._turn.first
+        if attempt.http_error and not self._turn.open and not self._turn.said.strip():
+            return True  # the provider's own error says it best
+        if self._turn.facts.stream and not self._turn.open:
+            return False  # a body came: an SDK that waits for events would see none
+        if not first or response.mended or self._turn.outlet.writing:
+            return False
+        if finish.status is Status.COMPLETE:
+            return True
+        if self._turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
+            return False
+        if finish.as_received:
+            return True
+        shown = self._turn.wire.shown[finish.shown]
+        if shown.error or response.fault is not None or response.calls:
+            return False
+        return shown.received or shown.native == response.stop.raw
+
+    def _untouched(self, attempt: Attempt, report: Report) -> Run:
+        if self._turn.open and (out := self._turn.outlet.release() + attempt.tail):
+            yield Write(out)
+        if self._turn.left_alone and attempt.lost is not None:  # as without Tenuto
+            yield Reraise(attempt.lost.error)
+            return
+        if self._turn.open:
+            if attempt.lost is None:  # behind a break there is nothing
+                # All was said: a connection that breaks behind the end mark is no news.
+                yield from rest_of_response(raises=bool(self._turn.left_alone))
+            return
+        assert attempt.head is not None
+        head = attempt.head
+        if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
+            head = head.plus(("x-should-retry", "false"), ("x-tenuto-usage", usage_line(report)))
+        yield Open(head)
+        yield Write(attempt.raw)
+        yield from rest_of_response()  # of an error that was too long to be read
+
+    def _answer(self, finish: Finish, attempt: Attempt) -> Answer:
+        response = attempt.response
+        calls = response.calls if finish.status is Status.COMPLETE else ()
+        if finish.whole_calls_only:
+            calls = self._turn.runnable(response)
+        shown = self._turn.wire.shown[finish.shown]
+        native = shown.native
+        received = shown.received or finish.as_received or finish.status is Status.COMPLETE
+        # Of a fault `raw` is an error code, which is no stop of the wire.
+        if response.fault is None and received:
+            native = response.stop.raw or native
+        if native is None or calls:  # calls beside another stop would not be seen (E8)
+            native = self._turn.wire.clean_stop(calls)
+        return Answer(
+            text=self._turn.said,
+            reasoning="".join(self._turn.reasoning),
+            calls=calls,
+            native_stop=native,
+            usage=summed(self._turn.watch.usage),
+            raw_usage=self._raw_usage(attempt),
+        )
+
+    def _raw_usage(self, attempt: Attempt) -> JsonObject | None:
+        if self._turn.open:
+            return self._turn.outlet.raw_usage
+        values = [a.value for a in (self._turn.answered, attempt) if a is not None and a.value]
+        return next((u for v in values if (u := self._turn.wire.usage_object(v))), None)
+
+    def _stream_end(self, answer: Answer, report: Report) -> bytes:
+        envelope = self._turn.envelope()
+        include_usage = self._turn.facts.include_usage or self._turn.outlet.raw_usage is not None
+        end = self._turn.wire.render_end(envelope, answer, include_usage=include_usage)
+        comment = usage_comment(usage_line(report))
+        return self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest() + comment + end
+
+    def _error_end(self, report: Report, code: str, answer: Answer) -> Run:
+        message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
+        message += f" {report.advice}" if report.advice else ""
+        fault = self._turn.watch.last.fault if self._turn.watch.last else None
+        if fault is not None and fault.message:
+            message += f" The provider said: {fault.message}"
+        line = usage_line(report)
+        if self._turn.open:
+            spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()
+            event = self._turn.wire.render_error_event(code, message)
+            yield Write(spoken + usage_comment(line) + event)
+            return
+        body = self._turn.wire.render_error(code, message, answer)
+        head = Head(502, (("content-type", "application/json"), ("x-should-retry", "false")))
+        yield Open(head.plus(("content-length", str(len(body))), ("x-tenuto-usage", line)))
+        yield Write(body)
+
+    def _edited(self, head: Head, body: bytes) -> Head:
+        plain = head.without(*BODY_HEADERS)
+        return plain.plus(("content-length", str(len(body))))
+
+
+def rest_of_response(*, raises: bool = True) -> Run:
+    """Hand on what is left of a response as it comes."""
+    while isinstance(reply := (yield READ), bytes) and reply:
+        yield Write(reply)
+    if isinstance(reply, Lost) and raises:
+        yield Reraise(reply.error)

@@ -1,0 +1,59 @@
+"""Tokens: what one attempt used, what the caller sees of all, and what was billed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from tenuto.core.events import Report
+from tenuto.core.response import Response
+from tenuto.core.signals import Usage
+
+
+def output_tokens(response: Response, cap_tokens: int | None) -> int:
+    """Output tokens of a response: as reported, else estimated from its size and bounded by the
+    request's limit (three bytes a token is on the high side for every common tokenizer)."""
+    if response.usage is not None and response.usage.output_tokens is not None:
+        return response.usage.output_tokens
+    arguments = "".join(call.arguments for call in response.calls)
+    size = len((response.text + response.reasoning + arguments).encode("utf-8", "replace"))
+    estimate = -(-size // 3)
+    return estimate if cap_tokens is None else min(estimate, cap_tokens)
+
+
+def summed(usages: list[Usage | None]) -> Usage | None:
+    """The usage of one call: the first attempt's input, the output of all (C19)."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return replace(
+        known[0],
+        output_tokens=_sum([usage.output_tokens for usage in known]),
+        reasoning_tokens=_sum([usage.reasoning_tokens for usage in known]),
+    )
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def usage_line(report: Report) -> str:
+    """What was billed in all, attempt by attempt, as JSON on one line (C19)."""
+    attempts = [
+        None if u is None else {"input_tokens": u.input_tokens, "output_tokens": u.output_tokens}
+        for u in report.usage
+    ]
+    billed = [u.output_tokens or 0 for u in report.usage if u is not None]
+    value = {
+        "status": report.status,
+        "reason": report.reason,
+        "attempts": attempts,
+        "billed_output_tokens": sum(billed),
+    }
+    return json.dumps(value, separators=(",", ":"))
+
+
+def usage_comment(line: str) -> bytes:
+    """The same as a comment of an event stream."""
+    return f": x-tenuto-usage {line}\n\n".encode()

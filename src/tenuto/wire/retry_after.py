@@ -1,0 +1,45 @@
+"""How long a provider asks to wait before another try (P5)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, None where the headers do not say; header names are in lower case.
+
+    `retry-after-ms` is the finer form of some providers. A date is counted from the response's own
+    `date`, so that no clock is needed (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
+
+    >>> retry_after_s({"retry-after": "1.5"}), retry_after_s({"retry-after-ms": "250"})
+    (1.5, 0.25)
+    >>> retry_after_s({"date": "Sat, 21 Nov 2026 10:00:00 GMT",
+    ...                "retry-after": "Sat, 21 Nov 2026 10:00:07 GMT"})
+    7.0
+    >>> retry_after_s({"retry-after": "nan"}) is None
+    True
+    """
+    millis = _number(headers.get("retry-after-ms"))
+    if millis is not None:
+        return millis / 1_000
+    asked = headers.get("retry-after", "")
+    seconds = _number(asked)
+    return seconds if seconds is not None else _until(asked, headers.get("date", ""))
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value) if value else -1.0
+    except ValueError:
+        return None
+    return number if 0 <= number < math.inf else None
+
+
+def _until(then: str, now: str) -> float | None:
+    try:
+        seconds = (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds()
+    except (TypeError, ValueError):
+        return None
+    return max(seconds, 0.0)
