@@ -151,7 +151,9 @@ def test_a_failure_in_a_continuation_keeps_the_text(play, mode, way, failure):
     got = turn.tell(mode, way)
     assert (got.text, got.finish, got.error) == ("kept ", "length", None)
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "provider_error")
-    assert turn.sent == (2 if failure == Refused(403) else 4)
+    # A body that is lost may have been billed in full, so it counts as all that it was allowed (C4).
+    lost_body = mode == "body" and failure == FAILURES["drop"]
+    assert turn.sent == (2 if failure == Refused(403) else 3 if lost_body else 4)
 
 
 @pytest.mark.behaviour("C5")
@@ -760,3 +762,42 @@ def test_a_document_that_starts_over_is_still_one_document(wrapped, sim: Simulat
     got = wrapped().ask([ASK], response_format=form)
     assert got.text == sim.answer("Tell me.", response_format=form)
     json.loads(got.text)
+
+
+# --- what a newcomer found ----------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("C4", "C17a")
+def test_no_mixture_of_recoveries_asks_for_more_than_four_times_the_limit(play, way):
+    only_reasoning = R("", MAX, reasoning="hm", tokens=100)
+    turn = play(
+        only_reasoning,
+        R("", END, reasoning="hm", tokens=200),
+        R("", END, tokens=100),
+        R("", END, tokens=100),
+        R("", TOOL, tokens=100),
+        R("never asked for"),
+        empty_retries=5,
+    )
+    turn.tell("body", way, max_tokens=100)
+    asked = [body["max_tokens"] for body in turn.bodies]
+    assert asked[:2] == [100, 200]
+    assert sum(asked) <= 400, asked
+    assert turn.ending["reason"] == "budget_exhausted"
+
+
+@pytest.mark.behaviour("C4")
+def test_a_stream_without_usage_counts_what_each_attempt_was_allowed(play, way):
+    turn = play(*[R(f"{n} " + "word " * 60, MAX, tokens=None) for n in range(6)], R("end"))
+    turn.tell("stream", way, max_tokens=50)
+    asked = [body["max_tokens"] for body in turn.bodies]
+    assert asked == [50, 100, 50]
+    assert turn.ending["reason"] == "budget_exhausted"
+
+
+@pytest.mark.behaviour("S3")
+def test_a_stream_that_broke_behind_its_last_word_is_whole(play, way):
+    turn = play(R("All was said.", None, dropped=True), R("", END))
+    got = turn.tell("stream", way)
+    assert (got.text, got.finish, got.error) == ("All was said.", "stop", None)
+    assert turn.ending["status"] == "complete"

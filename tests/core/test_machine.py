@@ -180,6 +180,11 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
     (Outcome.THINKING_ONLY, "ask for the answer"): Situation((THOUGHT, END)),
+    (Outcome.EMPTY, "take what came before the break as the whole answer"): replace(
+        EMPTY,
+        facts=SAID,
+        state=State(last_edits=(AppendAssistant("All"), AppendUser(hints.CONTINUE))),
+    ),
     (Outcome.EMPTY, "nudge after a tool result"): EMPTY + {"facts": {"after_tool_result": True}},
     (Outcome.EMPTY, "pass the empty answer on"): replace(EMPTY, state=SPENT_REPHRASE)
     + {"facts": {"after_tool_result": True}},
@@ -208,6 +213,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "time is left": {"facts": {"timeout_s": 0.0}},
     "time is left to try again": {"facts": {"timeout_s": 0.0}},
     "tokens are left": {"state": {"output_tokens": 10**9}},
+    "tokens are left to try again": {"state": {"output_tokens": 10**9}},
     "text is below the output cap": {"policy": {"continuation_max_output_chars": 14}},
     "the context window has room": {
         "facts": {"input_tokens": 0},
@@ -234,6 +240,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
+    "the last request went on after a break, and text is kept": {"state": {"cut": True}},
     "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""

@@ -546,6 +546,15 @@ def test_white_space_that_was_not_trimmed_cannot_have_been_delivered():
         Seam("a", trimmed="\n", delivered_trimmed=" ")
 
 
+@pytest.mark.behaviour("C28a")
+def test_a_restart_in_other_words_in_mid_line_is_discarded_early():
+    said = "The moon is a celestial body orbiting our planet. It's a satellite of Earth, it's a sight to"
+    seam = Seam(said)
+    again = "The moon is a celestial body orbiting our planet. It's a beautiful sight to see."
+    assert seam.feed(again) + seam.finish() == ""
+    assert seam.kind == "diverged"
+
+
 def test_trailing_space_is_split_off():
     assert trailing_space("a b \n\t") == ("a b", " \n\t")
     assert trailing_space(" \n") == ("", " \n")

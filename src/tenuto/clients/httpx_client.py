@@ -104,8 +104,8 @@ def _send(base: Any) -> Any:
         def connect(command: Transmit) -> _Upstream | Lost:
             try:
                 response = base.send(self, exchange.request_for(command), stream=True, **options)
-            except (exchange.library.HTTPError, OSError) as error:
-                return exchange.lost(error)
+            except Exception as error:  # noqa: BLE001 - hooks raise what they like
+                return exchange.lost_or_raise(error)
             return _Upstream(exchange, response, whole=not stream)
 
         turn = Drive(run, connect)
@@ -138,8 +138,8 @@ def _async_send(base: Any) -> Any:
             made = exchange.request_for(command)
             try:
                 response = await base.send(self, made, stream=True, **options)
-            except (exchange.library.HTTPError, OSError) as error:
-                return exchange.lost(error)
+            except Exception as error:  # noqa: BLE001 - hooks raise what they like
+                return exchange.lost_or_raise(error)
             return _AsyncUpstream(exchange, response, whole=not stream)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
@@ -215,6 +215,13 @@ class _Exchange:
         """An attempt's response has begun; the first one is kept."""
         if self.first is None:
             self.first, self.first_head, self.first_whole = response, head, whole
+
+    def lost_or_raise(self, error: Exception) -> Lost:
+        """A request that could not be made. Hooks, auth flows and a client that was closed raise
+        what they like: once an attempt was answered, that must not cost what it said (C5)."""
+        if self.first is None and not isinstance(error, self.library.HTTPError | OSError):
+            raise error
+        return self.lost(error)
 
     def lost(self, error: Exception) -> Lost:
         """A failure of the transport, as a value."""

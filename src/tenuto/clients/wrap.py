@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from tenuto.clients.httpx_client import engine_of, library_of, recovering
 from tenuto.config import load_policy
-from tenuto.core.errors import UnsupportedClient
+from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.relay.engine import Engine
@@ -50,7 +50,14 @@ def wrap(
         raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
     if engine_of(http) is not None and policy is None and on_event is None:
         return client
-    engine = Engine(load_policy() if policy is None else policy, on_event)
+    if policy is not None and not isinstance(policy, Policy):
+        raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
+    if on_event is not None and not callable(on_event):
+        raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
+    before = engine_of(http)
+    if policy is None:
+        policy = before.policy if before is not None else load_policy()
+    engine = Engine(policy, on_event)
     wrapped = copy.copy(client)
     _forget_resources(wrapped, client)
     vars(wrapped)["_client"] = recovering(http, engine)

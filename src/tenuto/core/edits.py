@@ -143,6 +143,21 @@ def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edi
     return (*edits, *(edit for edit in lasting if type(edit) not in kinds))
 
 
+def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The same edits, with an output limit no larger than what the turn may still use (C4)."""
+    asked = asked_tokens(edits, view.facts.max_tokens)
+    left = view.tokens_left
+    if asked is None or left is None or asked <= left:
+        return edits
+    others = tuple(edit for edit in edits if not isinstance(edit, SetOutputBudget))
+    return (*others, SetOutputBudget(left))
+
+
+def asked_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
+    """The output limit that a request with these edits asks for; None: none."""
+    return next((edit.tokens for edit in edits if isinstance(edit, SetOutputBudget)), max_tokens)
+
+
 def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The same edits in other words: what is sent again as it was fails as it did (E4)."""
     hint = next((e for e in edits if isinstance(e, AppendUser)), None)

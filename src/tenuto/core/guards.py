@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    SetOutputBudget,
-)
+from tenuto.core import hints
+from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import CLEAN
@@ -29,6 +27,19 @@ def _time_left(view: View) -> bool:
     gone_s = view.now_s - view.state.started_s
     limits = (view.policy.turn_timeout_s or None, view.facts.timeout_s)
     return all(limit is None or gone_s < limit for limit in limits)
+
+
+def _tokens_left(view: View) -> bool:
+    return view.tokens_left is None or view.tokens_left > 0
+
+
+def _resumed(view: View) -> bool:
+    went_on = any(
+        (isinstance(edit, AppendAssistant) and edit.prefill)
+        or (isinstance(edit, AppendUser) and edit.text in (hints.CONTINUE, hints.CONTINUE_DOCUMENT))
+        for edit in view.state.last_edits
+    )
+    return went_on and bool(view.said) and not view.state.cut
 
 
 def _room(view: View) -> bool:
@@ -59,9 +70,7 @@ def _progress(view: View) -> bool:
 
 NOT_LEFT_ALONE = Guard("may be recovered", lambda v: not v.facts.left_alone, "left_alone")
 TIME_LEFT = Guard("time is left", _time_left, "time_limit")
-TOKENS_LEFT = Guard(
-    "tokens are left", lambda v: v.tokens_left is None or v.tokens_left > 0, "budget_exhausted"
-)
+TOKENS_LEFT = Guard("tokens are left", _tokens_left, "budget_exhausted")
 UNDER_OUTPUT_CAP = Guard("text is below the output cap", _under_output_cap, "output_cap")
 ROOM = Guard("the context window has room", _room, "context_window")
 PROGRESS = Guard("the text goes on", _progress, "runaway")
@@ -124,8 +133,10 @@ BROKEN_DOCUMENT = Guard(
     ),
 )
 
-# What ended such a turn is the fault, not that no time is left to try again (C5).
+# What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
-MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT)
-MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY)
-MAY_CONTINUE = (*MAY_SEND, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
+TOKENS_TO_RETRY = Guard("tokens are left to try again", _tokens_left)
+RESUMED = Guard("the last request went on after a break, and text is kept", _resumed)
+MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
+MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
+MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)

@@ -30,13 +30,13 @@ from tenuto.core.guards import (
     PREFILL,
     PREFILL_REJECTED,
     PREFILLED,
+    RESUMED,
     RETRYABLE,
     ROOM,
     RUN_COMPLETE,
     SAID,
     SDK_RETRIES,
     SOME_RUNNABLE,
-    TOKENS_LEFT,
     TOOLS,
     UNDER_OUTPUT_CAP,
     Guard,
@@ -68,7 +68,7 @@ def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: G
 
 
 def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
-    guards = (RETRYABLE, *MAY_RETRY, SAID, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT, *more)
+    guards = (RETRYABLE, *MAY_RETRY, SAID, UNDER_OUTPUT_CAP, ROOM, *more)
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
 
@@ -95,14 +95,14 @@ _CALLS = {
         ),
         Rung(
             "ask for the call again",
-            (*MAY_SEND, TOKENS_LEFT),
+            MAY_SEND,
             ask,
             Budget.TOOL_REPAIR,
             Recovery.TOOL_REPAIR,
         ),
         Rung(
             "answer the calls as failed",
-            (*MAY_SEND, TOKENS_LEFT, HAS_CALLS),
+            (*MAY_SEND, HAS_CALLS),
             edits.answer_calls,
             Budget.TOOL_ANSWER,
             Recovery.TOOL_REPAIR,
@@ -140,14 +140,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.THINKING_CUT: (
         Rung(
             "lower the reasoning",
-            (*MAY_SEND, NOTHING_SAID, TOKENS_LEFT, LOWER_REASONING),
+            (*MAY_SEND, NOTHING_SAID, LOWER_REASONING),
             edits.lower_reasoning,
             Budget.THINKING,
             Recovery.EMPTY,
         ),
         Rung(
             "raise the limit and ask for less reasoning",
-            (*MAY_SEND, NOTHING_SAID, TOKENS_LEFT),
+            (*MAY_SEND, NOTHING_SAID),
             edits.reason_less,
             Budget.THINKING,
             Recovery.EMPTY,
@@ -163,6 +163,11 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.EMPTY: (
+        Rung(
+            "take what came before the break as the whole answer",
+            (RESUMED, CLEAN_END),
+            ends=(Status.COMPLETE, "completed"),
+        ),
         Rung(
             "nudge after a tool result",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, AFTER_TOOL_RESULT),
@@ -195,7 +200,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.FAULT: (
         Rung(
             "ask for the output that is allowed",
-            (BUDGET_TOO_LARGE, *MAY_SEND, TOKENS_LEFT),
+            (BUDGET_TOO_LARGE, *MAY_SEND),
             edits.clamp,
             Budget.PARAMETER,
             Recovery.PARAMETER,
@@ -209,7 +214,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
         Rung(
             "ask with a hint instead of a prefill",
-            (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID, TOKENS_LEFT),
+            (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID),
             edits.resume_hint,
             Budget.PARAMETER,
             Recovery.PARAMETER,

@@ -18,11 +18,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tenuto.core import edits
-from tenuto.core.actions import (
-    Action,
-    Finish,
-    Send,
-)
+from tenuto.core.actions import Action, Finish, Send, Status
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
 from tenuto.core.outcome import Outcome, classify
@@ -63,7 +59,7 @@ def step(
     rung, blocked = _overridden(view, outcome, rung, blocked)
     if rung is None or rung.edits is None:
         return state, _finish(view, outcome, rung, blocked)
-    made = edits.with_lasting(rung.edits(view), state.last_edits)
+    made = edits.within(view, edits.with_lasting(rung.edits(view), state.last_edits))
     if made == state.last_edits and outcome not in MAY_BE_REPEATED:
         made = edits.varied(made)
     state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=made)
@@ -156,6 +152,7 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends
+        shown = Outcome.DONE if status is Status.COMPLETE else shown
         return Finish(status, reason, shown, name, rung.whole_calls_only, rung.as_received)
     status = ending.kept if view.said else ending.bare
     return Finish(status, blocked or ending.reason, shown, name)

@@ -7,6 +7,7 @@ what is allowed; errors and documentation are made from it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
@@ -66,7 +67,7 @@ class Rule:
             return isinstance(value, self.kind)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        whole = isinstance(value, int) or self.kind is float
+        whole = isinstance(value, int) or (self.kind is float and math.isfinite(value))
         return whole and self.least <= value <= self.most
 
     def read(self, text: str) -> object:

@@ -33,8 +33,10 @@ from tenuto.core.runaway import suffix_borders
 __all__ = ["AfterThought", "Joint", "Seam", "join", "trailing_space"]
 
 _RESTART_CHARS: Final = 24
-# From here on a restart that departs from what was said is one "in other words".
-_DIVERGED_CHARS: Final = 80
+# From here on a restart that departs from what was said is one "in other words" (C28a). Lines of a
+# log or a table may begin alike, so at the beginning of a line it takes more to tell.
+_DIVERGED_CHARS: Final = 24
+_DIVERGED_LINE_CHARS: Final = 80
 _ECHO_CHARS: Final = 6
 _DIFFERENT_CHARS: Final = 4
 _PREAMBLE_CHARS: Final = 200
@@ -123,6 +125,7 @@ class Seam:
 
     __slots__ = (
         "_alive_at",
+        "_diverged_chars",
         "_ending",
         "_exact",
         "_given",
@@ -151,6 +154,8 @@ class Seam:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
             raise ValueError("trimmed is white space, and delivered_trimmed is its start")
         self._said = said.rstrip(_CUT_CHARACTER)
+        at_line = "\n" in trimmed or not said
+        self._diverged_chars = _DIVERGED_LINE_CHARS if at_line else _DIVERGED_CHARS
         self._start = len(self._said) - len(self._said.lstrip())
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
@@ -267,7 +272,7 @@ class Seam:
             self._held = ""
             return self._settle(("echo" if self._exact else "restart", left), "", delta)
         matched = self._matched
-        if not self._exact and matched + _common(self._said[at:], delta) >= _DIVERGED_CHARS:
+        if not self._exact and matched + _common(self._said[at:], delta) >= self._diverged_chars:
             return self._settle(("diverged", 0), "")
         held = self._held + self._said[self._start : at]
         return self._settle(_NOTHING, delta, held)
@@ -353,7 +358,7 @@ class Seam:
             return _NOTHING
         if matched == len(body) and matched >= _RESTART_CHARS:
             return "restart", len(self._held)  # and was cut off before anything new came
-        return ("diverged", 0) if matched >= _DIVERGED_CHARS else _NOTHING
+        return ("diverged", 0) if matched >= self._diverged_chars else _NOTHING
 
     def _reopened(self, ending: Ending, at: int, final: bool) -> tuple[str, int] | None:
         """The code fence is opened again."""

@@ -61,8 +61,13 @@ PROVIDERS: tuple[Provider, ...] = (
         source="https://platform.kimi.ai/docs 2026-11-21",
     ),
     Provider(
-        # A trailing assistant message is continued (`--prefill-assistant`, on by default).
-        Dialect("llama.cpp", prefill=True),
+        # A trailing assistant message is continued by default (`--prefill-assistant`), and in every
+        # case where the request says so; without that a server that has it off begins anew.
+        Dialect(
+            "llama.cpp",
+            prefill=True,
+            prefill_members=(("continue_final_message", True), ("add_generation_prompt", False)),
+        ),
         "openai-chat",
         server="llama.cpp",
         source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21",

@@ -27,6 +27,11 @@ class Ending:
 
     def show(self, finish: Finish, attempt: Attempt, report: Report) -> Run:
         """The head and the bytes that are still to come."""
+        if attempt.lost and attempt is self._turn.first and self._nothing_came(finish):
+            # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
+            # exception (P1b).
+            yield Reraise(attempt.lost.error)
+            return
         if self._as_it_came(finish, attempt):
             yield from self._untouched(attempt, report)
             return
@@ -59,6 +64,9 @@ class Ending:
         usage = ("x-tenuto-usage", usage_line(report))
         yield Open(self._edited(head, body).plus(usage))
         yield Write(body)
+
+    def _nothing_came(self, finish: Finish) -> bool:
+        return finish.status is Status.FAILED and not self._turn.open
 
     def _open_stream(self, attempt: Attempt) -> Run:
         """Say what came as a body as the events that were asked for."""

@@ -18,6 +18,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from tenuto.core.actions import AppendAssistant, Edit, Finish, Recovery, Send
+from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import step
 from tenuto.core.outcome import Outcome, classify
@@ -47,7 +48,7 @@ from tenuto.relay.turn import Attempt, Surroundings, Turn, failed
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import JsonObject, Wire, WireRequest
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent, looks_like_events
 
 log = logging.getLogger("tenuto")
 
@@ -133,11 +134,16 @@ class Pipe:
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
         content_type = reply.get("content-type")
-        if "event-stream" in content_type or (
-            self._turn.facts.stream and "json" not in content_type
-        ):
-            return (yield from self._stream(reply, decoder))
-        return (yield from self._body(reply, decoder))
+        ahead: Reply = None
+        events = "event-stream" in content_type
+        if self._turn.facts.stream and not events:
+            # Proxies name event streams wrongly: the first bytes tell what they are.
+            ahead = yield READ
+            coded = bool(reply.get("content-encoding"))
+            events = "json" not in content_type or (not coded and looks_like_events(ahead))
+        if events:
+            return (yield from self._stream(reply, decoder, ahead))
+        return (yield from self._body(reply, decoder, ahead))
 
     def _transmit(self, edits: tuple[Edit, ...]) -> Transmit:
         if self._turn.left_alone:
@@ -209,12 +215,14 @@ class Pipe:
         builder.feed(FaultSeen(fault))
         return self._received(Attempt(builder.build(), head, raw, http_error=True))
 
-    def _body(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
+    def _body(
+        self, head: Head, decoder: Decoder, ahead: Reply
+    ) -> Generator[Command, Reply, Attempt | None]:
         pieces: list[bytes] = []
         size, limit = 0, self._turn.policy.body_max_bytes
         lost: Lost | None = None
         while True:
-            reply = yield READ
+            reply, ahead = ahead if ahead is not None else (yield READ), None
             if not isinstance(reply, bytes) or not reply:
                 lost = reply if isinstance(reply, Lost) else None
                 break
@@ -231,7 +239,7 @@ class Pipe:
         if lost is not None and lost.kind is FaultKind.GARBAGE:
             builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
         value = None if lost else self._read_body(raw, decoder, builder)
-        attempt = Attempt(builder.build(), head, raw, value, lost=lost)
+        attempt = Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
         text = self._join(attempt)
         if self._turn.open and (data := self._turn.outlet.say(text)):
             yield Write(data)
@@ -264,7 +272,9 @@ class Pipe:
         attempt.new_chars = joint.new_chars
         return new
 
-    def _stream(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
+    def _stream(
+        self, head: Head, decoder: Decoder, ahead: Reply
+    ) -> Generator[Command, Reply, Attempt | None]:
         builder, outlet = self._builder(), self._turn.outlet
         joint = self._joint()
         outlet.begin(joint)
@@ -275,7 +285,7 @@ class Pipe:
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
-            reply = yield READ
+            reply, ahead = ahead if ahead is not None else (yield READ), None
             if not isinstance(reply, bytes):
                 lost = reply if isinstance(reply, Lost) else None
                 break
@@ -364,7 +374,7 @@ class Pipe:
             reasoning="".join(self._turn.reasoning),
             new_chars=attempt.new_chars,
             runaway=cut and is_runaway(self._turn.said),
-            output_tokens=output_tokens(response, request.max_tokens),
+            output_tokens=self._output_tokens(attempt),
             input_tokens=response.usage.input_tokens if response.usage else None,
             max_tokens=request.max_tokens,
             ceiling_tokens=self._turn.ceiling_tokens,
@@ -378,6 +388,13 @@ class Pipe:
             left_alone=self._turn.left_alone,
             timeout_s=self._turn.timeout_s(),
         )
+
+    def _output_tokens(self, attempt: Attempt) -> int:
+        """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
+        asked = asked_tokens(self._turn.state.last_edits, self._turn.facts.max_tokens)
+        if attempt.unread and asked is not None and attempt.response.usage is None:
+            return asked
+        return output_tokens(attempt.response, asked)
 
     def _takes_prefill(self) -> bool:
         if self._turn.facts.ends_in_assistant or self._turn.policy.prefill == "never":

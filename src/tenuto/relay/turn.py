@@ -44,7 +44,17 @@ class Surroundings:
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt as it was received."""
+    """One attempt as it was received.
+
+    Attributes:
+        response: what was read of it.
+        head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
+        new_chars: characters that it added to the kept text.
+        http_error: whether it is an HTTP error status.
+        tail: bytes that came behind a stream's end mark.
+        unread: whether it was a body that cannot be read: it was made, and billed, all the same.
+        lost: how its connection broke, None where it did not.
+    """
 
     response: Response
     head: Head | None = None
@@ -53,6 +63,7 @@ class Attempt:
     new_chars: int = 0
     http_error: bool = False
     tail: bytes = b""
+    unread: bool = False
     lost: Lost | None = None
 
 

@@ -27,6 +27,7 @@ class Dialect:
     Attributes:
         name: the provider's name.
         prefill: whether models take a trailing assistant message as the beginning of their answer.
+        prefill_members: top-level members that a request with a prefill carries as well.
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
@@ -35,6 +36,7 @@ class Dialect:
     name: str = "unknown"
     prefill: bool = False
     output_key: str = "max_tokens"
+    prefill_members: tuple[tuple[str, bool], ...] = ()
     reasoning_key: str = ""
 
 

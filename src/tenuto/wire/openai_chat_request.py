@@ -6,7 +6,7 @@ The body is split into its top-level members, and `messages` into its rows, each
 that the caller sent (msgspec.Raw). An edit replaces or appends whole members or rows; whatever no
 edit names leaves as it came, so that prompt caches hit and unknown fields survive (C7).
 
-Repairs of a history (H1–H5) follow the rules of reference/wires: every call is answered, directly,
+Repairs of a history (H1–H5) follow the providers' rules: every call is answered, directly,
 in order, once; nothing else is a tool row; no row is empty; arguments are whole. They depend on the
 history alone, so the same history gives the same bytes each time (H5a).
 """
@@ -34,6 +34,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding, judge
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode
+from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
 
 
 class _Asked(msgspec.Struct):
@@ -113,6 +114,8 @@ class ChatRequest:
                 case AppendAssistant(text):
                     row = {"role": "assistant", "content": text}
                     rows.append(encode(row | _reasoning(edit.reasoning, dialect)))
+                    if edit.prefill:
+                        members |= {k: encode(v) for k, v in dialect.prefill_members}
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendFailedCalls():
@@ -237,6 +240,8 @@ def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
 def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
+    if any(call.id == LEGACY_CALL_ID for call in edit.calls):
+        return _failed_legacy_rows(edit)
     calls = [
         {
             "id": call.id,
@@ -256,6 +261,17 @@ def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
             encode({"role": "tool", "tool_call_id": call.id, "content": text})
             for call, text in results
         ),
+    ]
+
+
+def _failed_legacy_rows(edit: AppendFailedCalls) -> list[bytes]:
+    """The same in the deprecated form, for a caller who uses it."""
+    call, result = edit.calls[0], edit.results[0]
+    arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
+    made = {"name": call.name or "unknown", "arguments": arguments}
+    return [
+        encode({"role": "assistant", "content": edit.text or None, "function_call": made}),
+        encode({"role": "function", "name": made["name"], "content": result}),
     ]
 
 

@@ -93,7 +93,9 @@ class SseDecoder:
 
     def _check(self) -> None:
         if self._too_large:
-            raise EventTooLarge(f"an event of the stream is larger than {self._limit_bytes} bytes")
+            raise EventTooLarge(
+                f"an event of the stream is larger than event_max_bytes ({self._limit_bytes})"
+            )
 
     def _split(self, buffer: bytes | bytearray, over: bool) -> list[SseEvent]:
         events: list[SseEvent] = []
@@ -139,3 +141,15 @@ class SseDecoder:
                 data.append(value)
                 name = "error"
         return SseEvent(raw, b"\n".join(data) if data else None, name, terminated)
+
+
+_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
+
+
+def looks_like_events(data: object) -> bool:
+    """Whether the first bytes of a body are those of an event stream.
+
+    >>> looks_like_events(b"data: {}"), looks_like_events(b'{"data": 1}')
+    (True, False)
+    """
+    return isinstance(data, bytes) and data.removeprefix(_BOM).lstrip().startswith(_STARTS)
