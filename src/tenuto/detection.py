@@ -56,7 +56,10 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     >>> detect(42).reason.value
     'unknown'
     """
-    return read(source, wire=wire).stop
+    try:
+        return read(source, wire=wire).stop
+    except Exception:  # noqa: BLE001 - somebody else's object: whatever it raises, this must not
+        return Stop(StopReason.UNKNOWN)
 
 
 def read(source: object, *, wire: str | None = None) -> Response:

@@ -161,7 +161,10 @@ def test_an_interrupted_demo_leaves_no_process_behind() -> None:
         children = children_of(process.pid)
     assert children
     process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=20)
+    try:
+        _, errors = process.communicate(timeout=50)
+    finally:
+        process.kill()  # whatever it is that hangs must not outlive the test
     assert process.returncode == 130
     assert errors == ""
     assert [child for child in children if Path("/proc", child).exists()] == []

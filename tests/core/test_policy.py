@@ -45,7 +45,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "truncated_calls": ("refuse", ("refuse", "execute_complete")),
     "prefill": ("auto", ("auto", "always", "never")),
 }
-SWITCHES = {"empty_recovery": True, "capture_content": False}
+SWITCHES = {"empty_recovery": True}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
     "hard_max_tokens",
@@ -140,7 +140,6 @@ def test_a_changed_policy_is_checked_and_the_old_one_stays() -> None:
         ("TENUTO_TURN_TIMEOUT_S", "0", "turn_timeout_s", 0.0),
         ("TENUTO_EMPTY_RECOVERY", "No", "empty_recovery", False),
         ("TENUTO_EMPTY_RECOVERY", "on", "empty_recovery", True),
-        ("TENUTO_CAPTURE_CONTENT", "1", "capture_content", True),
         ("TENUTO_ON_INCOMPLETE", "error", "on_incomplete", "error"),
         ("TENUTO_HARD_MAX_TOKENS", "none", "hard_max_tokens", None),
         ("TENUTO_HARD_MAX_TOKENS", "", "hard_max_tokens", None),

@@ -85,13 +85,11 @@ def test_in_lockstep_a_client_that_holds_back_is_given_up():
 
 
 def test_a_client_that_leaves_is_noticed_at_once():
-    with Simulator(delay_s=5) as sim:
+    with Simulator(delay_s=3_600) as sim:  # the next write would notice it much later
         with stream(sim) as got:
             next(events(got))
             assert sim.open_streams == 1
-        begun = time.monotonic()
         assert until(lambda: sim.disconnects == 1)
-        assert time.monotonic() - begun < 2
         assert until(lambda: sim.open_streams == 0)
 
 

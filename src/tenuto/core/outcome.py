@@ -112,7 +112,7 @@ def worst_calls(response: Response) -> Calls:
 
 def seen_text(response: Response) -> Text:
     """What a person could read of the response."""
-    if visible(response.text) or response.refusal:
+    if visible(response.text) or response.refusal or response.other:
         return Text.SEEN
     return Text.THOUGHT if response.reasoning.strip() or response.text.strip() else Text.BLANK
 

@@ -161,7 +161,6 @@ class Policy:
         body_max_bytes: the largest whole body that is read; larger ones pass unread. 0: no limit.
         prefill: whether cut text is sent back as the beginning of the model's own answer: "auto"
             where the model is known to take it, "always", "never".
-        capture_content: True lets events carry texts and arguments. Off, no content leaves.
         decide: called with each `Decision`; returning "stop" ends the turn there, the name of
             another rung of the same ladder takes that one, None agrees.
 
@@ -204,7 +203,6 @@ class Policy:
     event_max_bytes: int = _f(16_777_216, int)
     body_max_bytes: int = _f(67_108_864, int)
     prefill: Prefill = _f("auto", str, choices=get_args(Prefill))
-    capture_content: bool = _f(False, bool)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from a parsed object: parsers of the official SDKs make a cut call look whole.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tenuto.core.arguments import Finding, judge
@@ -23,6 +23,7 @@ from tenuto.core.signals import (
     CallDelta,
     Ended,
     FaultSeen,
+    OtherSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
@@ -70,6 +71,8 @@ class ToolCall:
             where it was encoded twice, otherwise the raw text as far as it came.
         finding: whether that text is whole, empty, truncated or malformed.
         detail: a finer word for the finding, often "".
+        free: True where the tool takes text of any form; `arguments` is then that text.
+        extra: further keys of the call as the provider gave them, None where there were none.
     """
 
     id: str
@@ -77,6 +80,8 @@ class ToolCall:
     arguments: str
     finding: Finding
     detail: str = ""
+    free: bool = False
+    extra: Mapping[str, object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +98,7 @@ class Response:
         fault: the error that ended it, or None.
         mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
             that handing on the bytes as they came would hand on the oddity too (T13).
+        other: whether there is content that is neither text nor a call, such as an image.
     """
 
     text: str
@@ -103,6 +109,7 @@ class Response:
     stop: Stop
     fault: Fault | None = None
     mended: bool = False
+    other: bool = False
 
 
 @dataclass(slots=True)
@@ -113,6 +120,8 @@ class _Slot:
     id: str
     name: str
     parts: list[str] = field(default_factory=list)
+    free: bool = False
+    extra: dict[str, object] = field(default_factory=dict)
 
 
 class _Calls:
@@ -136,6 +145,9 @@ class _Calls:
             slot.name = slot.name or delta.name or ""
         if delta.arguments:
             slot.parts.append(delta.arguments)
+        slot.free = slot.free or delta.free
+        if delta.extra:
+            slot.extra.update(delta.extra)
 
     def _find(self, delta: CallDelta) -> _Slot | None:
         if delta.index is not None:
@@ -163,7 +175,9 @@ class _Calls:
             raw = "".join(slot.parts)
             found = judge(raw)
             finding, text, detail = found.finding, found.text, found.detail
-            if finding is Finding.EMPTY:
+            if slot.free:
+                finding, text, detail = Finding.WHOLE, raw, "free"
+            elif finding is Finding.EMPTY:
                 # Some providers call a tool without parameters with "" or null.
                 finding, text = (Finding.WHOLE, "{}") if clean else (Finding.TRUNCATED, raw)
                 odd.append("arguments_empty")
@@ -176,7 +190,8 @@ class _Calls:
                 odd.append("call_id_duplicate" if call_id else "call_id_missing")
                 call_id = _fresh_id(self._salt, number, taken)
             taken.add(call_id)
-            calls.append(ToolCall(call_id, slot.name, text, finding, detail))
+            extra = slot.extra or None
+            calls.append(ToolCall(call_id, slot.name, text, finding, detail, slot.free, extra))
         return tuple(calls), tuple(dict.fromkeys(odd))
 
 
@@ -230,16 +245,12 @@ class Builder:
         self._fault: Fault | None = None
         self._ended = False
         self._late = False
+        self._other = False
 
     @property
     def ended(self) -> bool:
         """Whether the transfer's own end mark was seen."""
         return self._ended
-
-    @property
-    def has_calls(self) -> bool:
-        """Whether any piece of a tool call was seen."""
-        return bool(self._calls.slots)
 
     def feed(self, signal: Signal) -> None:
         """Take one signal. Never raises; signals after the end are kept and noted."""
@@ -251,6 +262,8 @@ class Builder:
                 self._reasoning.append(text)
             case RefusalDelta(text):
                 self._refusal.append(text)
+            case OtherSeen():
+                self._other = True
             case CallDelta():
                 self._calls.feed(signal)
                 self._late = self._late or bool(self._stops)
@@ -294,6 +307,7 @@ class Builder:
             stop=replace(stop, anomalies=(*stop.anomalies, *odd)) if odd else stop,
             fault=self._fault,
             mended=bool(odd),
+            other=self._other,
         )
 
     def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:

@@ -5,6 +5,7 @@ Whole bodies and streams are read into the same signals, so that one builder ser
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tenuto.core.fault import Fault
@@ -36,13 +37,22 @@ class RefusalDelta:
 class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
-    `odd` names what the wire had to put right to read it (T13)."""
+    `odd` names what the wire had to put right to read it (T13). `free`: the tool takes text of any
+    form, so that it cannot be judged as JSON. `extra`: further keys of the call, handed on as they
+    came (providers keep signatures there)."""
 
     index: int | None
     id: str | None
     name: str | None
     arguments: str | None
     odd: tuple[str, ...] = ()
+    free: bool = False
+    extra: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OtherSeen:
+    """Content that is neither text nor a call: an image, audio. It is not read, only noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +104,13 @@ class Ended:
 
 
 Signal = (
-    TextDelta | ReasoningDelta | RefusalDelta | CallDelta | StopSeen | UsageSeen | FaultSeen | Ended
+    TextDelta
+    | ReasoningDelta
+    | RefusalDelta
+    | OtherSeen
+    | CallDelta
+    | StopSeen
+    | UsageSeen
+    | FaultSeen
+    | Ended
 )

@@ -19,6 +19,7 @@ from tenuto.core.response import Builder
 from tenuto.core.seam import Joint, trailing_space
 from tenuto.core.signals import (
     FaultSeen,
+    OtherSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
@@ -29,7 +30,7 @@ from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.sse import SseEvent
 from tenuto.wire.stream import read_event
 
-_FLOWING = (TextDelta, ReasoningDelta, RefusalDelta)
+_FLOWING = (TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
 
 
 class Outlet:

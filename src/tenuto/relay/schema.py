@@ -56,22 +56,27 @@ def runnable(
         call
         for call in calls
         if call.finding is Finding.WHOLE
+        and not call.free
         and call.name in parameters
         and _satisfies(call.arguments, parameters[call.name])
     )
+
+
+_ODD_SCHEMA = (RecursionError, msgspec.DecodeError, TypeError, ValueError, AttributeError)
+"""What the library raises on a schema that is none: the caller's own, so it may be anything."""
 
 
 def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
     library = _library()
     referencing = importlib.import_module("referencing")
     unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
-    kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
     try:
+        kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
         kind.check_schema(schema)
         # A registry of its own: the default one would fetch references from the network.
         validator = kind(schema, registry=referencing.Registry())
         fits: bool = validator.is_valid(msgspec.json.decode(arguments))
-    except (library.SchemaError, unresolvable, re.error, RecursionError, msgspec.DecodeError):
+    except (library.SchemaError, unresolvable, re.error, *_ODD_SCHEMA):
         return False  # what cannot be checked has not been proved
     return fits
 

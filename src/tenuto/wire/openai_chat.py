@@ -19,6 +19,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
+    OtherSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
@@ -152,6 +153,9 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
 
 # --- reading ----------------------------------------------------------------------------------
 
+OTHER_CONTENT = ("images", "audio")
+"""Fields of a message with content that is not read: OpenRouter's images, OpenAI's audio."""
+
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """DeepSeek, SGLang, llama.cpp and Kimi use the first, vLLM and OpenRouter the second."""
 
@@ -224,6 +228,8 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
     refusal = part.get("refusal")
     if isinstance(refusal, str) and refusal:
         signals.append(RefusalDelta(refusal))
+    if any(part.get(key) for key in OTHER_CONTENT):
+        signals.append(OtherSeen())
     calls = part.get("tool_calls")
     if isinstance(calls, list):
         for number, call in enumerate(calls):
@@ -258,11 +264,16 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
     return signals
 
 
+_CALL_KEYS = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
+
+
 def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
     odd: list[str] = []
-    function = call.get("function")
+    custom = call.get("custom")
+    free = isinstance(custom, dict)
+    function = custom if free else call.get("function")
     function = function if isinstance(function, dict) else call
-    arguments, odd_arguments = _arguments(function.get("arguments"))
+    arguments, odd_arguments = _arguments(function.get("input" if free else "arguments"))
     odd.extend(odd_arguments)
     call_id, name = call.get("id"), function.get("name")
     index = call.get("index")
@@ -276,6 +287,8 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
         name if isinstance(name, str) and name else None,
         arguments,
         tuple(odd),
+        free,
+        {key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
     )
 
 
@@ -343,6 +356,8 @@ class _Delta(msgspec.Struct):
     refusal: None = None
     tool_calls: None = None
     function_call: None = None
+    images: None = None
+    audio: None = None
 
 
 class _Choice(msgspec.Struct):

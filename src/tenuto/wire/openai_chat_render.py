@@ -78,8 +78,12 @@ def _call_delta(number: int, call: ToolCall) -> JsonObject:
 
 
 def _call(call: ToolCall) -> JsonObject:
+    extra = dict(call.extra or {})
+    if call.free:
+        custom = {"name": call.name, "input": call.arguments}
+        return {**extra, "id": call.id, "type": "custom", "custom": custom}
     function = {"name": call.name, "arguments": call.arguments}
-    return {"id": call.id, "type": "function", "function": function}
+    return {**extra, "id": call.id, "type": "function", "function": function}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

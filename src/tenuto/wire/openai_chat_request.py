@@ -32,6 +32,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
@@ -242,17 +243,7 @@ def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
     replayed (H4): they stand as an empty object."""
     if any(call.id == LEGACY_CALL_ID for call in edit.calls):
         return _failed_legacy_rows(edit)
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {
-                "name": call.name or "unknown",
-                "arguments": call.arguments if call.finding is Finding.WHOLE else "{}",
-            },
-        }
-        for call in edit.calls
-    ]
+    calls = [_valid_call(call) for call in edit.calls]
     assistant = {"role": "assistant", "content": edit.text or None, "tool_calls": calls}
     results = zip(edit.calls, edit.results, strict=True)
     return [
@@ -262,6 +253,16 @@ def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
             for call, text in results
         ),
     ]
+
+
+def _valid_call(call: ToolCall) -> JsonObject:
+    name = call.name or "unknown"
+    if call.free:
+        custom = {"name": name, "input": call.arguments}
+        return {"id": call.id, "type": "custom", "custom": custom}
+    arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
+    function = {"name": name, "arguments": arguments}
+    return {"id": call.id, "type": "function", "function": function}
 
 
 def _failed_legacy_rows(edit: AppendFailedCalls) -> list[bytes]:

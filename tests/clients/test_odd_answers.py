@@ -1,0 +1,176 @@
+"""Answers that are right but unusual, and far sides that stall or misname what they send."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import openai
+import pytest
+from far_sides import STREAM, FarSide, answer, json_answer
+from wrapping import QUICK
+
+import tenuto
+
+CUSTOM = {"id": "call_a", "type": "custom", "custom": {"name": "shell", "input": "ls -l | wc"}}
+SIGNED = {
+    "id": "call_b",
+    "type": "function",
+    "function": {"name": "read", "arguments": '{"path": "a"}'},
+    "extra_content": {"google": {"thought_signature": "c2lnbmVk"}},
+}
+
+
+def body_of(message: dict[str, Any], finish: str) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+    value = {
+        "id": "c1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "m",
+        "choices": [choice],
+    }
+    return json.dumps(value).encode()
+
+
+def stream_of(*deltas: dict[str, Any], finish: str) -> bytes:
+    shared: dict[str, Any] = {
+        "id": "c1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "m",
+    }
+    choices: list[dict[str, Any]] = [
+        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
+    ]
+    choices.append({"index": 0, "delta": {}, "finish_reason": finish})
+    events = [json.dumps({**shared, "choices": [choice]}) for choice in choices]
+    return "".join(f"data: {event}\n\n" for event in (*events, "[DONE]")).encode()
+
+
+def wrapped(far: FarSide, events: list[tenuto.Event] | None = None, **more: Any) -> openai.OpenAI:
+    client = openai.OpenAI(base_url=far.base_url, api_key="key", **more)
+    on_event = events.append if events is not None else None
+    return tenuto.wrap(client, policy=tenuto.Policy(**QUICK), on_event=on_event)
+
+
+def ask(client: openai.OpenAI, **more: Any) -> Any:
+    messages: list[Any] = [{"role": "user", "content": "Hi"}]
+    return client.chat.completions.create(model="m", messages=messages, **more)
+
+
+@pytest.mark.behaviour("C25", "P8", "T1")
+def test_a_custom_tool_call_is_handed_out_as_it_came():
+    with FarSide(
+        json_answer(body_of({"content": None, "tool_calls": [CUSTOM]}, "tool_calls"))
+    ) as far:
+        (call,) = ask(wrapped(far)).choices[0].message.tool_calls
+        assert (call.type, call.custom.input) == ("custom", "ls -l | wc")
+        assert len(far.requests) == 1
+    pieces = (
+        {"tool_calls": [{"index": 0, **CUSTOM, "custom": {"name": "shell", "input": "ls"}}]},
+        {"tool_calls": [{"index": 0, "custom": {"input": " -l"}}]},
+    )
+    sent = stream_of(*pieces, finish="tool_calls")
+    with FarSide(answer(sent, "content-type: text/event-stream", length=False)) as far:
+        with wrapped(far).chat.completions.with_streaming_response.create(
+            model="m", messages=[{"role": "user", "content": "Hi"}], stream=True
+        ) as response:
+            assert b"".join(response.iter_bytes()) == sent
+        assert len(far.requests) == 1
+
+
+@pytest.mark.behaviour("T3", "T16")
+def test_a_custom_tool_call_that_the_limit_cut_is_not_handed_out():
+    cut = body_of({"content": None, "tool_calls": [CUSTOM]}, "length")
+    whole = body_of({"content": None, "tool_calls": [CUSTOM]}, "tool_calls")
+    with FarSide(json_answer(cut), json_answer(cut), json_answer(whole)) as far:
+        (call,) = ask(wrapped(far)).choices[0].message.tool_calls
+        assert call.custom.input == "ls -l | wc"
+        assert len(far.requests) == 3
+        answered = json.loads(far.requests[2][1])["messages"]
+        assert answered[1]["tool_calls"][0]["type"] == "custom"
+
+
+@pytest.mark.behaviour("C24", "T13")
+def test_further_keys_of_a_call_survive_a_continuation():
+    cut = body_of({"content": "Half "}, "length")
+    rest = body_of({"content": "said.", "tool_calls": [SIGNED]}, "tool_calls")
+    with FarSide(json_answer(cut), json_answer(rest)) as far:
+        message = ask(wrapped(far)).choices[0].message
+        assert message.content == "Half said."
+        assert message.tool_calls[0].to_dict()["extra_content"] == SIGNED["extra_content"]
+
+
+@pytest.mark.behaviour("C25", "E1")
+def test_an_answer_that_is_an_image_is_not_empty():
+    images = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]
+    with FarSide(json_answer(body_of({"content": "", "images": images}, "stop"))) as far:
+        assert ask(wrapped(far)).choices[0].message.images == images
+        assert len(far.requests) == 1
+
+
+@pytest.mark.behaviour("P8", "S8")
+def test_an_event_stream_is_known_by_its_bytes_and_not_by_its_name():
+    with FarSide(answer(STREAM, "content-type: application/json", length=False)) as far:
+        chunks = list(ask(wrapped(far), stream=True))
+        assert "".join(c.choices[0].delta.content or "" for c in chunks) == "All said."
+        assert len(far.requests) == 1
+
+
+@pytest.mark.behaviour("P1b")
+@pytest.mark.parametrize("max_retries", [0, 2])
+def test_a_body_that_stalls_is_the_sdks_to_retry(max_retries):
+    released = threading.Event()
+    good = json_answer(body_of({"content": "All said."}, "stop"))
+
+    def stalling() -> Iterator[bytes]:
+        yield good[:-10]
+        released.wait(20)
+
+    def answers() -> Iterable[Any]:
+        return (stalling(), good)
+
+    with FarSide(*answers()) as far:
+        client = wrapped(far, timeout=0.3, max_retries=max_retries)
+        if max_retries:
+            assert ask(client).choices[0].message.content == "All said."
+            assert len(far.requests) == 2
+        else:
+            with pytest.raises(openai.APITimeoutError):
+                ask(client)
+        released.set()
+
+
+@pytest.mark.behaviour("C5")
+def test_a_client_that_is_closed_before_a_continuation_keeps_the_text():
+    cut = stream_of({"content": "Half "}, finish="length")
+    with FarSide(answer(cut, "content-type: text/event-stream", length=False)) as far:
+        client = wrapped(far)
+        stream = ask(client, stream=True)
+        first = next(stream)
+        client.close()
+        rest = list(stream)
+        said = "".join(c.choices[0].delta.content or "" for c in (first, *rest) if c.choices)
+        assert said.strip() == "Half"
+        assert rest[-1].choices[0].finish_reason == "length"
+
+
+def test_what_is_no_policy_is_refused_by_name():
+    client = openai.OpenAI(api_key="key")
+    with pytest.raises(tenuto.PolicyError, match=r"policy is \{\}"):
+        tenuto.wrap(client, policy={})  # type: ignore[arg-type]
+    with pytest.raises(tenuto.PolicyError, match="on_event is 5"):
+        tenuto.wrap(client, on_event=5)  # type: ignore[arg-type]
+
+
+def test_wrapping_again_with_a_watcher_keeps_the_policy():
+    with FarSide(json_answer(body_of({"content": "Half"}, "length"))) as far:
+        events: list[tenuto.Event] = []
+        client = openai.OpenAI(base_url=far.base_url, api_key="key")
+        once = tenuto.wrap(client, policy=tenuto.Policy(continuation_max_attempts=0))
+        assert ask(tenuto.wrap(once, on_event=events.append)).choices[0].finish_reason == "length"
+        assert len(far.requests) == 1
+        assert events
