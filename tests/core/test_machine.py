@@ -30,7 +30,7 @@ from tenuto.core.edits import failed_results
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.guards import Guard
 from tenuto.core.ladders import ENDINGS, LADDERS, Rung
-from tenuto.core.machine import step
+from tenuto.core.machine import settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import RULES, Decision, Policy
 from tenuto.core.response import Builder, Response, ToolCall, visible
@@ -912,3 +912,21 @@ def check_edits(action: Send, before: State, view: View) -> None:
             assert 1 <= edit.tokens <= min(b for b in (*bounds, 60_000) if b is not None)
     broke = classify(view.response) in (Outcome.FAULT, Outcome.DROPPED)
     assert broke or action.edits != before.last_edits, "a retry differs unless a fault is retried"
+
+
+@pytest.mark.behaviour("P8", "C25")
+@given(outcomes=st.sampled_from(Outcome), told=st.data())
+@settings(max_examples=50)
+def test_what_is_settled_at_once_is_what_the_engine_would_answer(
+    outcomes: Outcome, told: Any
+) -> None:
+    finish = settled(State(), outcomes)
+    assert (finish is not None) == (outcomes is Outcome.DONE)
+    facts = told.draw(all_facts)
+    _, action = step(State(), respond(TEXT, END), facts, Policy(), 0.0)
+    assert action == settled(State(), Outcome.DONE)
+
+
+def test_no_rung_of_a_finished_response_is_taken_outside_a_continuation() -> None:
+    assert not State().continuing
+    assert all(rung.edits is None for rung in LADDERS[Outcome.DONE])

@@ -18,14 +18,14 @@ import copy
 import importlib
 import time
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from datetime import timedelta
 from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
 from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import Head, Lost, Request, Transmit
+from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
 
@@ -164,12 +164,21 @@ def _without_ours(request: Any) -> Any:
     return request
 
 
+def _pairs(headers: Any) -> Headers:
+    """Headers as text, byte by byte, so that `_raw` gives back the very bytes."""
+    return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers.raw)
+
+
+def _raw(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    return [(k.encode("latin-1"), v.encode("latin-1")) for k, v in headers]
+
+
 def _request(request: Any, url: str, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
     return Request(
         request.method,
         url,
-        tuple(request.headers.multi_items()),
+        _pairs(request.headers),
         body,
         timeout.get("read"),
     )
@@ -206,7 +215,7 @@ class _Exchange:
         return self.library.Request(
             self.request.method,
             self.request.url,
-            headers=[(k, v) for k, v in command.headers if k.lower() != "content-length"],
+            headers=_raw(p for p in command.headers if p[0].lower() != "content-length"),
             content=command.body,
             extensions=extensions,
         )
@@ -243,7 +252,7 @@ class _Exchange:
         extensions = dict(self.first.extensions) if self.first is not None else {}
         response = self.library.Response(
             head.status,
-            headers=list(head.headers),
+            headers=_raw(head.headers),
             **body,
             request=self.request,
             extensions=extensions,
@@ -275,7 +284,7 @@ def _is_read_whole(response: Any, whole: bool) -> bool:
 
 
 def _head(response: Any, whole: bool) -> Head:
-    head = Head(response.status_code, tuple(response.headers.multi_items()))
+    head = Head(response.status_code, _pairs(response.headers))
     if whole:
         return head.without("content-encoding", "content-length", "transfer-encoding")
     return head

@@ -6,7 +6,6 @@ is not recognized gets the safe defaults of `UNKNOWN`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -88,9 +87,12 @@ def by_url(url: str) -> Provider:
     return UNKNOWN
 
 
-def by_headers(known: Provider, headers: Mapping[str, str]) -> Provider:
-    """The provider as the headers of a response tell it, where the URL told nothing."""
-    if known is not UNKNOWN:
-        return known
-    server = headers.get("server", "").lower()
-    return next((row for row in PROVIDERS if row.server and server.startswith(row.server)), known)
+def by_server(server: str) -> Provider:
+    """The provider that a response's `server` header names, `UNKNOWN` where no row has it.
+
+    >>> by_server("llama.cpp").dialect.prefill
+    True
+    """
+    word = server.lower()
+    found = (row for row in PROVIDERS if row.server and word.startswith(row.server))
+    return next(found, UNKNOWN)

@@ -34,7 +34,10 @@ class Head:
 
     def get(self, name: str) -> str:
         """A header's value, "" where it is not there; names are compared without case."""
-        return next((v for k, v in self.headers if k.lower() == name), "")
+        for key, value in self.headers:
+            if key.lower() == name:
+                return value
+        return ""
 
     def without(self, *names: str) -> Head:
         """The same head without some headers."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import by_url
+from tenuto.providers.table import Provider, by_url
 from tenuto.relay import schema
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.turn import Surroundings
+from tenuto.wire.base import Wire
 from tenuto.wire.registry import wire_for_path
 
 
@@ -34,14 +36,20 @@ class Engine:
 
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
-        return method == "POST" and wire_for_path(urlsplit(url).path) is not None
+        return method == "POST" and _route(url)[0] is not None
 
     def begin(self, request: Request) -> Run | None:
         """The turn of a request, or None where it is none and must pass untouched."""
-        wire = wire_for_path(urlsplit(request.url).path)
+        wire, provider = _route(request.url)
         if wire is None or request.method != "POST":
             return None
         parsed = wire.request(request.body, self.policy.probe_max_tokens)
         if parsed is None:
             return None
-        return Pipe(wire, parsed, request, by_url(request.url), self._around).run()
+        return Pipe(wire, parsed, request, provider, self._around).run()
+
+
+@lru_cache(maxsize=256)
+def _route(url: str) -> tuple[Wire | None, Provider]:
+    """What a URL is about: a client asks the same few again and again."""
+    return wire_for_path(urlsplit(url).path), by_url(url)

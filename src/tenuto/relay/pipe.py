@@ -20,14 +20,14 @@ from dataclasses import replace
 from tenuto.core.actions import AppendAssistant, Edit, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.machine import step
+from tenuto.core.machine import settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Builder, Response, think_closing, visible
 from tenuto.core.runaway import is_runaway
 from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.core.view import Facts, State, View
-from tenuto.providers.table import Provider, by_headers
+from tenuto.providers.table import UNKNOWN, Provider, by_server
 from tenuto.relay.commands import (
     READ,
     Command,
@@ -120,9 +120,8 @@ class Pipe:
                 return None
             return self._received(Attempt(failed(reply.kind)))
         assert isinstance(reply, Head)
-        self._turn.provider = by_headers(
-            self._turn.provider, {k.lower(): v for k, v in reply.headers}
-        )
+        if self._turn.provider is UNKNOWN and (server := reply.get("server")):
+            self._turn.provider = by_server(server)
         self._turn.watch.provider = self._turn.provider.dialect.name
         decoder = decoder_for(reply.get("content-encoding"))
         if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:
@@ -346,9 +345,12 @@ class Pipe:
 
     def _decide(self, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
         response = attempt.response
+        outcome = classify(response)
+        if self._turn.policy.decide is None and (finish := settled(self._turn.state, outcome)):
+            self._turn.watch.observed(response, outcome, finish)
+            return finish, outcome, Facts(said=self._turn.said)
         facts = self._turn_facts(attempt)
         now_s = self._turn.around.now()
-        outcome = classify(response)
         self._turn.state, action = self._step(response, facts, now_s)
         self._turn.watch.observed(response, outcome, action)
         if isinstance(action, Send):
@@ -397,9 +399,10 @@ class Pipe:
         return output_tokens(attempt.response, asked)
 
     def _takes_prefill(self) -> bool:
-        if self._turn.facts.ends_in_assistant or self._turn.policy.prefill == "never":
+        wanted = self._turn.policy.prefill
+        if self._turn.facts.ends_in_assistant or wanted == "never":
+            return False
+        if wanted != "always" and not self._turn.provider.dialect.prefill:
             return False
         model, now_s = self._turn.facts.model, self._turn.around.now()
-        if self._turn.around.learned.denied(self._turn.base_url, model, _PREFILL, now_s):
-            return False
-        return self._turn.policy.prefill == "always" or self._turn.provider.dialect.prefill
+        return not self._turn.around.learned.denied(self._turn.base_url, model, _PREFILL, now_s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import time
 import uuid
@@ -67,6 +68,11 @@ class Attempt:
     lost: Lost | None = None
 
 
+_PROCESS = uuid.uuid4().hex
+_SALT = int(_PROCESS[:5], 16)
+_number = itertools.count(1)
+
+
 class Turn:
     """One turn.
 
@@ -98,8 +104,9 @@ class Turn:
         self.headers_for_us = bool(ours)
         switched_off = ours.get("x-tenuto", "").strip().lower() == "off"
         self.left_alone = "switched_off" if switched_off else self.facts.left_alone
-        turn_id = uuid.uuid4().hex
-        self.salt = turn_id[:5]
+        number = next(_number)
+        turn_id = f"{_PROCESS}{number:08x}"
+        self.salt = f"{number ^ _SALT:05x}"[-5:]
         self.state = State(started_s=around.now())
         self.said = ""
         self.ceiling_tokens: int | None = None

@@ -61,6 +61,8 @@ _read = msgspec.json.Decoder(_Asked).decode
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _rows = msgspec.json.Decoder(list[msgspec.Raw])
 
+_NO_TOOLS = frozenset({b"null", b"[]"})
+
 OUTPUT_KEYS = ("max_completion_tokens", "max_tokens")
 """The keys of the output limit, the one that counts first."""
 
@@ -193,7 +195,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         model=asked.model if isinstance(asked.model, str) else "",
         stream=asked.stream is True,
         max_tokens=max_tokens,
-        tools=bool(_value(bytes(asked.tools)) or _value(bytes(asked.functions))),
+        tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
         after_tool_result=last.get("role") in ("tool", "function"),
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
         lower_reasoning=asked.reasoning_effort in tuple(LEAST_EFFORT),
