@@ -261,8 +261,9 @@ def test_a_programming_error_is_not_retried(play):
         got = turn.tell()
     finally:
         http.event_hooks = {}
-    assert isinstance(got.error, Exception)
-    assert "a mistake" in str(got.error) + str(got.error.__cause__)
+    assert (got.text, got.finish) == ("A", "length"), "and what was said is kept (C5)"
+    (fault,) = turn.of("fault")
+    assert (fault["kind"], fault["code"], fault["retryable"]) == ("caller", "TypeError", False)
     assert len(calls) == 2
 
 

@@ -228,9 +228,11 @@ class _Exchange:
     def lost_or_raise(self, error: Exception) -> Lost:
         """A request that could not be made. Hooks, auth flows and a client that was closed raise
         what they like: once an attempt was answered, that must not cost what it said (C5)."""
-        if self.first is None and not isinstance(error, self.library.HTTPError | OSError):
+        if isinstance(error, self.library.HTTPError | OSError):
+            return self.lost(error)
+        if self.first is None:
             raise error
-        return self.lost(error)
+        return Lost(FaultKind.CALLER, error)
 
     def lost(self, error: Exception) -> Lost:
         """A failure of the transport, as a value."""

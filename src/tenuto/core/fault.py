@@ -21,6 +21,7 @@ class FaultKind(StrEnum):
     CONNECTION = "connection"
     GARBAGE = "garbage"
     LIMIT = "limit"
+    CALLER = "caller"
     AUTHENTICATION = "authentication"
     INVALID_REQUEST = "invalid_request"
     UNKNOWN_KEY = "unknown_key"
@@ -55,6 +56,8 @@ FAULT_CLASSES: dict[FaultKind, FaultClass] = {
     FaultKind.CONNECTION: FaultClass(True, True, False, _ERROR),
     FaultKind.GARBAGE: FaultClass(True, True, False, _ERROR),
     FaultKind.LIMIT: FaultClass(False, False, False, _ERROR),
+    # Code of the caller's own (a hook, an auth flow) raised: a programming error is not retried.
+    FaultKind.CALLER: FaultClass(False, False, False, _ERROR),
     FaultKind.AUTHENTICATION: FaultClass(False, True, False, _ERROR),
     FaultKind.INVALID_REQUEST: FaultClass(False, False, False, _ERROR),
     FaultKind.UNKNOWN_KEY: FaultClass(False, False, False, _ERROR),

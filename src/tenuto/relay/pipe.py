@@ -118,7 +118,7 @@ class Pipe:
                 self._turn.watch.ended = True
                 yield Reraise(reply.error)
                 return None
-            return self._received(Attempt(failed(reply.kind)))
+            return self._received(Attempt(failed(reply.kind, type(reply.error).__name__)))
         assert isinstance(reply, Head)
         if self._turn.provider is UNKNOWN and (server := reply.get("server")):
             self._turn.provider = by_server(server)

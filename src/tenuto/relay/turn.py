@@ -138,8 +138,8 @@ class Turn:
         return self.outlet.envelope or self.wire.bare_envelope(self.facts.model)
 
 
-def failed(kind: FaultKind) -> Response:
+def failed(kind: FaultKind, code: str = "") -> Response:
     """A response of which nothing came but a fault."""
     builder = Builder()
-    builder.feed(FaultSeen(Fault(kind)))
+    builder.feed(FaultSeen(Fault(kind, code)))
     return builder.build()
