@@ -206,6 +206,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DROPPED, "send again"): Situation(()),
     (Outcome.DROPPED, "resume after a prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume after a hint"): Situation((TEXT,), SAID),
+    (Outcome.PAUSED, "send the paused turn back"): Situation(
+        (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
+    ),
 }
 
 NOT_SO: dict[str, dict[str, Any]] = {
@@ -225,6 +228,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the model takes a prefill": {"facts": {"prefill": False}},
     "the last request held a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
     "the provider rejects prefills": {"signals": (SERVER_FAULT,)},
+    "there is content to send back": {"facts": {"content": ()}},
     "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
     "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
     "some calls are whole and fit their tools": {"facts": {"runnable": ()}},

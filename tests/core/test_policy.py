@@ -26,6 +26,7 @@ NUMBERS: dict[str, tuple[Any, float, float | None]] = {
     "missing_call_retries": (1, 0, 10),
     "fault_retries": (2, 0, 20),
     "parameter_fixes": (2, 0, 10),
+    "pause_resumes": (10, 0, 100),
     "hard_max_tokens": (None, 1, UNBOUNDED),
     "boost_max_tokens": (32_768, 1, UNBOUNDED),
     "default_max_tokens": (4_096, 1, UNBOUNDED),

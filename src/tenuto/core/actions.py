@@ -7,22 +7,37 @@ action names all of them, relative to the caller's request (T10).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.response import ToolCall
+
+Content = tuple[Mapping[str, Any], ...]
+"""What a model said in the wire's own form, part by part, for wires that want it back so; the
+machine never looks into it. () on the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppendAssistant:
     """Append what the model has said. `prefill`: as the beginning of its own answer, in the wire's
     own way; the model then goes on exactly at its end. Never blank, never ends in white space.
-    `reasoning`: what led to it, for providers that want it back (C20); the others never see it."""
+    `reasoning`: what led to it, for providers that want it back (C20); the others never see it.
+    `content`: the same with all that is no text, for wires that keep that."""
 
     text: str
     prefill: bool = False
     reasoning: str = ""
+    content: Content = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AppendContent:
+    """Append what the model has said, verbatim, as the wire wants a paused turn back (C26)."""
+
+    content: Content
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +55,7 @@ class AppendFailedCalls:
     calls: tuple[ToolCall, ...]
     results: tuple[str, ...]
     reasoning: str = ""
+    content: Content = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +89,7 @@ class FreeToolChoice:
 
 Edit = (
     AppendAssistant
+    | AppendContent
     | AppendUser
     | AppendFailedCalls
     | SetOutputBudget

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendContent,
     AppendFailedCalls,
     AppendUser,
     DropConstraint,
@@ -29,7 +30,7 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
     hint = hints.CONTINUE_DOCUMENT if view.facts.structured else hints.CONTINUE
-    said = AppendAssistant(view.said, prefill, view.facts.reasoning)
+    said = AppendAssistant(view.said, prefill, view.facts.reasoning, view.facts.content)
     rows: tuple[Edit, ...] = (said,) if prefill else (said, AppendUser(hint))
     return (*rows, *_set_budget(view, boosts), *_lifted(view))
 
@@ -51,8 +52,13 @@ def resume_hint(view: View) -> tuple[Edit, ...]:
 
 
 def _after_said(view: View, *edits: Edit) -> tuple[Edit, ...]:
-    said = AppendAssistant(view.said, reasoning=view.facts.reasoning)
+    facts = view.facts
+    said = AppendAssistant(view.said, reasoning=facts.reasoning, content=facts.content)
     return (said, *edits) if view.said else edits
+
+
+def resume_pause(view: View) -> tuple[Edit, ...]:
+    return (AppendContent(view.facts.content),)
 
 
 def repeat_call(view: View) -> tuple[Edit, ...]:
@@ -80,8 +86,9 @@ def failed_results(calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
 
 
 def answer_calls(view: View) -> tuple[Edit, ...]:
-    calls = view.response.calls
-    rows = AppendFailedCalls(view.said, calls, failed_results(calls), view.facts.reasoning)
+    calls, facts = view.response.calls, view.facts
+    results = failed_results(calls)
+    rows = AppendFailedCalls(view.said, calls, results, facts.reasoning, facts.content)
     return (rows, *_set_budget(view, view.boosts + 1))
 
 

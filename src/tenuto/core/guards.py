@@ -81,6 +81,7 @@ PREFILLED = Guard("the last request held a prefill", _prefilled)
 PREFILL_REJECTED = Guard(
     "the provider rejects prefills", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
+HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
 RUN_COMPLETE = Guard(
     "the policy runs the whole calls of a cut response",

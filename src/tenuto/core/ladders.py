@@ -19,6 +19,7 @@ from tenuto.core.guards import (
     CLEAN_END,
     EMPTY_RECOVERY,
     HAS_CALLS,
+    HAS_CONTENT,
     KEYS_REJECTED,
     LOWER_REASONING,
     MAY_CONTINUE,
@@ -223,8 +224,16 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         *_BREAK,
     ),
     Outcome.DROPPED: _BREAK,
+    Outcome.PAUSED: (
+        Rung(
+            "send the paused turn back",
+            (*MAY_SEND, HAS_CONTENT),
+            edits.resume_pause,
+            Budget.PAUSE,
+            Recovery.CONTINUATION,
+        ),
+    ),
     # These end at once, each for its own reason in ENDINGS (C6, E12).
-    Outcome.PAUSED: (),
     Outcome.OVERFLOW: (),
     Outcome.BLOCKED: (),
     Outcome.REFUSED: (),

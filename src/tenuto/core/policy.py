@@ -146,6 +146,7 @@ class Policy:
         missing_call_retries: requests after a stop that names calls where none came.
         fault_retries: retries after an error or a drop for which the SDK's own retry is too late.
         parameter_fixes: requests sent again with a parameter that an error named put right.
+        pause_resumes: times a turn that the provider paused is resumed.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens.
         default_max_tokens: the output limit assumed where neither request nor usage tells, tokens.
@@ -189,6 +190,7 @@ class Policy:
     missing_call_retries: int = _f(1, int, 0, 10)
     fault_retries: int = _f(2, int, 0, 20)
     parameter_fixes: int = _f(2, int, 0, 10)
+    pause_resumes: int = _f(10, int, 0, 100)
     hard_max_tokens: int | None = _f(None, int, 1, optional=True)
     boost_max_tokens: int = _f(32_768, int, 1)
     default_max_tokens: int = _f(4_096, int, 1)

@@ -20,7 +20,9 @@ from dataclasses import dataclass, field, replace
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FAULT_CLASSES, Fault
 from tenuto.core.signals import (
+    Began,
     CallDelta,
+    Closed,
     Ended,
     FaultSeen,
     OtherSeen,
@@ -133,8 +135,16 @@ class _Calls:
         self._salt = salt
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
+        self._ignored: set[int] = set()
+
+    def ignore(self, index: int | None) -> None:
+        """Deltas of this index belong to something that is no call."""
+        if index is not None:
+            self._ignored.add(index)
 
     def feed(self, delta: CallDelta) -> None:
+        if delta.index in self._ignored:
+            return
         self.odd.extend(delta.odd)
         slot = self._find(delta)
         if slot is None:
@@ -193,6 +203,12 @@ class _Calls:
             extra = slot.extra or None
             calls.append(ToolCall(call_id, slot.name, text, finding, detail, slot.free, extra))
         return tuple(calls), tuple(dict.fromkeys(odd))
+
+
+def _later(before: Usage, now: Usage) -> Usage:
+    """A later report replaces an earlier one in all that it says."""
+    said = {name: v for name in Usage.__slots__ if (v := getattr(now, name)) is not None}
+    return replace(before, **said)
 
 
 def _differ(one: str | None, other: str) -> bool:
@@ -262,8 +278,11 @@ class Builder:
                 self._reasoning.append(text)
             case RefusalDelta(text):
                 self._refusal.append(text)
-            case OtherSeen():
+            case OtherSeen(index):
                 self._other = True
+                self._calls.ignore(index)
+            case Began() | Closed():
+                pass
             case CallDelta():
                 self._calls.feed(signal)
                 self._late = self._late or bool(self._stops)
@@ -272,7 +291,7 @@ class Builder:
                 self._stop_repeated = self._stop_repeated or key in self._stops
                 self._stops.setdefault(key, signal)
             case UsageSeen(usage):
-                self._usage = usage
+                self._usage = usage if self._usage is None else _later(self._usage, usage)
             case FaultSeen(fault):
                 self._fault = self._fault or fault
             case Ended():

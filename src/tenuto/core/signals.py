@@ -13,6 +13,16 @@ from tenuto.core.stop import StopReason
 
 
 @dataclass(frozen=True, slots=True)
+class Began:
+    """The message began: ids and model are known, and nothing of the answer is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """A part of the answer ended, and another may follow."""
+
+
+@dataclass(frozen=True, slots=True)
 class TextDelta:
     """Text of the answer."""
 
@@ -52,7 +62,13 @@ class CallDelta:
 
 @dataclass(frozen=True, slots=True)
 class OtherSeen:
-    """Content that is neither text nor a call: an image, audio. It is not read, only noticed."""
+    """Content that is neither text nor a call for the caller: an image, audio, a call that the
+    provider runs itself. It is not read, only noticed.
+
+    `index`: its number among the parts of a stream; call deltas of the same number belong to it and
+    are no calls of the caller's. None where the wire does not number parts."""
+
+    index: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +120,9 @@ class Ended:
 
 
 Signal = (
-    TextDelta
+    Began
+    | Closed
+    | TextDelta
     | ReasoningDelta
     | RefusalDelta
     | OtherSeen

@@ -9,10 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    Edit,
-)
+from tenuto.core.actions import AppendAssistant, Content, Edit
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response, ToolCall, visible
 from tenuto.core.seam import trailing_space
@@ -33,6 +30,7 @@ class Budget(StrEnum):
     MISSING_CALL = "missing_call"
     FAULT_RETRY = "fault_retry"
     PARAMETER = "parameter"
+    PAUSE = "pause"
 
 
 LIMITS: dict[Budget, str] = {
@@ -46,6 +44,7 @@ LIMITS: dict[Budget, str] = {
     Budget.MISSING_CALL: "missing_call_retries",
     Budget.FAULT_RETRY: "fault_retries",
     Budget.PARAMETER: "parameter_fixes",
+    Budget.PAUSE: "pause_resumes",
 }
 
 CONSECUTIVE = frozenset({Budget.TOOL_ANSWER})
@@ -99,6 +98,7 @@ class Facts:
 
     Attributes:
         said: all text that is kept, this response's included, as the caller sees or will see it.
+        content: all that is kept in the wire's own form, part by part; () where the wire has none.
         reasoning: all reasoning that came in a field of its own, for providers that want it back.
         new_chars: how many characters of it this response added.
         runaway: True where that text has become one passage repeated up to its end (C13).
@@ -119,6 +119,7 @@ class Facts:
     """
 
     said: str = ""
+    content: Content = ()
     reasoning: str = ""
     new_chars: int = 0
     runaway: bool = False

@@ -22,6 +22,7 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendContent,
     AppendFailedCalls,
     AppendUser,
     DropConstraint,
@@ -121,6 +122,8 @@ class ChatRequest:
                         members |= {k: encode(v) for k, v in dialect.prefill_members}
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
+                case AppendContent():
+                    raise AssertionError("this wire keeps no content: no rung sends any back")
                 case AppendFailedCalls():
                     rows.extend(_failed_rows(edit, dialect))
                 case SetOutputBudget(tokens):
