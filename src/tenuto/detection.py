@@ -28,7 +28,7 @@ from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
 from tenuto.wire.sse import SseDecoder, SseEvent
-from tenuto.wire.stream import event_object, read_event
+from tenuto.wire.stream import EventReader, event_object
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
@@ -130,6 +130,7 @@ class _Reader:
         self._wire = wires().get(wire) if isinstance(wire, str) else None
         self._builder = Builder()
         self._sse = SseDecoder()
+        self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
         self._streams = False
@@ -194,7 +195,12 @@ class _Reader:
                 continue
             wire = self._wire or self._wire_of(event)
             if wire is not None:
-                self._feed(read_event(wire, event)[0])
+                self._feed(self._reader_of(wire).read(event)[0])
+
+    def _reader_of(self, wire: Wire) -> EventReader:
+        if self._reader is None or self._reader.wire is not wire:
+            self._reader = EventReader(wire)
+        return self._reader
 
     def _wire_of(self, event: SseEvent) -> Wire | None:
         value = event_object(event)
@@ -210,7 +216,7 @@ class _Reader:
         if wire is None:
             self._feed([Ended()])
         elif wire.is_event(value):
-            self._feed(wire.parse_object(value, event=True))
+            self._feed(self._reader_of(wire).signals(value))
         else:
             self._feed([*wire.parse_object(value, event=False), Ended()])
 

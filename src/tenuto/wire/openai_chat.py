@@ -9,13 +9,15 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import msgspec
 
+from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.response import visible
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -30,7 +32,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 from tenuto.wire import openai_chat_render as render
-from tenuto.wire.base import JsonObject, Shown, WireRequest
+from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.json import decode_object
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
@@ -401,6 +403,50 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return ReasoningDelta(reasoning) if reasoning and not text else None
 
 
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _Message(msgspec.Struct):
+    content: str
+    role: Literal["assistant"] = "assistant"
+    refusal: None = None
+    tool_calls: tuple[()] | None = None
+    function_call: None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _WholeChoice(msgspec.Struct):
+    message: _Message
+    finish_reason: Literal["stop"]
+    index: Literal[0] = 0
+    native_finish_reason: Literal["stop", "", None] = None
+    error: None = None
+
+
+class _Whole(msgspec.Struct):
+    choices: tuple[_WholeChoice]
+    error: None = None
+    x_groq: None = None
+    base_resp: None = None
+    type: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+    True
+    """
+    try:
+        return bool(visible(_read_whole(body).choices[0].message.content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -431,22 +477,26 @@ class OpenAIChat:
     """The wire as the relay uses it (`wire.base.Wire`)."""
 
     name = "openai-chat"
+    wants_content = False
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
     read_flowing = staticmethod(read_flowing)
     usage_object = staticmethod(usage_object)
-    envelope = staticmethod(render.envelope)
-    bare_envelope = staticmethod(render.bare_envelope)
+    is_plain = staticmethod(is_plain)
+    writer = render.ChatWriter
     clean_stop = staticmethod(render.clean_stop)
-    render_text = staticmethod(render.render_text)
-    render_reasoning = staticmethod(render.render_reasoning)
-    render_refusal = staticmethod(render.render_refusal)
-    render_end = staticmethod(render.render_end)
     render_body = staticmethod(render.render_body)
     render_error = staticmethod(render.render_error)
-    render_error_event = staticmethod(render.render_error_event)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """Nothing: text is all that this wire wants back."""
+        return ()
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """None: no SDK of this wire bounds whole bodies."""
+        return None
 
     def is_request(self, path: str) -> bool:
         """Whether the path is the chat endpoint, below whatever base URL."""
@@ -470,7 +520,7 @@ class OpenAIChat:
         first = choices[0] if isinstance(choices, list) and choices else None
         return isinstance(first, dict) and "delta" in first and "message" not in first
 
-    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
         """The request, or None where the bytes are no chat request."""
         return parse_request(body, probe_max_tokens)
 
