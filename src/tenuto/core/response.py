@@ -144,7 +144,10 @@ class _Calls:
 
     def feed(self, delta: CallDelta) -> None:
         if delta.index in self._ignored:
-            return
+            if not delta.name:
+                return
+            # A call that begins under a number that was used before.
+            self._ignored.discard(delta.index)
         self.odd.extend(delta.odd)
         slot = self._find(delta)
         if slot is None:

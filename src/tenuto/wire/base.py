@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tenuto.core.actions import Edit
 from tenuto.core.fault import Fault
@@ -104,23 +104,16 @@ class WireRequest(Protocol):
         """The bytes of the request with these edits; without edits and repairs the caller's own."""
 
 
-class Wire(Protocol):
-    """One provider format."""
+class ReadingWire(Protocol):
+    """What it takes to tell why a response of a provider format ended."""
 
     name: str
-    shown: Mapping[Outcome, Shown]
-
-    def is_request(self, path: str) -> bool:
-        """Whether a request to this URL path speaks this wire."""
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object has the shape of this wire's body or event."""
 
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object of this shape is one event of a stream rather than a whole body."""
-
-    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
 
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
         """The signals of a body, or of one event of a stream. Never raises (N6)."""
@@ -135,6 +128,22 @@ class Wire(Protocol):
     def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         """The fault of an HTTP error response."""
 
+    def usage_object(self, value: JsonObject) -> JsonObject | None:
+        """The native usage object of a body or event."""
+
+
+@runtime_checkable
+class Wire(ReadingWire, Protocol):
+    """One provider format, read and written."""
+
+    shown: Mapping[Outcome, Shown]
+
+    def is_request(self, path: str) -> bool:
+        """Whether a request to this URL path speaks this wire."""
+
+    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+
     def envelope(self, value: JsonObject) -> JsonObject:
         """What all events of one message share: ids, model, and the like."""
 
@@ -143,9 +152,6 @@ class Wire(Protocol):
 
     def clean_stop(self, calls: Sequence[ToolCall]) -> str:
         """The native value of a clean end with these calls, often none."""
-
-    def usage_object(self, value: JsonObject) -> JsonObject | None:
-        """The native usage object of a body or event."""
 
     def render_text(self, envelope: JsonObject, text: str) -> bytes:
         """An event that carries text."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import Ended, FaultSeen, Signal
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.base import JsonObject, ReadingWire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
 
@@ -23,7 +23,7 @@ def event_object(event: SseEvent) -> object:
     return value
 
 
-def read_event(wire: Wire, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
+def read_event(wire: ReadingWire, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
     """The signals of an event, and its object where it has one. Never raises."""
     if event.data is None:
         return [], None
