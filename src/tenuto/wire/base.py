@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from tenuto.core.actions import Content, Edit
 from tenuto.core.fault import Fault
@@ -171,26 +171,16 @@ class Writer(Protocol):
         """An event by which the official SDK raises, and the end mark."""
 
 
-class Wire(Protocol):
-    """One provider format.
-
-    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
+class ReadingWire(Protocol):
+    """What it takes to tell why a response of a provider format ended."""
 
     name: str
-    wants_content: bool
-    shown: Mapping[Outcome, Shown]
-
-    def is_request(self, path: str) -> bool:
-        """Whether a request to this URL path speaks this wire."""
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object has the shape of this wire's body or event."""
 
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object of this shape is one event of a stream rather than a whole body."""
-
-    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
 
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
         """The signals of a body, or of one event of a stream. Never raises (N6)."""
@@ -204,6 +194,25 @@ class Wire(Protocol):
 
     def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         """The fault of an HTTP error response."""
+
+    def usage_object(self, value: JsonObject) -> JsonObject | None:
+        """The native usage object of a body or event."""
+
+
+@runtime_checkable
+class Wire(ReadingWire, Protocol):
+    """One provider format, read and written.
+
+    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
+
+    wants_content: bool
+    shown: Mapping[Outcome, Shown]
+
+    def is_request(self, path: str) -> bool:
+        """Whether a request to this URL path speaks this wire."""
+
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
 
     def is_plain(self, body: bytes) -> bool:
         """Whether a whole body is an answer of text that ended by itself, so that nothing is to be
@@ -221,9 +230,6 @@ class Wire(Protocol):
 
     def clean_stop(self, calls: Sequence[ToolCall]) -> str:
         """The native value of a clean end with these calls, often none."""
-
-    def usage_object(self, value: JsonObject) -> JsonObject | None:
-        """The native usage object of a body or event."""
 
     def render_body(self, first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
         """A whole body: the first attempt's identity, the last one's form, the merged answer."""

@@ -8,7 +8,6 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
@@ -30,17 +29,18 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import CLEAN, GRAVITY, StopReason
+from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import decode_object
+from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable, look_up
 
 _R = StopReason
 
-STOPS: dict[str, tuple[StopReason, str | None]] = {
+STOPS: StopTable = {
     # "stop" is a natural stop point or a stop sequence of the request: they cannot be told apart.
     "stop": (_R.END_TURN, None),
     # The output limit of the request was reached, or the context window is full.
@@ -54,7 +54,7 @@ STOPS: dict[str, tuple[StopReason, str | None]] = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
+DIALECT_STOPS: StopTable = {
     # DeepSeek: the back end ran short of resources.
     "insufficient_system_resource": (_R.ERROR, "system_resource"),
     # OpenRouter, Fireworks, vLLM and watsonx: the answer broke off with an error.
@@ -122,35 +122,17 @@ DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
 """Values of those who speak this wire in other words (N2)."""
 
 _ALL_STOPS = {**DIALECT_STOPS, **STOPS}
-_NO_STOP = frozenset({"", "null", "none"})
 
 
 def read_stop(raw: object, field: str) -> StopSeen | None:
     """The stop that a native value means; None where it is no stop at all (N1a).
-
-    The match is trimmed and case-insensitive. Of `function_call_filter: MALFORMED_FUNCTION_CALL`
-    both halves are looked up, and the graver one counts; a half alone proves no clean end.
 
     >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
     'max_tokens'
     >>> read_stop("brand_new", "finish_reason").known
     False
     """
-    if raw is None:
-        return None
-    if not isinstance(raw, str):
-        name = type(raw).__name__  # what it holds may be content
-        return StopSeen(f"<{name}>", field, _R.UNKNOWN, known=False, readable=False)
-    word = raw.strip().lower()
-    if word in _NO_STOP:
-        return None
-    if word in _ALL_STOPS:
-        return StopSeen(raw, field, *_ALL_STOPS[word])
-    halves = [half.strip() for half in word.split(":", 1)]
-    found = [row for half in halves if (row := _ALL_STOPS.get(half)) and row[0] not in CLEAN]
-    if found:
-        return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
-    return StopSeen(raw, field, _R.UNKNOWN, known=False)
+    return look_up(raw, field, _ALL_STOPS)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -299,11 +281,7 @@ def _arguments(raw: object) -> tuple[str | None, tuple[str, ...]]:
     out once; so has any other value, since only nothing may mean no arguments (T1)."""
     if raw is None or isinstance(raw, str):
         return raw, ()
-    try:
-        text = json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        text = "<unreadable>"
-    return text, ("arguments_object",)
+    return as_text(raw), ("arguments_object",)
 
 
 def _error_of(value: JsonObject) -> object | None:
@@ -337,15 +315,11 @@ def _usage(usage: JsonObject) -> Usage:
     output = output if isinstance(output, dict) else {}
     prompt = prompt if isinstance(prompt, dict) else {}
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(output.get("reasoning_tokens")),
-        cached_tokens=_count(prompt.get("cached_tokens")),
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
+        reasoning_tokens=count(output.get("reasoning_tokens")),
+        cached_tokens=count(prompt.get("cached_tokens")),
     )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 # --- the quick reading of a chunk that only carries text ---------------------------------------

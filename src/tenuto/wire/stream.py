@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import CallDelta, Ended, FaultSeen, OtherSeen, Signal
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.base import JsonObject, ReadingWire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
 
@@ -29,7 +29,7 @@ class EventReader:
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: ReadingWire) -> None:
         self.wire = wire
         self._other: set[int] = set()
 
@@ -53,5 +53,8 @@ class EventReader:
             if isinstance(signal, OtherSeen) and signal.index is not None:
                 self._other.add(signal.index)
             elif isinstance(signal, CallDelta) and signal.index in self._other:
-                signals[number] = OtherSeen(signal.index)
+                if signal.name:  # a call that begins under a number that was used before
+                    self._other.discard(signal.index)
+                else:
+                    signals[number] = OtherSeen(signal.index)
         return signals
