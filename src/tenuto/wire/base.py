@@ -42,7 +42,10 @@ class Dialect:
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
-    """What the relay needs to know of a request; None and "" where it does not say."""
+    """What the relay needs to know of a request; None and "" where it does not say.
+
+    `prefill_barred`: the request itself rules a prefill out, whatever its model can do.
+    """
 
     model: str = ""
     stream: bool = False
@@ -54,6 +57,7 @@ class RequestFacts:
     ends_in_assistant: bool = False
     include_usage: bool = False
     left_alone: str = ""
+    prefill_barred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
