@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import Provider, by_url
+from tenuto.providers.table import UNKNOWN, Provider, by_url
 from tenuto.relay import schema
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
@@ -53,4 +53,5 @@ class Engine:
 def _route(url: str) -> tuple[Wire | None, Provider, str]:
     """What a URL is about: a client asks the same few again and again."""
     path = urlsplit(url).path
-    return wire_for_path(path), by_url(url), path
+    wire = wire_for_path(path)
+    return wire, by_url(url, wire.name) if wire is not None else UNKNOWN, path

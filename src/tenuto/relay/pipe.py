@@ -27,7 +27,7 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.core.view import Facts, State, View
-from tenuto.providers.table import UNKNOWN, by_server
+from tenuto.providers.table import by_server
 from tenuto.relay.commands import (
     BODY_HEADERS,
     READ,
@@ -107,8 +107,8 @@ class Pipe:
                 return None
             return self._received(Attempt(failed(reply.kind, type(reply.error).__name__)))
         assert isinstance(reply, Head)
-        if self._turn.provider is UNKNOWN and (server := reply.get(b"server")):
-            self._turn.provider = by_server(server)
+        if self._turn.provider.unknown and (server := reply.get(b"server")):
+            self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
         decoder = decoder_for(reply.get(b"content-encoding"))
         if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:

@@ -3,7 +3,9 @@
 https://platform.claude.com/docs/en/api/messages (read through anthropic-sdk-python 2.12,
 2026-11-21: `anthropic/types/stop_reason.py`, `types/beta/beta_stop_reason.py`,
 `types/raw_message_stream_event.py`). From top to bottom: the stop table, reading, and the faces of
-an ending. The error table stands in `anthropic_messages_errors`.
+an ending. The error table stands in `anthropic_messages_errors`, the request's side in
+`anthropic_messages_request` and `…_history`, the writing side in `anthropic_messages_content` and
+`…_render`.
 
 Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 """
@@ -11,14 +13,16 @@ Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, cast
 from urllib.parse import unquote
 
 import msgspec
 
+from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.response import visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -34,8 +38,11 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
+from tenuto.wire import anthropic_messages_render as render
+from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
-from tenuto.wire.base import JsonObject, Shown
+from tenuto.wire.anthropic_messages_request import parse_request
+from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, look_up
@@ -345,6 +352,34 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return TextDelta(delta.text) if isinstance(delta, _Text) else ReasoningDelta(delta.thinking)
 
 
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _TextBlock(msgspec.Struct, tag_field="type", tag="text"):
+    text: str
+
+
+class _Whole(msgspec.Struct):
+    content: list[_TextBlock]
+    stop_reason: Literal["end_turn", "stop_sequence"]
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
+    True
+    """
+    try:
+        return bool(visible("".join([block.text for block in _read_whole(body).content])))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -389,16 +424,55 @@ _EVENT_MEMBERS = {
 """What an event of this wire holds beside its type."""
 
 
+SDK_LONGEST_S = 600
+"""The SDK lets no whole body take longer than ten minutes, by its own estimate of an hour for
+128,000 tokens (`_calculate_nonstreaming_timeout` in anthropic/_base_client.py): idle connections
+are dropped by networks."""
+
+BODY_TOKENS = SDK_LONGEST_S * 128_000 // 3_600
+SMALL_BODY_TOKENS = dict.fromkeys(
+    (
+        "claude-opus-4-20250514",
+        "claude-opus-4-0",
+        "claude-4-opus-20250514",
+        "anthropic.claude-opus-4-20250514-v1:0",
+        "claude-opus-4@20250514",
+        "anthropic.claude-opus-4-1-20250805-v1:0",
+        "claude-opus-4-1@20250805",
+    ),
+    8_192,
+)
+"""Models for which the SDK allows less (`MODEL_NONSTREAMING_TOKENS` in anthropic/_constants.py)."""
+
+
 class AnthropicMessages:
-    """The wire as `wire.base.ReadingWire` asks for it, and what its answers look like."""
+    """The wire as the relay uses it (`wire.base.Wire`)."""
 
     name = "anthropic-messages"
+    wants_content = True
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
     read_flowing = staticmethod(read_flowing)
     usage_object = staticmethod(usage_object)
+    is_plain = staticmethod(is_plain)
+    writer = render.MessageWriter
+    clean_stop = staticmethod(render.clean_stop)
+    render_body = staticmethod(render.render_body)
+    render_error = staticmethod(render.render_error)
+
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+        return parse_request(body, probe_max_tokens, path)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """The blocks of all attempts, merged; calls stay out."""
+        return merged_content(spoken)
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """What the SDK lets a whole body ask for (C17)."""
+        return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
 
     def is_request(self, path: str) -> bool:
         """Whether the path is that of a message, not of a batch or of a count of tokens.

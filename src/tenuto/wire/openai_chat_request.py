@@ -13,9 +13,8 @@ history alone, so the same history gives the same bytes each time (H5a).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
@@ -35,7 +34,17 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import encode
+from tenuto.wire.members import (
+    joined,
+    listed,
+    members_of,
+    read_leniently,
+    rows_of,
+    value_of,
+    with_members,
+    without_notice,
+)
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
 
 
@@ -59,8 +68,6 @@ class _Asked(msgspec.Struct):
 
 
 _read = msgspec.json.Decoder(_Asked).decode
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_rows = msgspec.json.Decoder(list[msgspec.Raw])
 
 _NO_TOOLS = frozenset({b"null", b"[]"})
 
@@ -89,15 +96,14 @@ class ChatRequest:
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
         if not self._members:
-            self._members = {key: bytes(raw) for key, raw in _members.decode(self._body).items()}
-            rows = [bytes(row) for row in _rows.decode(self._members["messages"])]
-            self._rows, self.repairs = repair_history(rows)
+            self._members = members_of(self._body)
+            self._rows, self.repairs = repair_history(rows_of(self._members["messages"]))
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
         self._split()
-        tools = _value(self._members.get("tools")) or []
-        functions = _value(self._members.get("functions")) or []
+        tools = value_of(self._members.get("tools")) or []
+        functions = value_of(self._members.get("functions")) or []
         found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
         return {
             f["name"]: f["parameters"] if isinstance(f.get("parameters"), dict) else {}
@@ -130,20 +136,20 @@ class ChatRequest:
                     key = next((k for k in OUTPUT_KEYS if k in members), dialect.output_key)
                     members[key] = encode(tokens)
                 case LowerReasoning():
-                    effort = _value(members.get("reasoning_effort"))
+                    effort = value_of(members.get("reasoning_effort"))
                     members["reasoning_effort"] = encode(LEAST_EFFORT.get(str(effort), "low"))
                 case DropConstraint():
                     members.pop("response_format", None)
                 case FreeToolChoice():
-                    if "tool_choice" in members and _value(members["tool_choice"]) != "none":
+                    if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
                         members["tool_choice"] = b'"auto"'
                 case DropKeys(keys):
                     dropped = keys
         for key in dropped:
             _drop(members, key, dropped)
         rows = [_without(row, dropped) for row in rows] if dropped else rows
-        members["messages"] = b"[" + b",".join(rows) + b"]"
-        return _joined(members)
+        members["messages"] = listed(rows)
+        return joined(members)
 
 
 def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
@@ -182,12 +188,8 @@ def _asked(body: bytes) -> _Asked:
     try:
         return _read(body)
     except msgspec.DecodeError:
-        members = _members.decode(body)
-        known = {key: members[key] for key in _Asked.__struct_fields__ if key in members}
-        lists = {key: known.pop(key) for key in ("tools", "functions") if key in known}
-        rows = [decode_object(bytes(row)) for row in _rows.decode(known.pop("messages", b"[]"))]
-        values: dict[str, Any] = {key: decode_object(bytes(raw)) for key, raw in known.items()}
-        return _Asked(messages=cast("list[JsonObject]", rows), **values, **lists)
+        keys = _Asked.__struct_fields__
+        return _Asked(**read_leniently(body, keys, ("tools", "functions")))
 
 
 def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
@@ -226,17 +228,13 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
     return ""
 
 
-def _value(raw: bytes | None) -> Any:
-    return None if raw is None else decode_object(raw)
-
-
 def _without(row: bytes, keys: Sequence[str]) -> bytes:
     """A row without the keys that an error names as `messages[1].key` or bare."""
     names = {key.rpartition(".")[2] for key in keys} - {"role", "content"}
-    value = _value(row)
+    value = value_of(row)
     if not isinstance(value, dict) or not names & value.keys():
         return row
-    return _with(row, dict.fromkeys(names))
+    return with_members(row, dict.fromkeys(names))
 
 
 def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
@@ -302,7 +300,7 @@ def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     done: list[str] = []
     kept: list[tuple[bytes, JsonObject]] = []
     for row in rows:
-        value = _value(row)
+        value = value_of(row)
         try:
             mended = _mend_row(row, value, done) if isinstance(value, dict) else row
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -313,11 +311,6 @@ def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
             kept.append((mended, value))
     out = _pair_results(kept, done)
     return (out, tuple(dict.fromkeys(done))) if done else (rows, ())
-
-
-_NOTICE = re.compile(
-    "[^\\[\\]\n]{1,80}".join(re.escape(part) for part in hints.NOTICE.split("{reason}"))
-)
 
 
 def _mend_row(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
@@ -338,19 +331,17 @@ def _mend_row(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
             done.append("empty_row_removed")
             return None
         changes |= _mended_calls(raw, value, done)
-    return _with(raw, changes) if changes else raw
+    return with_members(raw, changes) if changes else raw
 
 
 def _without_notice(content: Any) -> Any:
-    """Content, a text or a list of parts, without the line that `on_incomplete="notice"` adds."""
+    """Content, a text or a list of parts, without our notice."""
     if isinstance(content, str):
-        while (shown := _NOTICE.sub("", content)) != content:
-            content = shown
-        return content
+        return without_notice(content)
     if not isinstance(content, list):
         return content
     return [
-        part | {"text": _without_notice(part["text"])}
+        part | {"text": without_notice(part["text"])}
         if isinstance(part, dict) and isinstance(part.get("text"), str)
         else part
         for part in content
@@ -371,17 +362,17 @@ def _mended_calls(raw: bytes, row: JsonObject, done: list[str]) -> dict[str, byt
     changes: dict[str, bytes | None] = {}
     legacy = row.get("function_call")
     if isinstance(legacy, dict) and (text := _mended_arguments(legacy)) is not None:
-        changes["function_call"] = _with(encode(legacy), {"arguments": encode(text)})
+        changes["function_call"] = with_members(encode(legacy), {"arguments": encode(text)})
     calls = row.get("tool_calls")
     if isinstance(calls, list):
-        rows = [bytes(call) for call in _rows.decode(_members.decode(raw)["tool_calls"])]
+        rows = rows_of(members_of(raw)["tool_calls"])
         for number, call in enumerate(calls):
             function = call.get("function") if isinstance(call, dict) else None
             if isinstance(function, dict) and (text := _mended_arguments(function)) is not None:
-                inner = bytes(_members.decode(rows[number])["function"])
-                mended = _with(inner, {"arguments": encode(text)})
-                rows[number] = _with(rows[number], {"function": mended})
-                changes["tool_calls"] = b"[" + b",".join(rows) + b"]"
+                inner = members_of(rows[number])["function"]
+                mended = with_members(inner, {"arguments": encode(text)})
+                rows[number] = with_members(rows[number], {"function": mended})
+                changes["tool_calls"] = listed(rows)
     if changes:
         done.append("broken_arguments_replaced")
     return changes
@@ -397,22 +388,6 @@ def _mended_arguments(function: JsonObject) -> str | None:
     found = judge(arguments)
     text = found.text if found.finding is Finding.WHOLE else "{}"
     return text if text != arguments else None
-
-
-def _with(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
-    """A JSON object with some members replaced or, for None, left out; the others keep their
-    bytes."""
-    members: dict[str, bytes] = {k: bytes(v) for k, v in _members.decode(raw).items()}
-    for key, value in changes.items():
-        if value is None:
-            members.pop(key, None)
-        else:
-            members[key] = value
-    return _joined(members)
-
-
-def _joined(members: Mapping[str, bytes]) -> bytes:
-    return b"{" + b",".join(encode(key) + b":" + raw for key, raw in members.items()) + b"}"
 
 
 def _pair_results(rows: list[tuple[bytes, JsonObject]], done: list[str]) -> list[bytes]:

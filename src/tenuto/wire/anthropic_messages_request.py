@@ -1,0 +1,481 @@
+"""The request's side of Anthropic Messages: facts, edits; repairs in `anthropic_messages_history`.
+
+Theory of operation
+-------------------
+As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
+that the caller sent, and an edit replaces or appends whole ones. Rows that we add stand on their
+own: the provider combines rows of one role into one turn, so no row of the caller's is ever edited.
+
+Vertex and Bedrock name the model, and whether to stream, in the path instead of the body.
+Shapes follow `anthropic/types` of anthropic-sdk-python 2.12, read 2026-11-22;
+https://platform.claude.com/docs/en/api/messages
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendContent,
+    AppendFailedCalls,
+    AppendUser,
+    Content,
+    DropConstraint,
+    DropKeys,
+    Edit,
+    FreeToolChoice,
+    LowerReasoning,
+    SetOutputBudget,
+)
+from tenuto.core.arguments import Finding
+from tenuto.core.response import ToolCall
+from tenuto.wire.anthropic_messages_history import Plan, carried_out, failed_result, planned
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.json import encode
+from tenuto.wire.members import (
+    joined,
+    listed,
+    members_of,
+    read_leniently,
+    rows_of,
+    value_of,
+    with_members,
+)
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    messages: list[JsonObject]
+    model: Any = None
+    stream: Any = None
+    max_tokens: Any = None
+    tools: msgspec.Raw = msgspec.Raw(b"null")
+    thinking: Any = None
+    output_config: Any = None
+    output_format: Any = None
+    compaction: Any = None
+    thread: Any = None
+    anthropic_version: Any = None
+
+
+class _Tool(msgspec.Struct):
+    type: Any = None
+
+
+_read = msgspec.json.Decoder(_Asked).decode
+_tools = msgspec.json.Decoder(list[_Tool]).decode
+
+_PATH_MODEL = re.compile(
+    r"/models/(?P<vertex>[^/]+):(?P<raw>rawPredict|streamRawPredict)(?:\?|\Z)"
+    r"|/model/(?P<bedrock>.+)/(?P<invoke>invoke|invoke-with-response-stream)(?:\?|\Z)"
+)
+
+SERVER_TOOLS = (
+    "web_search_", "web_fetch_", "code_execution_", "tool_search_", "advisor_", "mcp_toolset",
+)  # fmt: skip
+"""How the types of tools begin that the provider runs itself; every other one is the caller's."""
+
+LEAST_THINKING_TOKENS = 1024
+"""`thinking.budget_tokens` may not be lower."""
+
+EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
+"""`output_config.effort`: the values that can be lowered."""
+
+_NEEDED = frozenset({"max_tokens", "messages", "model", "role", "content", "type"})
+"""Keys without which there is no request; an error that names one is about its value."""
+
+_THINKING = ("thinking", "redacted_thinking")
+
+
+class MessagesRequest:
+    """A Messages request as bytes, with what was read of it (`wire.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, facts: RequestFacts, plan: Plan, repairs: tuple[str, ...]):
+        self._body = body
+        self._plan = plan
+        self.facts = facts
+        self.repairs = repairs
+        self._members: dict[str, bytes] = {}
+        self._rows: list[bytes] = []
+
+    def _split(self) -> None:
+        """The members and rows as bytes: a request that passes as it came needs none."""
+        if not self._members:
+            self._members = members_of(self._body)
+            rows = rows_of(self._members["messages"])
+            self._rows = carried_out(self._plan, rows) if self.repairs else rows
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
+        self._split()
+        tools = value_of(self._members.get("tools")) or []
+        return {
+            tool["name"]: schema if isinstance(schema := tool.get("input_schema"), dict) else {}
+            for tool in (tools if isinstance(tools, list) else ())
+            if isinstance(tool, dict) and isinstance(tool.get("name"), str)
+            if _is_client_tool(tool.get("type"))
+        }
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits; without any, the caller's own."""
+        if not edits and not self.repairs:
+            return self._body
+        self._split()
+        members = dict(self._members)
+        rows = list(self._rows)
+        dropped: tuple[str, ...] = ()
+        tokens: int | None = None
+        for edit in edits:
+            match edit:
+                case AppendAssistant(text):
+                    rows.append(_row("assistant", said_blocks(text, edit.content)))
+                    if edit.prefill:
+                        members |= {k: encode(v) for k, v in dialect.prefill_members}
+                case AppendUser(text):
+                    rows.append(_row("user", [_text(text)]))
+                case AppendContent(content):
+                    rows.extend([_row("assistant", content)] if content else [])
+                case AppendFailedCalls():
+                    rows.extend(_failed_rows(edit))
+                case SetOutputBudget(tokens):
+                    members["max_tokens"] = encode(tokens)
+                case LowerReasoning():
+                    _lower_reasoning(members, self._members)
+                case DropConstraint():
+                    _drop_constraint(members)
+                case FreeToolChoice():
+                    _free_tool_choice(members)
+                case DropKeys(keys):
+                    dropped = keys
+        if tokens is not None:  # last: what it does to thinking depends on what is left of it
+            _fit_thinking(members, tokens)
+        members["messages"] = listed(rows)
+        body = joined(members)
+        for key in dropped:
+            body = _without(body, _steps(key))
+        return body
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = "/v1/messages"
+) -> MessagesRequest | None:
+    """A Messages request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> parse_request(body).facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        body.decode()  # members that are only carried on are not looked at below
+        asked = _asked(body)
+        if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
+            return None
+        if (named := path_model(path)) is not None:
+            if asked.anthropic_version is None:  # another vendor's model
+                return None
+            asked.model, asked.stream = asked.model or named[0], named[1]
+        facts = _facts(asked, probe_max_tokens)
+        # With a thread the provider holds the rows before these, and calls that these answer.
+        plan, repairs = ([], ()) if facts.left_alone == "thread" else planned(asked.messages)
+        return MessagesRequest(body, facts, plan, repairs)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def path_model(path: str) -> tuple[str, bool] | None:
+    """The model that a path of Vertex or Bedrock names, and whether it asks for a stream; None
+    for other paths.
+
+    >>> path_model("/model/us.anthropic.claude-x%3A0/invoke-with-response-stream")
+    ('us.anthropic.claude-x:0', True)
+    >>> path_model("/v1/projects/p/publishers/anthropic/models/claude-x@1:rawPredict")
+    ('claude-x@1', False)
+    """
+    if (found := _PATH_MODEL.search(path)) is None or found["vertex"] == "count-tokens":
+        return None
+    stream = (found["raw"] or found["invoke"]) in (
+        "streamRawPredict",
+        "invoke-with-response-stream",
+    )
+    return unquote(found["vertex"] or found["bedrock"]), stream
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _asked(body: bytes) -> _Asked:
+    """The members that are looked at, in one reading; a number that no double holds, somewhere in
+    a row, takes a second and more lenient one."""
+    try:
+        return _read(body)
+    except msgspec.DecodeError:
+        return _Asked(**read_leniently(body, _Asked.__struct_fields__, ("tools",)))
+
+
+def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+    tokens = asked.max_tokens if type(asked.max_tokens) is int else None
+    config = _object(asked.output_config)
+    structured = any(
+        _object(form).get("type") == "json_schema"
+        for form in (config.get("format"), asked.output_format)
+    )
+    ends_in_assistant = asked.messages[-1].get("role") == "assistant"
+    return RequestFacts(
+        model=asked.model if isinstance(asked.model, str) else "",
+        stream=asked.stream is True,
+        max_tokens=tokens if tokens is not None and tokens > 0 else None,
+        tools=_has_client_tools(asked.tools),
+        after_tool_result=_after_tool_result(asked.messages),
+        structured=structured,
+        lower_reasoning=_can_lower(_object(asked.thinking), config.get("effort")),
+        include_usage=True,
+        left_alone=_left_alone(asked, tokens, probe_max_tokens),
+        prefill_barred=ends_in_assistant or structured or _thinks(_object(asked.thinking)),
+    )
+
+
+def _object(value: Any) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _is_client_tool(kind: Any) -> bool:
+    return not (isinstance(kind, str) and kind.startswith(SERVER_TOOLS))
+
+
+def _has_client_tools(raw: msgspec.Raw) -> bool:
+    if raw == b"null":
+        return False
+    try:
+        return any(_is_client_tool(tool.type) for tool in _tools(raw))
+    except msgspec.DecodeError:
+        return False
+
+
+def _after_tool_result(rows: Sequence[JsonObject]) -> bool:
+    """Whether the turn of the user that the model answers holds a result."""
+    for row in reversed(rows):
+        if row.get("role") == "assistant":
+            return False
+        content = row.get("content")
+        if any(_object(b).get("type") == "tool_result" for b in _list(content)):
+            return True
+    return False
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _thinks(thinking: JsonObject) -> bool:
+    return thinking.get("type") not in (None, "disabled")
+
+
+def _can_lower(thinking: JsonObject, effort: Any) -> bool:
+    """Thinking with a budget can always think less; without one, effort is the knob."""
+    if effort in EFFORTS_ABOVE_LOW or thinking.get("type") == "enabled":
+        return True
+    return _thinks(thinking) and effort != "low"
+
+
+def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
+    """Why a request cannot be continued (C28), "" where it can."""
+    if asked.thread:
+        return "thread"  # the provider would keep our hints in a history that is not ours
+    if asked.compaction:
+        return "compaction"  # asked for by itself: the block is the whole answer
+    if max_tokens == 0:
+        return "prewarm"
+    if max_tokens is not None and max_tokens <= probe_max_tokens:
+        return "probe"
+    return ""
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def _row(role: str, blocks: Iterable[Mapping[str, Any]]) -> bytes:
+    return encode({"role": role, "content": [dict(block) for block in blocks]})
+
+
+def _text(text: str) -> JsonObject:
+    return {"type": "text", "text": text}
+
+
+def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
+    """What the model has said, as blocks whose joined text is `text`. Where it holds more than text
+    and thinking, the other blocks go with it as they came: the provider ran something, and the text
+    is about it. Calls for the caller, calls without a result and unsigned thinking stay out.
+
+    >>> said_blocks("Hi", ({"type": "text", "text": "Hi there"},))
+    [{'type': 'text', 'text': 'Hi'}]
+    """
+    answered = [block["tool_use_id"] for block in content if "tool_use_id" in block]
+    kept = [block for block in content if _is_kept(block, answered)]
+    if all(block.get("type") in ("text", *_THINKING) for block in kept):
+        return [_text(text)]
+    blocks = with_text(kept, text)
+    while blocks and blocks[-1].get("type") in _THINKING:  # must not end an assistant's row
+        blocks.pop()
+    return blocks
+
+
+def _is_kept(block: Mapping[str, Any], answered: Sequence[Any]) -> bool:
+    kind = str(block.get("type"))
+    if kind == "thinking":
+        return bool(block.get("signature"))
+    if kind.endswith("_tool_use"):
+        return block.get("id") in answered
+    return kind != "tool_use"
+
+
+def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[str, Any]]:
+    """The blocks with `text` dealt out to those of text, from its end backwards and to each as much
+    as it held: what a seam took away is missed where the seam was. White space alone is no block
+    and goes with the next one."""
+    texts = [str(b.get("text", "")) if b.get("type") == "text" else "" for b in blocks]
+    surplus = len("".join(texts)) - len("".join(texts).rstrip())
+    pieces: list[str] = []
+    rest = text
+    for held in reversed(texts):
+        size = max(len(held) - surplus, 0)
+        surplus -= len(held) - size
+        cut = max(len(rest) - size, 0)
+        pieces.append(rest[cut:])
+        rest = rest[:cut]
+    out: list[Mapping[str, Any]] = []
+    waiting = rest
+    for block, piece in zip(blocks, reversed(pieces), strict=True):
+        if block.get("type") != "text":
+            out.append(block)
+        elif (waiting + piece).strip():
+            out.append({**block, "text": waiting + piece})
+            waiting = ""
+        else:
+            waiting += piece
+    return [*out, _text(waiting)] if waiting.strip() else out
+
+
+def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
+    """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
+    replayed (H4): they stand as an empty object."""
+    names = _call_ids(edit.calls)
+    thoughts = [block for block in edit.content if block.get("type") in _THINKING]
+    said: list[Any] = [dict(block) for block in thoughts if _is_kept(block, ())]
+    said += [_text(edit.text)] if edit.text.strip() else []
+    said += [_valid_call(call, name) for call, name in zip(edit.calls, names, strict=True)]
+    results = [
+        failed_result(name, text) | _extra(call, "toolset_name")
+        for call, name, text in zip(edit.calls, names, edit.results, strict=True)
+    ]
+    return [_row("assistant", said), _row("user", results)]
+
+
+def _call_ids(calls: Sequence[ToolCall]) -> list[str]:
+    """The calls' ids in the provider's alphabet, each once."""
+    names: list[str] = []
+    for number, call in enumerate(calls):
+        name = re.sub("[^a-zA-Z0-9_-]", "_", call.id) or "call"
+        names.append(name if name not in names else f"{name}_{number}")
+    return names
+
+
+def _valid_call(call: ToolCall, name: str) -> JsonObject:
+    whole = call.finding is Finding.WHOLE and not call.free
+    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace") if whole else b"{}")
+    made = {"type": "tool_use", "id": name, "name": call.name or "unknown", "input": arguments}
+    return made | _extra(call, "caller", "toolset_name")
+
+
+def _extra(call: ToolCall, *keys: str) -> JsonObject:
+    """Further keys of a call that the provider wants back."""
+    return {key: call.extra[key] for key in keys if call.extra and call.extra.get(key)}
+
+
+# --- members ----------------------------------------------------------------------------------
+
+
+def _lower_reasoning(members: dict[str, bytes], own: Mapping[str, bytes]) -> None:
+    """Half the budget of what the caller asked for, no thinking where that was the least already,
+    low effort where there is no budget."""
+    thinking, config = _object(value_of(own.get("thinking"))), own.get("output_config", b"{}")
+    effort = _object(value_of(config)).get("effort")
+    if thinking.get("type") == "enabled":
+        budget = thinking.get("budget_tokens")
+        less = max(budget // 2, LEAST_THINKING_TOKENS) if type(budget) is int else 0
+        if type(budget) is int and less < budget:
+            members["thinking"] = _thinking_budget(own["thinking"], less)
+        else:
+            members["thinking"] = b'{"type":"disabled"}'
+    if effort in EFFORTS_ABOVE_LOW or (_thinks(thinking) and thinking.get("type") != "enabled"):
+        # From the members as they are now: the constraint may be gone already.
+        config = members.get("output_config", b"{}")
+        config = config if isinstance(value_of(config), dict) else b"{}"
+        members["output_config"] = with_members(config, {"effort": b'"low"'})
+
+
+def _thinking_budget(raw: bytes, tokens: int) -> bytes:
+    return with_members(raw, {"budget_tokens": encode(tokens)})
+
+
+def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
+    """The budget for thinking must stay below the output limit, else the request is rejected."""
+    budget = _object(value_of(members.get("thinking"))).get("budget_tokens")
+    if type(budget) is not int or budget < max_tokens:
+        return
+    less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
+    if less < max_tokens:
+        members["thinking"] = _thinking_budget(members["thinking"], less)
+    else:
+        del members["thinking"]
+
+
+def _drop_constraint(members: dict[str, bytes]) -> None:
+    members.pop("output_format", None)
+    config = _object(value_of(members.get("output_config")))
+    if "format" in config:
+        members["output_config"] = with_members(members["output_config"], {"format": None})
+        if len(config) == 1:
+            del members["output_config"]
+
+
+def _free_tool_choice(members: dict[str, bytes]) -> None:
+    choice = _object(value_of(members.get("tool_choice")))
+    if choice.get("type") in ("any", "tool"):
+        changes = {"type": b'"auto"', "name": None}
+        members["tool_choice"] = with_members(members["tool_choice"], changes)
+
+
+def _steps(key: str) -> list[str]:
+    """The steps of a key as errors write it: `messages.1.content.0.text.foo`, `messages[1].foo`."""
+    return [step for step in re.split(r"[.\[\]]+", key) if step]
+
+
+def _without(raw: bytes, steps: Sequence[str]) -> bytes:
+    """JSON without a key. A number stands for every element, for the error names only the first
+    that has the key; a step that leads nowhere is the name of a kind of block, and is passed."""
+    if not steps or steps[-1] in _NEEDED:
+        return raw
+    if raw.startswith(b"["):
+        rest = steps[1:] if steps[0].isdecimal() else steps
+        rows = rows_of(raw)
+        less = [_without(row, rest) for row in rows]
+        return listed(less) if less != rows else raw
+    if not raw.startswith(b"{"):
+        return raw
+    step, rest = steps[0], steps[1:]
+    inner = members_of(raw).get(step)
+    if not rest:
+        return with_members(raw, {step: None}) if inner is not None else raw
+    if inner is None or not inner.startswith((b"[", b"{")):
+        return _without(raw, rest)
+    less_inner = _without(inner, rest)
+    return with_members(raw, {step: less_inner}) if less_inner != inner else raw

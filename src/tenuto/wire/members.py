@@ -1,0 +1,101 @@
+"""Objects and arrays of a request as the bytes that came: taken apart, changed in places, joined.
+
+Whatever nobody names keeps its bytes (escapes, 1.0, big integers, 1e400), so that prompt caches hit
+and unknown fields survive (C7). Every request's side of a wire stands on this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from tenuto.core import hints
+from tenuto.wire.json import decode_object, encode
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def members_of(raw: bytes) -> dict[str, bytes]:
+    """The members of an object; msgspec.DecodeError where the bytes are none.
+
+    >>> members_of(b'{"a": 1e400 , "b":[]}')
+    {'a': b'1e400', 'b': b'[]'}
+    """
+    return {key: bytes(value) for key, value in _members(raw).items()}
+
+
+def rows_of(raw: bytes) -> list[bytes]:
+    """The elements of an array; msgspec.DecodeError where the bytes are none.
+
+    >>> rows_of(b'[1.0, {"a" : 1}]')
+    [b'1.0', b'{"a" : 1}']
+    """
+    return [bytes(row) for row in _rows(raw)]
+
+
+def joined(members: Mapping[str, bytes]) -> bytes:
+    """An object of these members."""
+    return b"{" + b",".join(encode(key) + b":" + raw for key, raw in members.items()) + b"}"
+
+
+def listed(rows: Iterable[bytes]) -> bytes:
+    """An array of these elements."""
+    return b"[" + b",".join(rows) + b"]"
+
+
+def with_members(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
+    """An object with some members replaced or, for None, left out; the others keep their bytes.
+
+    >>> with_members(b'{"a": 1.0, "b": 2}', {"b": None, "c": b"3"})
+    b'{"a":1.0,"c":3}'
+    """
+    members = members_of(raw)
+    for key, value in changes.items():
+        if value is None:
+            members.pop(key, None)
+        else:
+            members[key] = value
+    return joined(members)
+
+
+def value_of(raw: bytes | None) -> Any:
+    """The value of a member, None where there is none."""
+    return None if raw is None else decode_object(raw)
+
+
+def read_leniently(body: bytes, keys: Iterable[str], unread: Collection[str]) -> dict[str, Any]:
+    """The members of a request by these keys, for bodies that strict reading rejects because a
+    number somewhere in a row fits no double. Those of `unread` stay bytes, and `messages` is a list
+    that may hold anything; msgspec.DecodeError where the body is no object.
+
+    >>> read_leniently(b'{"messages": [{"n": 1e400}], "x": 1}', ("messages", "model"), ())
+    {'messages': [{'n': inf}]}
+    """
+    members = members_of(body)
+    values: dict[str, Any] = {
+        key: msgspec.Raw(members[key]) if key in unread else decode_object(members[key])
+        for key in keys
+        if key in members and key != "messages"
+    }
+    rows = rows_of(members.get("messages", b"[]"))
+    return {"messages": [decode_object(row) for row in rows], **values}
+
+
+_NOTICE = re.compile(
+    "[^\\[\\]\n]{1,80}".join(re.escape(part) for part in hints.NOTICE.split("{reason}"))
+)
+
+
+def without_notice(text: str) -> str:
+    """Text without the line that `on_incomplete="notice"` adds (C21).
+
+    >>> without_notice("Half" + hints.NOTICE.format(reason="retry limit"))
+    'Half'
+    """
+    while hints.NOTICE_START in text and (shown := _NOTICE.sub("", text)) != text:
+        text = shown
+    return text
