@@ -236,7 +236,7 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     >>> merged_usage({"input_tokens": 5, "output_tokens": 3}, Usage(5, 9))
     {'input_tokens': 5, 'output_tokens': 9}
     """
-    merged: JsonObject = {"output_tokens": 0, **raw}
+    merged = {**raw} if "output_tokens" in raw else {**raw, "output_tokens": 0}
     if usage is None:
         return merged
     if usage.output_tokens is not None:
