@@ -12,7 +12,7 @@ import pytest
 
 from tenuto.sim import Simulator
 from tenuto.sim.errors import Failure
-from tenuto.sim.history import PREFILL_REFUSALS, violation
+from tenuto.sim.openai_chat.history import PREFILL_REFUSALS, violation
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 ORPHAN_RESULT = (

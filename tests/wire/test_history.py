@@ -25,7 +25,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
 from tenuto.sim import Simulator
-from tenuto.sim.history import violation
+from tenuto.sim.openai_chat.history import violation
 from tenuto.wire.base import Dialect
 from tenuto.wire.openai_chat_request import parse_request, repair_history
 

@@ -1,4 +1,4 @@
-"""A provider that can be told to fail: OpenAI Chat Completions on loopback.
+"""A provider that can be told to fail: Chat Completions and Anthropic Messages on loopback.
 
 >>> from tenuto.sim import Simulator
 >>> with Simulator() as sim:
@@ -7,22 +7,37 @@ True
 """
 
 from tenuto.sim.case import Bare, Case, Step
-from tenuto.sim.cases import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, STEPS
+from tenuto.sim.cases import (
+    BLOCKED,
+    CASES,
+    CASES_ON,
+    FAULTS,
+    HTTP_FAULTS,
+    NORMAL,
+    QUIRKS,
+    STEPS,
+    TABLES_ON,
+)
 from tenuto.sim.exchange import Recorded
 from tenuto.sim.simulator import Simulator, serve
+from tenuto.sim.spent import Shared, Spent
 
 __all__ = [
     "BLOCKED",
     "CASES",
+    "CASES_ON",
     "FAULTS",
     "HTTP_FAULTS",
     "NORMAL",
     "QUIRKS",
     "STEPS",
+    "TABLES_ON",
     "Bare",
     "Case",
     "Recorded",
+    "Shared",
     "Simulator",
+    "Spent",
     "Step",
     "serve",
 ]

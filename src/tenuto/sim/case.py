@@ -49,6 +49,17 @@ class Say(StrEnum):
     THINK_CLOSED = "think_closed"
     THINK_OPEN = "think_open"
     REFUSAL = "refusal"
+    COMPACTION = "compaction"
+    """A summary of the conversation, with which the client goes on."""
+
+
+class Search(StrEnum):
+    """Where a search stands that the provider runs itself."""
+
+    NONE = "none"
+    BEFORE = "before"
+    """Before the text, which cites it."""
+    AFTER = "after"
 
 
 class Cut(StrEnum):
@@ -80,6 +91,8 @@ class Shape(StrEnum):
     NO_TYPE = "no_type"
     NO_ID = "no_id"
     NO_INDEX = "no_index"
+    WRONG_INDEX = "wrong_index"
+    """Everything has the index of the first."""
     DUPLICATE_IDS = "duplicate_ids"
     INTERLEAVED = "interleaved"
 
@@ -123,6 +136,11 @@ class Odd(StrEnum):
     DOUBLE_DONE = "double_done"
     EMPTY_CHOICES = "empty_choices"
     MODERATION = "moderation"
+    PINGS = "pings"
+    UNKNOWN_EVENT = "unknown_event"
+    NOT_JSON = "not_json"
+    USAGE_MISSING = "usage_missing"
+    """The event of the end has no usage."""
 
 
 class Framing(StrEnum):
@@ -134,6 +152,8 @@ class Framing(StrEnum):
     COMMENTS = "comments"
     NO_SPACE = "no_space"
     EVENT_LINES = "event_lines"
+    DATA_LINES = "data_lines"
+    """One document over several `data:` lines."""
 
 
 class Writes(StrEnum):
@@ -178,8 +198,12 @@ class Step:
     """Index of the one call whose arguments are changed (negative from the end); None: all."""
     shape: Shape = Shape.NORMAL
     finish: str | None = AUTO
+    """In the words of Chat Completions, which other wires translate; others go as they are."""
     native_finish: str | None = None
     """OpenRouter's second stop field; None leaves it away."""
+    think: bool = False
+    """A whole chain of thought comes first, signed where the wire signs."""
+    search: Search = Search.NONE
     usage: bool = True
     context_window_tokens: int = 0
     """The usage fills a window of this size; 0: the usage is as it is."""
@@ -206,6 +230,8 @@ class Case:
     name: str
     plan: tuple[Step, ...]
     summary: str
+    wires: frozenset[str] = frozenset()
+    """Names of the wires that the case exists on; `cases.CASES_ON` has it as each one shows it."""
     modes: frozenset[str] = frozenset({"body", "stream"})
     """Whether the case shows in a whole body, in a stream, or in both."""
     bare: Bare = Bare.SILENT

@@ -12,24 +12,32 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import Arguments, Case, Kind, Say, Step
-from tenuto.sim.cases import CASES, STEPS
-from tenuto.sim.errors import Failure, failure
-from tenuto.sim.reply import answers_result, first_prompt, tool_names
+from tenuto.sim.cases import CASES_ON, STEPS
+from tenuto.sim.errors import Failure
+from tenuto.sim.wire import Wire
 
 MODEL_PREFIX: Final = "sim/"
+"""What stands before it is the name of a real model, whose ways the server then takes on."""
 
 
 @dataclass(slots=True)
 class Conversation:
     """What is remembered between the requests of one conversation."""
 
+    key: tuple[str, ...] = ()
     steps_taken: int = 0
     answers: int = 0
     kind: Kind | None = None
     broken_call: bool = False
     """The last call that was answered was a broken one, or was never carried."""
     response_format: Mapping[str, Any] | None = None
+
+    @property
+    def answer_key(self) -> str:
+        """What no other answer of any conversation has."""
+        return "/".join([*self.key, str(self.answers)])
 
 
 @dataclass(slots=True)
@@ -40,25 +48,24 @@ class Conversations:
     script: deque[Step] = field(default_factory=deque)
 
     def choose(
-        self, headers: Mapping[str, str], body: Mapping[str, Any]
-    ) -> tuple[Conversation, Step, str] | Failure:
-        """Return the conversation of a request, its step and a key for ids; or a refusal."""
-        case = chosen_case(str(body["model"]), headers)
+        self, wire: Wire, headers: Mapping[str, str], asked: Asked
+    ) -> tuple[Conversation, Step] | Failure:
+        """Return the conversation of a request and its step; or a refusal."""
+        case = chosen_case(wire, asked.model, headers)
         if isinstance(case, Failure):
             return case
-        messages = body["messages"]
         given = headers.get("x-sim-conversation")
-        key = ("header", given) if given else (body["model"], case.name, first_prompt(messages))
-        state = self.known.setdefault(key, Conversation())
-        step = self._step(state, case, after_result=answers_result(messages))
+        key = ("header", given) if given else (asked.model, case.name, first_prompt(asked.rows))
+        state = self.known.setdefault(key, Conversation(key))
+        step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
             state.kind = step.kind
         elif state.kind is None:
-            state.kind = _kind_of(case, body)
-        if isinstance(body.get("response_format"), dict):
-            state.response_format = body["response_format"]
+            state.kind = _kind_of(case, asked)
+        if asked.response_format is not None:
+            state.response_format = asked.response_format
         state.answers += 1
-        return state, step, "/".join([*map(str, key), str(state.answers)])
+        return state, step
 
     def _step(self, state: Conversation, case: Case, *, after_result: bool) -> Step:
         if self.script:
@@ -70,11 +77,10 @@ class Conversations:
         return step
 
 
-def _kind_of(case: Case, body: Mapping[str, Any]) -> Kind:
+def _kind_of(case: Case, asked: Asked) -> Kind:
     if case.wants_tools:
         return case.kind if case.kind is not Kind.TEXT else Kind.CALL
-    forced = body.get("tool_choice") == "required" or isinstance(body.get("tool_choice"), dict)
-    return Kind.CALL if forced and tool_names(body) else Kind.TEXT
+    return Kind.CALL if asked.forced and asked.tools else Kind.TEXT
 
 
 def is_broken(step: Step) -> bool:
@@ -87,29 +93,26 @@ def is_broken(step: Step) -> bool:
     return step.arguments not in runnable or step.finish == "length" or step.say is not Say.ANSWER
 
 
-def chosen_case(model: str, headers: Mapping[str, str]) -> Case | Failure:
-    """Return the case that the headers or the model name ask for.
-
-    >>> chosen_case("sim/length_once", {}).name, chosen_case("gpt-5", {}).name
-    ('length_once', 'normal')
-    """
+def chosen_case(wire: Wire, model: str, headers: Mapping[str, str]) -> Case | Failure:
+    """Return the case that the headers or the model name ask for."""
+    cases = CASES_ON[wire.name]
     if script := headers.get("x-sim-script"):
         names = [name.strip() for name in script.split(",")]
         unknown = [name for name in names if name not in STEPS]
         if unknown:
-            return _unknown("step", unknown[0], STEPS)
+            return _unknown(wire, "step", unknown[0], STEPS)
         plan = tuple(STEPS[name] for name in names)
         return Case(f"script:{script}", plan, "A plan from a header.")
     if name := headers.get("x-sim-fault"):
-        return CASES.get(name) or _unknown("fault", name, CASES)
-    if model.startswith(MODEL_PREFIX):
-        name = model.removeprefix(MODEL_PREFIX)
-        return CASES.get(name) or _unknown("model", name, CASES, status=404)
-    return CASES["normal"]
+        return cases.get(name) or _unknown(wire, "fault", name, cases)
+    before, prefix, name = model.rpartition(MODEL_PREFIX)
+    if prefix and (not before or before.endswith("/")):
+        return cases.get(name) or _unknown(wire, "model", name, cases, status=404)
+    return cases["normal"]
 
 
-def _unknown(what: str, name: str, known: Iterable[str], status: int = 400) -> Failure:
-    return failure(
+def _unknown(wire: Wire, what: str, name: str, known: Iterable[str], status: int = 400) -> Failure:
+    return wire.refuse(
         f"The {what} '{name}' does not exist here; known: {', '.join(known)}.",
         status=status,
         param="model" if what == "model" else None,
@@ -117,8 +120,10 @@ def _unknown(what: str, name: str, known: Iterable[str], status: int = 400) -> F
     )
 
 
-def lacks_tools(step: Step, body: Mapping[str, Any]) -> Failure | None:
+def lacks_tools(wire: Wire, step: Step, asked: Asked) -> Failure | None:
     """Return the refusal of a request whose step needs tools where none are attached."""
-    if step.kind not in (None, Kind.TEXT, Kind.CJK) and not tool_names(body):
-        return failure("This case needs a tool: attach one.", code="sim_needs_tools", param="tools")
+    if step.kind not in (None, Kind.TEXT, Kind.CJK) and not asked.tools:
+        return wire.refuse(
+            "This case needs a tool: attach one.", code="sim_needs_tools", param="tools"
+        )
     return None

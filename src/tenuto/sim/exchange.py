@@ -7,44 +7,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
+from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import Ending, Kind, Say, Step, Writes
 from tenuto.sim.cases import described
 from tenuto.sim.conversation import Conversation, Conversations, is_broken, lacks_tools
-from tenuto.sim.errors import ERRORS, Failure, failure, too_many_tokens, unknown_argument
-from tenuto.sim.history import (
-    NOT_JSON,
-    PREFILL_REFUSALS,
-    basic_violation,
-    header_violation,
-    violation,
-)
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.errors import Failure
+from tenuto.sim.framing import frame
 from tenuto.sim.prose import key_of
-from tenuto.sim.render import CREATED, Envelope, dump, frame, render_body, render_events
-from tenuto.sim.reply import (
-    Settings,
-    answers_result,
-    budget_of,
-    first_prompt,
-    reply,
-    tool_names,
-    wanted,
-)
+from tenuto.sim.reply import Settings, due, reply, uncut_tokens, wanted
+from tenuto.sim.wire import Wire
+from tenuto.sim.wires import BY_PATH, WIRES
 
-CORE_KEYS: Final = frozenset(
-    {"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens"}
-    | {"tools", "tool_choice", "response_format"}
-)
-"""Body keys that the case of an unknown key never names."""
+_CREATED: Final = 1_790_000_000
+_CHAT: Final = WIRES["openai-chat"]
+"""In whose shape a path is answered that belongs to no wire."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One request that the simulator received, and the status that it answered.
+    """One request that the simulator received, and what it answered.
 
     `headers` has lower-cased names; `json` is the decoded body, None where it does not decode.
+    Tokens are what is billed: none for a refused request, all that was said for a broken answer.
     """
 
     method: str
@@ -53,6 +41,15 @@ class Recorded:
     body: bytes
     json: Any
     status: int
+    wire: str = ""
+    """Name of the wire; "" where the path is of none."""
+    prompt: str = ""
+    """Text of the first user message; "" where the request was refused before it was read."""
+    conversation: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncut_output_tokens: int = 0
+    """What the whole right answer to the conversation would have cost, thoughts included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +62,19 @@ class Answer:
     events: tuple[bytes, ...] | None = None
     ending: Ending = Ending.WHOLE
     writes: Writes = Writes.EVENT
+    last_event: bytes = b""
+    """The event after which clients leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What one answer cost, and to which conversation it belongs."""
+
+    prompt: str = ""
+    conversation: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncut_output_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -77,7 +87,6 @@ class Exchange:
 
     settings: Settings = field(default_factory=Settings)
     strict: bool = True
-    refusal: str = "anthropic"
     conversations: Conversations = field(default_factory=Conversations)
     requests: list[Recorded] = field(default_factory=list)
 
@@ -87,90 +96,96 @@ class Exchange:
             decoded = json.loads(body) if body else None
         except ValueError:
             decoded = None
-        made = self._route(method, path.partition("?")[0], headers, decoded)
-        number = key_of("request", str(len(self.requests)))
+        path_alone, _, query = path.partition("?")
+        wire = BY_PATH.get(path_alone) if method == "POST" else None
+        key = key_of("request", str(len(self.requests)))
+        bill = Bill()
+        if wire is not None:
+            made, bill = self._complete(wire, headers, decoded)
+        else:
+            made = _elsewhere(method, path_alone, query)
+        speaker = wire or _CHAT
         if isinstance(made, Failure):
-            made = _document(made.status, made.document, made.headers)
-        made = Answer(
-            made.status,
-            {
-                "openai-organization": "sim",
-                "openai-processing-ms": "7",
-                "openai-version": "2020-10-01",
-                "x-request-id": f"req_{number}",
-            }
-            | dict(made.headers),
-            made.body,
-            made.events,
-            made.ending,
-            made.writes,
-        )
-        self.requests.append(Recorded(method, path, headers, body, decoded, made.status))
+            made = _document(made.status, speaker.stamped(made.document, key), made.headers)
+        made = replace(made, headers={**speaker.headers(key), **made.headers})
+        said = asdict(bill) | {"wire": wire.name if wire else ""}
+        self.requests.append(Recorded(method, path, headers, body, decoded, made.status, **said))
         return made
 
-    def _route(
-        self, method: str, path: str, headers: Mapping[str, str], decoded: Any
-    ) -> Answer | Failure:
-        match method, path:
-            case "POST", "/v1/chat/completions":
-                return self._complete(headers, decoded)
-            case "GET", "/v1/models":
-                rows = [{"id": "sim", "object": "model", "created": CREATED, "owned_by": "tenuto"}]
-                return _document(200, {"object": "list", "data": rows})
-            case "GET", "/health":
-                return _document(200, {"status": "ok"})
-            case "GET", "/sim/faults":
-                return _document(200, described())
-            case _:
-                return failure(f"Invalid URL ({method} {path})", status=404)
-
-    def _complete(self, headers: Mapping[str, str], body: Any) -> Answer | Failure:
-        if not isinstance(body, dict):
-            return failure(NOT_JSON)
-        if (found := basic_violation(body)) is not None:
-            return found
-        if self.strict:
-            rejects = self.settings.prefill == "reject"
-            found = header_violation(headers) or violation(
-                body,
-                max_output_tokens=self.settings.max_output_tokens,
-                prefill_refusal=PREFILL_REFUSALS[self.refusal] if rejects else None,
-            )
-            if found is not None:
-                return found
-        chosen = self.conversations.choose(headers, body)
+    def _complete(
+        self, wire: Wire, headers: Mapping[str, str], body: Any
+    ) -> tuple[Answer | Failure, Bill]:
+        found = wire.impossible(body)
+        if found is None and self.strict:
+            found = wire.violation(headers, body, self.settings)
+        if found is not None:
+            return found, Bill()
+        asked = wire.read(body, self.settings)
+        chosen = self.conversations.choose(wire, headers, asked)
         if isinstance(chosen, Failure):
-            return chosen
-        state, step, key = chosen
-        refused = lacks_tools(step, body) or _refused(step, body)
-        return refused or self._say(body, state, step, key)
+            return chosen, Bill(first_prompt(asked.rows))
+        state, step = chosen
+        refused = lacks_tools(wire, step, asked) or _refused(wire, step, asked, body)
+        if refused is not None:
+            return refused, Bill(first_prompt(asked.rows), state.key)
+        return self._say(wire, asked, state, step)
 
-    def _say(self, body: Mapping[str, Any], state: Conversation, step: Step, key: str) -> Answer:
-        prompt = first_prompt(body["messages"])
+    def _say(
+        self, wire: Wire, asked: Asked, state: Conversation, step: Step
+    ) -> tuple[Answer, Bill]:
+        prompt = first_prompt(asked.rows)
         kind = state.kind or Kind.TEXT
-        whole = wanted(prompt, kind, tool_names(body), state.response_format, state.answers)
-        said = reply(body, step, whole, self.settings, results_failed=state.broken_call)
-        calling = step.say is not Say.ANSWER and not answers_result(body["messages"])
+        whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
+        now = due(asked, whole, results_failed=state.broken_call)
+        said = reply(asked, step, now, self.settings)
+        calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
-        choices = body.get("n")
+        token_chars = self.settings.token_chars
+        bill = Bill(
+            prompt,
+            state.key,
+            said.prompt_tokens,
+            said.completion_tokens,
+            uncut_tokens(now, token_chars) + said.reasoning_tokens,
+        )
         envelope = Envelope(
-            id="chatcmpl-" + key_of(key, length=29),
-            model=body["model"],
-            choices=choices if isinstance(choices, int) and 1 <= choices <= 8 else 1,
-            include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
-            token_chars=self.settings.token_chars,
+            id=wire.answer_id(state.answer_key),
+            model=asked.model,
+            choices=asked.choices,
+            include_usage=asked.include_usage,
+            token_chars=token_chars,
         )
         step = _live(step)
-        if not body.get("stream"):
-            return _document(200, render_body(said, step, envelope), ending=step.ending)
-        return Answer(
+        if not asked.stream:
+            document = wire.render_body(said, step, envelope)
+            return _document(200, document, ending=step.ending), bill
+        answer = Answer(
             200,
             {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"},
-            events=tuple(frame(render_events(said, step, envelope), step.framing)),
+            events=tuple(frame(wire.render_events(said, step, envelope), step.framing)),
             ending=step.ending,
             writes=step.writes,
+            last_event=wire.last_event,
         )
+        return answer, bill
+
+
+def _elsewhere(method: str, path: str, query: str) -> Answer | Failure:
+    """Answer what is no request of a wire."""
+    match method, path:
+        case "GET", "/v1/models":
+            rows = [{"id": "sim", "object": "model", "created": _CREATED, "owned_by": "tenuto"}]
+            return _document(200, {"object": "list", "data": rows})
+        case "GET", "/health":
+            return _document(200, {"status": "ok"})
+        case "GET", "/sim/faults":
+            wanted_wire = query.removeprefix("wire=") or _CHAT.name
+            if wanted_wire not in WIRES:
+                return _CHAT.refuse(f"The wire '{wanted_wire}' does not exist here.", status=404)
+            return _document(200, described(wanted_wire))
+        case _:
+            return _CHAT.refuse(f"Invalid URL ({method} {path})", status=404)
 
 
 def _live(step: Step) -> Step:
@@ -178,17 +193,19 @@ def _live(step: Step) -> Step:
     return Step(kind=step.kind) if step.error == "unknown_key" else step
 
 
-def _refused(step: Step, body: Mapping[str, Any]) -> Failure | None:
+def _refused(wire: Wire, step: Step, asked: Asked, body: Mapping[str, Any]) -> Failure | None:
     """Return the HTTP error that a step gives to this request."""
-    budget = budget_of(body)
+    budget = asked.budget_tokens
     if step.ceiling_tokens and budget is not None and budget > step.ceiling_tokens:
         name = "max_tokens" if "max_tokens" in body else "max_completion_tokens"
-        return too_many_tokens(name, budget, step.ceiling_tokens)
+        return wire.too_many_tokens(name, budget, step.ceiling_tokens, asked.model)
     if step.error == "unknown_key":
-        name = next((name for name in body if name not in CORE_KEYS), "")
-        return unknown_argument(name) if name else None
-    if step.error and ERRORS[step.error].status != 200:
-        return ERRORS[step.error]
+        name = next((name for name in body if name not in wire.core_keys), "")
+        return wire.unknown_key(name) if name else None
+    if step.error and step.error not in wire.errors:
+        return wire.refuse(f"The error '{step.error}' does not exist on this wire.")
+    if step.error and wire.errors[step.error].status != 200:
+        return wire.errors[step.error]
     return None
 
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from tenuto.sim import prose
+from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
 from tenuto.sim.case import (
     AUTO,
     CALL_COUNT,
@@ -29,10 +30,10 @@ from tenuto.sim.case import (
     Ending,
     Kind,
     Say,
+    Search,
     Shape,
     Step,
 )
-from tenuto.sim.history import text_of
 
 REPLACEMENT: Final = "\ufffd"
 _NO_FINISH: Final = {Ending.NO_FINISH, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
@@ -66,6 +67,12 @@ class Reply:
     completion_tokens: int
     reasoning_tokens: int = 0
     reasoning: str = ""
+    reasoning_whole: bool = True
+    """The chain of thought came to its end, so that a wire that signs has signed it."""
+    search: Search = Search.NONE
+    compacted: str = ""
+    """What a summary of the conversation holds."""
+    stop_sequence: str | None = None
     refusal: str | None = None
     echo: str = ""
     """The prefill, which bodies of some servers repeat before the text."""
@@ -80,47 +87,8 @@ class Settings:
     prefill_echo: bool = True
     token_chars: int = 4
     max_output_tokens: int = 16384
-
-
-def first_prompt(messages: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text of the first user message, from which all answers are made.
-
-    >>> first_prompt([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}])
-    'u'
-    """
-    return next((text_of(m.get("content")) for m in messages if m.get("role") == "user"), "")
-
-
-def answers_result(messages: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the text after a tool result is still to be said, or to be ended.
-
-    A hint that follows an empty or a cut answer does not begin another turn.
-
-    >>> ask = {"role": "user", "content": "x"}
-    >>> answers_result([ask]), answers_result([ask, {"role": "tool", "content": "ok"}, ask])
-    (False, True)
-    """
-    last = max((i for i, message in enumerate(messages) if message["role"] == "tool"), default=-1)
-    whole = prose.prose(first_prompt(messages))
-    return last >= 0 and not any(
-        message["role"] == "assistant" and text_of(message.get("content")).strip() == whole
-        for message in messages[last + 1 :]
-    )
-
-
-def tool_names(body: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return name and schema of each attached function.
-
-    >>> tool_names({"tools": [{"type": "function", "function": {"name": "f"}}]})
-    [('f', {})]
-    """
-    out: list[tuple[str, Mapping[str, Any]]] = []
-    for tool in body.get("tools") or ():
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            schema = function.get("parameters")
-            out.append((function["name"], schema if isinstance(schema, dict) else {}))
-    return out
+    prefill_refusal: str = "anthropic"
+    """Whose words refuse a trailing assistant message on Chat Completions."""
 
 
 def full_text(prompt: str, kind: Kind, response_format: Mapping[str, Any] | None = None) -> str:
@@ -166,28 +134,34 @@ def wanted(
     return Wanted(full_text(prompt, kind, response_format), tuple(calls))
 
 
-def reply(
-    body: Mapping[str, Any],
-    step: Step,
-    whole: Wanted,
-    settings: Settings,
-    *,
-    results_failed: bool = False,
-) -> Reply:
-    """Return what this step says to this request.
+def due(asked: Asked, whole: Wanted, *, results_failed: bool) -> Wanted:
+    """Return what is due now: the answer itself, or the text after the results of its calls.
 
     `results_failed` says that the tool results at the end of the history answer a broken call, so
     that the call is still wanted.
 
-    >>> ask = {"messages": [{"role": "user", "content": "x"}]}
+    >>> due(Asked("sim", (Row("user", "x"),)), Wanted("y"), results_failed=False).text
+    'y'
+    """
+    if answers_result(asked.rows) and not results_failed:
+        return Wanted(prose.prose(first_prompt(asked.rows)))
+    return whole
+
+
+def reply(
+    asked: Asked,
+    step: Step,
+    whole: Wanted,
+    settings: Settings,
+) -> Reply:
+    """Return what this step says to this request, of a `whole` that is due.
+
+    >>> ask = Asked("sim", (Row("user", "x"),))
     >>> reply(ask, Step(), wanted("x", Kind.TEXT), Settings()).text == prose.prose("x")
     True
     """
-    messages = body["messages"]
-    prompt = first_prompt(messages)
-    if answers_result(messages) and not results_failed:
-        whole = Wanted(prose.prose(prompt))
-    text, echo = _unsaid(messages, whole, step, settings)
+    prompt = first_prompt(asked.rows)
+    text, echo = _unsaid(asked.rows, whole, step, asked.prefill or settings.prefill)
     calls = whole.calls
     if step.keep < 1:
         text, calls = _cut(text, step, settings.token_chars), ()
@@ -195,13 +169,18 @@ def reply(
         text=text,
         calls=_break(calls, step),
         finish=None,
-        prompt_tokens=_count(json.dumps(messages, ensure_ascii=False), settings.token_chars),
+        prompt_tokens=tokens(asked.counted, settings.token_chars),
         completion_tokens=0,
         echo=echo if settings.prefill_echo else "",
         shape=step.shape,
+        search=step.search,
+        stop_sequence=asked.stop_sequences[0] if asked.stop_sequences else None,
     )
-    reply_ = _instead(reply_, step.say, prompt, settings.token_chars)
-    reply_, limited = _limit(reply_, budget_of(body), settings.token_chars)
+    if step.think or asked.thinking:
+        reply_ = _think(reply_, prompt, asked, settings.token_chars)
+    reply_ = _instead(reply_, step, prompt, settings.token_chars)
+    reply_, limited = _limit(reply_, asked.budget_tokens, settings.token_chars)
+    limited = limited or not reply_.reasoning_whole
     truthful = "length" if limited else "tool_calls" if reply_.calls else "stop"
     finish = truthful if step.finish == AUTO else step.finish
     if step.ending in _NO_FINISH:
@@ -214,35 +193,38 @@ def reply(
     return replace(reply_, finish=finish, prompt_tokens=prompt_tokens)
 
 
-def budget_of(body: Mapping[str, Any]) -> int | None:
-    """Return the output budget that the request sets, None where it sets none.
+def tokens(text: str, token_chars: int) -> int:
+    """Return how many tokens a text has: one for each `token_chars` characters begun.
 
-    >>> budget_of({"max_tokens": 5}), budget_of({})
-    (5, None)
+    >>> tokens("hello", 4)
+    2
     """
-    value = body.get("max_completion_tokens", body.get("max_tokens"))
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _count(text: str, token_chars: int) -> int:
     return math.ceil(len(text) / token_chars)
 
 
-def _unsaid(
-    messages: Sequence[Mapping[str, Any]], whole: Wanted, step: Step, settings: Settings
-) -> tuple[str, str]:
+def uncut_tokens(whole: Wanted, token_chars: int) -> int:
+    """Return what the whole right answer costs, thoughts aside.
+
+    >>> uncut_tokens(Wanted("hello"), 4)
+    2
+    """
+    texts = [whole.text, *(str(call.arguments) for call in whole.calls)]
+    return sum(tokens(text, token_chars) for text in texts)
+
+
+def _unsaid(rows: Sequence[Row], whole: Wanted, step: Step, prefill: str) -> tuple[str, str]:
     """Return the text that is still to come, and the prefill that it continues."""
-    last = messages[-1]
-    if last["role"] == "assistant":
-        said = text_of(last.get("content"))
+    last = rows[-1]
+    if last.role == "assistant":
+        said = last.text
         visible = said.rstrip().removesuffix(REPLACEMENT)
-        if settings.prefill != "continue" or not whole.text.startswith(visible):
+        if prefill != "continue" or not whole.text.startswith(visible):
             return whole.text, ""
         exact = said if whole.text.startswith(said) else visible
         return whole.text[len(exact) :], said
-    if last["role"] != "user" or len(messages) < 2 or messages[-2]["role"] != "assistant":
+    if last.role != "user" or len(rows) < 2 or rows[-2].role != "assistant":
         return whole.text, ""
-    said = text_of(messages[-2].get("content")).rstrip().removesuffix(REPLACEMENT)
+    said = rows[-2].text.rstrip().removesuffix(REPLACEMENT)
     proper = len(said) < len(whole.text) or bool(whole.calls)
     if not said or not proper or not whole.text.startswith(said):
         return whole.text, ""
@@ -322,10 +304,25 @@ def _broken(raw: str, how: Arguments) -> str | dict[str, Any] | None:
             return json.dumps(list(json.loads(raw).values()), ensure_ascii=False)
 
 
-def _instead(reply_: Reply, say: Say, prompt: str, token_chars: int) -> Reply:
+def _think(reply_: Reply, prompt: str, asked: Asked, token_chars: int) -> Reply:
     thoughts = prose.reasoning(prompt)
-    bare = replace(reply_, text="", calls=(), echo="")
-    match say:
+    budget = sys.maxsize if asked.budget_tokens is None else asked.budget_tokens
+    kept = thoughts[: budget * token_chars]
+    return replace(
+        reply_,
+        reasoning=kept,
+        reasoning_tokens=tokens(kept, token_chars),
+        reasoning_whole=kept == thoughts,
+    )
+
+
+def _instead(reply_: Reply, step: Step, prompt: str, token_chars: int) -> Reply:
+    thoughts = prose.reasoning(prompt)
+    thought_tokens = tokens(thoughts, token_chars)
+    bare = replace(
+        reply_, text="", calls=(), echo="", reasoning="", reasoning_tokens=0, reasoning_whole=True
+    )
+    match step.say:
         case Say.ANSWER:
             return reply_
         case Say.NOTHING:
@@ -333,16 +330,20 @@ def _instead(reply_: Reply, say: Say, prompt: str, token_chars: int) -> Reply:
         case Say.WHITESPACE:
             return replace(bare, text="\n\n  ")
         case Say.REASONING:
-            tokens = _count(thoughts, token_chars)
-            return replace(bare, reasoning=thoughts, reasoning_tokens=tokens)
+            whole = step.finish != "length"
+            return replace(
+                bare, reasoning=thoughts, reasoning_tokens=thought_tokens, reasoning_whole=whole
+            )
         case Say.HIDDEN_REASONING:
-            return replace(bare, reasoning_tokens=_count(thoughts, token_chars))
+            return replace(bare, reasoning_tokens=thought_tokens)
         case Say.THINK_CLOSED:
             return replace(bare, text=f"<think>\n{thoughts}\n</think>\n\n")
         case Say.THINK_OPEN:
             return replace(bare, text=f"<think>\n{thoughts[: len(thoughts) * 2 // 3]}")
         case Say.REFUSAL:
             return replace(bare, text=None, refusal="I'm sorry, but I can't help with that.")
+        case Say.COMPACTION:
+            return replace(bare, compacted=prompt)
 
 
 def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, bool]:
@@ -351,14 +352,14 @@ def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, 
     used = reply_.reasoning_tokens
     lost = False
     text = reply_.text or reply_.refusal or ""
-    if used + _count(text, token_chars) > budget:
+    if used + tokens(text, token_chars) > budget:
         text = text[: max(0, budget - used) * token_chars]
         lost = True
-    used += _count(text, token_chars)
+    used += tokens(text, token_chars)
     calls: list[Call] = []
     for call in reply_.calls:
         raw = call.arguments
-        size = _count(raw if isinstance(raw, str) else json.dumps(raw), token_chars)
+        size = tokens(raw if isinstance(raw, str) else json.dumps(raw), token_chars)
         left = budget - used
         if size > left or lost:
             lost = True

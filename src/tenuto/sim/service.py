@@ -23,7 +23,6 @@ _READ_BYTES: Final = 65536
 _PROTOCOL_BREAKS: Final = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 _BODY_BREAKS: Final = _PROTOCOL_BREAKS | {Ending.DROP}
 _RESET_DELAY_S: Final = 0.02
-_DONE: Final = b"data: [DONE]\n\n"
 
 
 class GoneError(Exception):
@@ -215,7 +214,7 @@ class Connection:
             if number and pace.lockstep:
                 await self._or_gone(pace.acknowledged.acquire(), pace.lockstep_timeout_s)
             last = number == len(answer.events) - 1
-            if last or event == _DONE:
+            if last or event == answer.last_event:
                 self._over()
             pieces = list(_pieces(event, answer.writes))
             for number_of_piece, piece in enumerate(pieces, start=1):

@@ -9,22 +9,29 @@ from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Literal
 
-from tenuto.sim.case import Step
-from tenuto.sim.cases import CASES
+from tenuto.sim.case import Kind, Step
+from tenuto.sim.cases import CASES_ON
 from tenuto.sim.exchange import Exchange, Recorded
 from tenuto.sim.reply import Settings, Wanted, full_text, wanted
 from tenuto.sim.service import Pace, Service
+from tenuto.sim.spent import Spent
 
 Prefill = Literal["restart", "continue", "reject"]
 
 
-class Simulator:
-    """An OpenAI-style provider on loopback that can be told to fail.
+def _kind(case: str) -> Kind:
+    return next(cases[case].kind for cases in CASES_ON.values() if case in cases)
 
-    `prefill` says what a trailing assistant message does, `prefill_echo` whether bodies repeat it,
-    `prefill_refusal` whose words refuse it. `max_output_tokens` is the model's ceiling. `delay_s`
-    stands before each event but the first (0: none). `lockstep_timeout_s` is how long a stream
-    waits for `acknowledge()`. `strict=False` accepts every history and header.
+
+class Simulator:
+    """A provider on loopback that can be told to fail; the path of a request tells the wire.
+
+    `prefill` says what a trailing assistant message does (on Anthropic Messages, of models whose
+    name says nothing: "continue" goes on, the others refuse). On Chat Completions `prefill_echo`
+    says whether bodies repeat it, and `prefill_refusal` whose words refuse it.
+    `max_output_tokens` is the model's ceiling. `delay_s` stands before each event but the first
+    (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`. `strict=False`
+    accepts every history and header.
 
     >>> import urllib.request
     >>> with Simulator() as sim:
@@ -51,8 +58,8 @@ class Simulator:
     ) -> None:
         if prefill not in ("restart", "continue", "reject"):
             raise ValueError(f"prefill must be restart, continue or reject, not {prefill!r}")
-        settings = Settings(prefill, prefill_echo, token_chars, max_output_tokens)
-        self._exchange = Exchange(settings, strict, prefill_refusal)
+        settings = Settings(prefill, prefill_echo, token_chars, max_output_tokens, prefill_refusal)
+        self._exchange = Exchange(settings, strict)
         self._service = Service(
             self._exchange, Pace(lockstep, lockstep_timeout_s, delay_s), gzip=gzip
         )
@@ -120,8 +127,13 @@ class Simulator:
 
     @property
     def base_url(self) -> str:
-        """The URL to give to a client, `/v1` included."""
-        return f"http://{self._address[0]}:{self._port}/v1"
+        """The URL to give to a client of OpenAI, `/v1` included."""
+        return f"{self.root_url}/v1"
+
+    @property
+    def root_url(self) -> str:
+        """The URL to give to a client of Anthropic, which adds `/v1` itself."""
+        return f"http://{self._address[0]}:{self._port}"
 
     @property
     def requests(self) -> list[Recorded]:
@@ -158,7 +170,7 @@ class Simulator:
         >>> Simulator().answer("hello").startswith("Point 1: ")
         True
         """
-        return full_text(prompt, CASES[case].kind, response_format)
+        return full_text(prompt, _kind(case), response_format)
 
     def expected(
         self,
@@ -174,7 +186,19 @@ class Simulator:
         >>> Simulator().expected("hello", "call_cut_length").calls[0].name
         'write_file'
         """
-        return wanted(prompt, CASES[case].kind, [(tool, parameters or {})], response_format)
+        return wanted(prompt, _kind(case), [(tool, parameters or {})], response_format)
+
+    def spent(self, prompt: str | None = None) -> Spent:
+        """Return what the conversation with this first user message cost; None: the last one's.
+
+        >>> Simulator().spent("hello").input_tokens
+        0
+        """
+        asked = [request for request in self.requests if request.conversation]
+        if prompt is not None:
+            return Spent(tuple(request for request in asked if request.prompt == prompt))
+        last = asked[-1].conversation if asked else ()
+        return Spent(tuple(request for request in asked if request.conversation == last))
 
     def script(self, steps: Sequence[Step]) -> None:
         """Let the next requests take these steps, whatever they ask for.

@@ -6,13 +6,13 @@ functions over the list of chunks, chosen by name, so that each stands for itsel
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Framing, Odd, Shape, Step
-from tenuto.sim.errors import ERRORS
+from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.openai_chat.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
 
 DONE: Final = "[DONE]"
@@ -21,26 +21,6 @@ CREATED: Final = 1_790_000_000
 _NO_DONE: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 
 Chunk = dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Envelope:
-    """What stands around every answer."""
-
-    id: str
-    model: str
-    choices: int = 1
-    include_usage: bool = False
-    token_chars: int = 4
-
-
-def dump(value: object) -> str:
-    """Return compact JSON that leaves non-ASCII characters as they are, as the provider does.
-
-    >>> dump({"a": "é"})
-    '{"a":"é"}'
-    """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
@@ -112,12 +92,12 @@ def _body_call(call: Call, shape: Shape) -> dict[str, Any]:
     return made
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[str]:
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
     """Return the payloads of the events of a stream, without their framing.
 
     >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
     >>> len(made), made[-1]
-    (4, '[DONE]')
+    (4, ('', '[DONE]'))
     """
     chunks = list(_chunks(reply, step, envelope))
     if step.error:
@@ -128,14 +108,14 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[str]:
             chunks[-1] = chunks[-1] | error
         else:
             chunks.append(error)
-    if step.odd is not None:
+    if step.odd in _ODDITIES:
         chunks = _ODDITIES[step.odd](chunks, reply)
-    payloads = [dump(chunk) for chunk in chunks]
+    events = [("", dump(chunk)) for chunk in chunks]
     if step.ending not in _NO_DONE:
-        payloads.append(DONE)
+        events.append(("", DONE))
     if step.odd is Odd.DOUBLE_DONE:
-        payloads.append(DONE)
-    return payloads
+        events.append(("", DONE))
+    return events
 
 
 def _chunk(envelope: Envelope, choices: list[Any]) -> Chunk:
@@ -268,7 +248,7 @@ def _moderation(chunks: list[Chunk], _: Reply) -> list[Chunk]:
     return [*chunks, note]
 
 
-_ODDITIES: Final[Mapping[Odd, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
+_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
     Odd.FINISH_REPEATED: lambda chunks, _: _again(chunks, None),
     Odd.FINISH_CONFLICT: lambda chunks, _: _again(chunks, "length"),
     Odd.CONTENT_AFTER_FINISH: _late_content,
@@ -276,35 +256,4 @@ _ODDITIES: Final[Mapping[Odd, Callable[[list[Chunk], Reply], list[Chunk]]]] = {
     Odd.DOUBLE_DONE: lambda chunks, _: chunks,
     Odd.EMPTY_CHOICES: _empty_choices,
     Odd.MODERATION: _moderation,
-}
-
-
-def frame(payloads: list[str], framing: Framing) -> list[bytes]:
-    r"""Return the payloads as events on the wire.
-
-    >>> frame(["{}"], Framing.PLAIN), frame(["{}"], Framing.CRLF)
-    ([b'data: {}\n\n'], [b'data: {}\r\n\r\n'])
-    """
-    return [event.encode("utf-8", "replace") for event in _FRAMINGS[framing](payloads)]
-
-
-def _plain(payloads: list[str]) -> list[str]:
-    return [f"data: {payload}\n\n" for payload in payloads]
-
-
-def _comments(payloads: list[str]) -> list[str]:
-    out = [": OPENROUTER PROCESSING\n\n", *_plain(payloads)]
-    return [f": keep-alive\n\n{event}" if i % 10 == 9 else event for i, event in enumerate(out)]
-
-
-_FRAMINGS: Final[Mapping[Framing, Callable[[list[str]], list[str]]]] = {
-    Framing.PLAIN: _plain,
-    Framing.CRLF: lambda payloads: [f"data: {payload}\r\n\r\n" for payload in payloads],
-    Framing.BOM: lambda payloads: ["\ufeff" + _plain(payloads)[0], *_plain(payloads)[1:]],
-    Framing.COMMENTS: _comments,
-    Framing.NO_SPACE: lambda payloads: [f"data:{payload}\n\n" for payload in payloads],
-    Framing.EVENT_LINES: lambda payloads: [
-        f"event: message\nid: {i}\nretry: 1000\ndata: {payload}\n\n"
-        for i, payload in enumerate(payloads)
-    ],
 }

@@ -1,0 +1,88 @@
+"""Every error that the simulator can give on Anthropic Messages, in the provider's words.
+
+Types and statuses: https://docs.claude.com/en/api/errors (read 2026-11-21). A status of 200 means
+that the error comes inside of a response that began well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+
+TYPES: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    529: "overloaded_error",
+}
+
+
+def failure(
+    message: str,
+    *,
+    status: int = 400,
+    type_: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    param: str | None = None,
+    code: str | None = None,
+) -> Failure:
+    """Return an error in the shape of Anthropic; its type follows from the status.
+
+    >>> failure("Overloaded", status=529).document["error"]["type"]
+    'overloaded_error'
+    """
+    error = {"type": type_ or TYPES[status], "message": message}
+    return Failure(status, {"type": "error", "error": error}, headers or {})
+
+
+def stamped(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return an error document with the id of its request.
+
+    >>> stamped({"type": "error"}, "1")["request_id"]
+    'req_1'
+    """
+    return dict(document) | {"request_id": f"req_{key}"}
+
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure("Internal server error", status=500),
+    "overloaded": failure("Overloaded", status=529),
+    "rate_limit": failure(
+        "This request would exceed your organization's rate limit of 400,000 input tokens per "
+        "minute. For details, refer to: https://docs.claude.com/en/api/rate-limits.",
+        status=429,
+        headers={"retry-after": "1"},
+    ),
+    "context_length": failure("prompt is too long: 205429 tokens > 200000 maximum"),
+    "azure_filter": failure("Output blocked by content filtering policy"),
+    # Inside of a response that began with 200.
+    "mid_stream": failure("Overloaded", status=200, type_="overloaded_error"),
+    "mid_api": failure("Internal server error", status=200, type_="api_error"),
+}
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
+    """Return the refusal of an output budget that is above the model's ceiling.
+
+    >>> too_many_tokens("max_tokens", 9, 8, "sim").document["error"]["message"]
+    'max_tokens: 9 > 8, which is the maximum allowed number of output tokens for sim'
+    """
+    return failure(
+        f"{parameter}: {asked} > {ceiling}, which is the maximum allowed number of output tokens "
+        f"for {model}"
+    )
+
+
+def extra(path: str) -> Failure:
+    """Return the refusal of a key.
+
+    >>> extra("seed").document["error"]["message"]
+    'seed: Extra inputs are not permitted'
+    """
+    return failure(f"{path}: Extra inputs are not permitted")

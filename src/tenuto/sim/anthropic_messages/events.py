@@ -1,0 +1,163 @@
+"""How a reply is written as a stream of named events.
+
+Oddities are small functions over the list of events, chosen by name, so that each stands for
+itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, zip_longest
+from typing import Any, Final
+
+from tenuto.sim.anthropic_messages.blocks import (
+    Block,
+    blocks,
+    ending,
+    has_no_stop,
+    message,
+    usage_at_the_end,
+)
+from tenuto.sim.anthropic_messages.errors import ERRORS
+from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.reply import Reply
+
+STOP: Final = {"type": "message_stop"}
+_NO_STOP: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_PING: Final = {"type": "ping"}
+
+Payload = dict[str, Any]
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the events of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("msg_1", "sim"))
+    >>> [name for name, _ in made][:3], made[-1]
+    (['message_start', 'content_block_start', 'ping'], ('message_stop', '{"type":"message_stop"}'))
+    """
+    payloads = list(_payloads(reply, step, envelope))
+    if step.odd in _ODDITIES:
+        payloads = _ODDITIES[step.odd](payloads)
+    if step.ending not in _NO_STOP:
+        payloads.append(STOP)
+    if step.odd is Odd.DOUBLE_DONE:
+        payloads.append(STOP)
+    events = [(payload["type"], dump(payload)) for payload in payloads]
+    if step.odd is Odd.NOT_JSON:
+        events.insert(len(events) // 2, ("content_block_delta", '{"type":"content_block_delta",'))
+    return events
+
+
+def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]:
+    start = message(reply, envelope)
+    start["usage"] |= {"output_tokens": 1}
+    for late in ("output_tokens_details", "server_tool_use"):
+        start["usage"].pop(late, None)
+    yield {"type": "message_start", "message": start}
+    size = step.event_chars or envelope.token_chars
+    cut_short = has_no_stop(step) or bool(step.error)
+    written = [
+        list(_block(index, block, size, reply.shape))
+        for index, block in enumerate(blocks(reply, envelope))
+    ]
+    if cut_short and written:
+        written[-1].pop()  # the block that was under way is not closed
+    if reply.shape is Shape.INTERLEAVED:
+        body = [p for row in zip_longest(*written) for p in row if p is not None]
+    else:
+        body = list(chain.from_iterable(written))
+    yield from body[:1]
+    yield _PING
+    yield from body[1:]
+    if step.error:
+        yield dict(ERRORS[step.error].document)
+    elif not cut_short:
+        yield _end(reply, step)
+
+
+def _end(reply: Reply, step: Step) -> Payload:
+    usage = usage_at_the_end(reply)
+    return {"type": "message_delta", "delta": ending(reply, step), "usage": usage}
+
+
+def _block(index: int, block: Block, size: int, shape: Shape) -> Iterator[Payload]:
+    place = {} if shape is Shape.NO_INDEX else {"index": 0 if shape is Shape.WRONG_INDEX else index}
+    opening, deltas = _opened(block, size)
+    yield {"type": "content_block_start", **place, "content_block": opening}
+    for delta in deltas:
+        yield {"type": "content_block_delta", **place, "delta": delta}
+    yield {"type": "content_block_stop", **place}
+
+
+def _opened(block: Block, size: int) -> tuple[Block, list[Block]]:
+    """Return a block as it begins, and what comes to it."""
+    match block["type"]:
+        case "text":
+            said = _pieces("text_delta", "text", block["text"], size)
+            cited = [
+                {"type": "citations_delta", "citation": citation}
+                for citation in block.get("citations", ())
+            ]
+            empty: Block = {"citations": []} if cited else {}
+            return empty | {"type": "text", "text": ""}, [*said, *cited]
+        case "thinking":
+            thought = _pieces("thinking_delta", "thinking", block["thinking"], size)
+            if block["signature"]:
+                thought.append({"type": "signature_delta", "signature": block["signature"]})
+            return block | {"thinking": "", "signature": ""}, thought
+        case "tool_use" | "server_tool_use" if isinstance(block["input"], str):
+            return block | {"input": {}}, _input(block["input"], size)
+        case "server_tool_use":
+            return block | {"input": {}}, _input(json.dumps(block["input"]), size)
+        case "compaction":
+            delta = {"type": "compaction_delta", "content": block["content"]}
+            return block | {"content": None}, [delta]
+        case _:  # whole from the start: results of the provider's tools, and inputs already decoded
+            return block, []
+
+
+def _input(raw: str, size: int) -> list[Block]:
+    # The provider begins with an empty piece.
+    empty = {"type": "input_json_delta", "partial_json": ""}
+    return [empty, *_pieces("input_json_delta", "partial_json", raw, size)]
+
+
+def _pieces(type_: str, name: str, text: str, size: int) -> list[Block]:
+    return [{"type": type_, name: text[at : at + size]} for at in range(0, len(text), size)]
+
+
+def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
+    end = payloads[-1]
+    return [*payloads, end | {"delta": end["delta"] | changed}]
+
+
+def _late_content(payloads: list[Payload]) -> list[Payload]:
+    """The last pieces of the last block come after the event that holds the stop."""
+    at = len(payloads) - 5
+    return [*payloads[:at], payloads[-1], *payloads[at:-1]]
+
+
+def _with_unknown(payloads: list[Payload]) -> list[Payload]:
+    middle = len(payloads) // 2
+    odd = {"type": "sim_garbage", "note": "nothing that a client knows"}
+    return [*payloads[:middle], odd, *payloads[middle:]]
+
+
+def _without_usage(payloads: list[Payload]) -> list[Payload]:
+    end = {key: value for key, value in payloads[-1].items() if key != "usage"}
+    return [*payloads[:-1], end]
+
+
+_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {
+    Odd.FINISH_REPEATED: _again,
+    Odd.FINISH_CONFLICT: lambda payloads: _again(payloads, stop_reason="max_tokens"),
+    Odd.CONTENT_AFTER_FINISH: _late_content,
+    Odd.USAGE_AFTER_FINISH: lambda payloads: _again(payloads, stop_reason=None),
+    Odd.PINGS: lambda payloads: [q for p in payloads for q in (_PING, _PING, _PING, p)],
+    Odd.UNKNOWN_EVENT: _with_unknown,
+    Odd.USAGE_MISSING: _without_usage,
+}

@@ -1,0 +1,294 @@
+"""Which histories are refused, and in which words.
+
+Theory of operation: messages of one role that follow one another are merged first, as the server
+does. Then each rule walks over the merged messages, and the first violation is the answer. A merged
+message keeps the number of its first part, which is the number that the texts name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tenuto.sim.anthropic_messages.errors import extra, failure
+from tenuto.sim.anthropic_messages.models import takes_prefill
+from tenuto.sim.anthropic_messages.request import RESUMED_BY, blocks_of, thinks
+from tenuto.sim.anthropic_messages.seals import cipher, signature
+from tenuto.sim.errors import Failure
+
+PREFILL: Final = (
+    "This model does not support assistant message prefill. "
+    "The conversation must end with a user message."
+)
+_EVERYWHERE: Final = frozenset({"type", "cache_control"})
+KEYS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
+    "text": (frozenset({"text"}), frozenset({"citations"})),
+    "image": (frozenset({"source"}), frozenset()),
+    "document": (frozenset({"source"}), frozenset({"title", "context", "citations"})),
+    "thinking": (frozenset({"thinking", "signature"}), frozenset()),
+    "redacted_thinking": (frozenset({"data"}), frozenset()),
+    "tool_use": (frozenset({"id", "name", "input"}), frozenset({"caller", "toolset_name"})),
+    "tool_result": (frozenset({"tool_use_id"}), frozenset({"content", "is_error"})),
+    "server_tool_use": (frozenset({"id", "name", "input"}), frozenset({"caller"})),
+    "web_search_tool_result": (frozenset({"tool_use_id", "content"}), frozenset({"caller"})),
+    "compaction": (frozenset({"content"}), frozenset()),
+}
+"""Of each block: keys that must be there, and keys that may, beside those of all blocks."""
+
+_ASSISTANT_ONLY: Final = frozenset(
+    {"tool_use", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
+)
+_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
+_THOUGHTS: Final = frozenset({"thinking", "redacted_thinking"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Merged messages of one role; `number` is that of the first."""
+
+    number: int
+    role: str
+    blocks: tuple[Mapping[str, Any], ...]
+
+    def of(self, *types: str) -> list[Mapping[str, Any]]:
+        """Return the blocks of these types."""
+        return [block for block in self.blocks if block["type"] in types]
+
+
+Violations = Iterator[Failure]
+Body = Mapping[str, Any]
+
+
+def history_violations(body: Body, prefill: str) -> Violations:
+    """Yield what is wrong with the messages of a body; `prefill` is how the server is set up.
+
+    >>> ask = {"model": "sim", "messages": [{"role": "assistant", "content": "x"}]}
+    >>> next(history_violations(ask, "restart")).document["error"]["message"]
+    'messages: first message must use the "user" role'
+    """
+    messages = body["messages"]
+    yield from _messages(messages)
+    yield from _texts(messages)
+    turns = _merged(messages)
+    for rule in _RULES:
+        yield from rule(turns)
+    yield from _last(turns[-1], body, prefill)
+    yield from _thinking_loop(turns, body)
+
+
+def _merged(messages: Sequence[Body]) -> list[Turn]:
+    turns: list[Turn] = []
+    for i, message in enumerate(messages):
+        blocks = tuple(blocks_of(message["content"]))
+        if turns and turns[-1].role == message["role"]:
+            turns[-1] = Turn(turns[-1].number, turns[-1].role, turns[-1].blocks + blocks)
+        else:
+            turns.append(Turn(i, message["role"], blocks))
+    return turns
+
+
+def _messages(messages: Sequence[Body]) -> Violations:
+    for i, message in enumerate(messages):
+        role = message["role"]
+        if role == "system":
+            yield failure(
+                'messages: Unexpected role "system". The Messages API accepts a top-level `system` '
+                'parameter, not "system" as an input message role.'
+            )
+        if role not in ("user", "assistant"):
+            yield failure(f"messages.{i}.role: Input should be 'user' or 'assistant'")
+        if "content" not in message:
+            yield failure(f"messages.{i}.content: Field required")
+        for name in message:
+            if name not in ("role", "content"):
+                yield extra(f"messages.{i}.{name}")
+        content = message["content"]
+        if not isinstance(content, str | list):
+            yield failure(f"messages.{i}.content: Input should be a valid array")
+        for j, block in enumerate(content if isinstance(content, list) else ()):
+            yield from _block(f"messages.{i}.content.{j}", block, role)
+    first = messages[0]
+    summarized = any(block.get("type") == "compaction" for block in blocks_of(first["content"]))
+    if first["role"] != "user" and not summarized:
+        yield failure('messages: first message must use the "user" role')
+
+
+def _block(path: str, block: Any, role: str) -> Violations:
+    if not isinstance(block, dict):
+        yield failure(f"{path}: Input should be an object")
+        return
+    kind = block.get("type")
+    if "type" not in block:
+        yield failure(f"{path}.type: Field required")
+    if not isinstance(kind, str) or kind not in KEYS:
+        yield failure(
+            f"{path}: Input tag '{kind}' found using 'type' does not match any of the expected "
+            f"tags: {', '.join(repr(tag) for tag in KEYS)}"
+        )
+        return
+    required, optional = KEYS[kind]
+    for name in sorted(required):
+        if name not in block:
+            yield failure(f"{path}.{kind}.{name}: Field required")
+    for name in block:
+        if name not in required | optional | _EVERYWHERE:
+            yield extra(f"{path}.{kind}.{name}")
+    if kind in _ASSISTANT_ONLY and role != "assistant":
+        yield failure(f"{path}: `{kind}` blocks can only be in `assistant` messages")
+    if kind == "tool_result" and role != "user":
+        yield failure(f"{path}: `tool_result` blocks can only be in `user` messages")
+    yield from _fields(path, kind, block)
+
+
+def _fields(path: str, kind: str, block: Mapping[str, Any]) -> Violations:
+    for name in ("text", "thinking", "signature", "data", "id", "name", "tool_use_id"):
+        if name in block and not isinstance(block[name], str):
+            yield failure(f"{path}.{kind}.{name}: Input should be a valid string")
+    if "input" in block and not isinstance(block["input"], dict):
+        yield failure(f"{path}.{kind}.input: Input should be an object")
+    for name in ("id", "tool_use_id"):
+        if name in block and not _ID.fullmatch(block[name]):
+            yield failure(f"{path}.{kind}.{name}: String should match pattern '^[a-zA-Z0-9_-]+$'")
+    if kind == "thinking" and block["signature"] != signature(block["thinking"]):
+        yield failure(f"{path}: Invalid `signature` in `thinking` block")
+    if kind == "web_search_tool_result" and isinstance(block["content"], list):
+        for found in block["content"]:
+            sealed = found.get("encrypted_content") if isinstance(found, dict) else None
+            if sealed is None or sealed != cipher(str(found.get("url"))):
+                yield failure(f"{path}: Invalid `encrypted_content` in `search_result` block")
+
+
+def _texts(messages: Sequence[Body]) -> Violations:
+    for i, message in enumerate(messages):
+        content = message["content"]
+        final = i == len(messages) - 1 and message["role"] == "assistant"
+        if not content and not final:
+            yield failure(
+                f"messages.{i}: all messages must have non-empty content except for the optional "
+                "final assistant message"
+            )
+        # An empty string is an empty content, an empty block is not.
+        for block in blocks_of(content) if content else ():
+            if block["type"] == "text" and not block["text"]:
+                yield failure("messages: text content blocks must be non-empty")
+            if block["type"] == "text" and not block["text"].strip():
+                yield failure("messages: text content blocks must contain non-whitespace text")
+
+
+def _calls(turns: Sequence[Turn]) -> Violations:
+    seen: set[str] = set()
+    for at, turn in enumerate(turns):
+        for j, block in enumerate(turn.blocks):
+            if block["type"] == "tool_use":
+                if block["id"] in seen:
+                    yield failure(
+                        f"messages.{turn.number}.content.{j}: `tool_use` ids must be unique"
+                    )
+                seen.add(block["id"])
+        ids = [block["id"] for block in turn.of("tool_use")]
+        answered = _leading_results(turns[at + 1]) if at + 1 < len(turns) else []
+        missing = [id_ for id_ in ids if id_ not in answered]
+        if missing:
+            yield failure(
+                f"messages.{turn.number}: `tool_use` ids were found without `tool_result` blocks "
+                f"immediately after: {', '.join(missing)}. Each `tool_use` block must have a "
+                "corresponding `tool_result` block in the next message."
+            )
+
+
+def _leading_results(turn: Turn) -> list[str]:
+    """Return the ids of the results with which a turn begins; later ones do not count."""
+    out: list[str] = []
+    for block in turn.blocks:
+        if block["type"] != "tool_result":
+            break
+        out.append(block["tool_use_id"])
+    return out
+
+
+def _results(turns: Sequence[Turn]) -> Violations:
+    for at, turn in enumerate(turns):
+        called = {block["id"] for block in turns[at - 1].of("tool_use")} if at else set()
+        seen: set[str] = set()
+        for j, block in enumerate(turn.blocks):
+            if block["type"] != "tool_result":
+                continue
+            place, id_ = f"messages.{turn.number}.content.{j}", block["tool_use_id"]
+            if id_ not in called:
+                yield failure(
+                    f"{place}: unexpected `tool_use_id` found in `tool_result` blocks: {id_}. Each "
+                    "`tool_result` block must have a corresponding `tool_use` block in the "
+                    "previous message."
+                )
+            if id_ in seen:
+                yield failure(
+                    f"{place}: each tool_use must have a single result. Found multiple "
+                    f"`tool_result` blocks with id: {id_}"
+                )
+            seen.add(id_)
+
+
+def _searches(turns: Sequence[Turn]) -> Violations:
+    for at, turn in enumerate(turns):
+        open_: list[str] = []
+        for j, block in enumerate(turn.blocks):
+            if block["type"] == "server_tool_use":
+                open_.append(block["id"])
+            if block["type"] == "web_search_tool_result":
+                if block["tool_use_id"] not in open_:
+                    yield failure(
+                        f"messages.{turn.number}.content.{j}: unexpected `tool_use_id` found in "
+                        f"`web_search_tool_result` blocks: {block['tool_use_id']}. Each "
+                        "`web_search_tool_result` block must have a corresponding "
+                        "`server_tool_use` block before it."
+                    )
+                open_.remove(block["tool_use_id"])
+        if open_ and at < len(turns) - 1:
+            yield failure(
+                f"messages.{turn.number}: `web_search` tool use with id `{open_[0]}` was found "
+                "without a corresponding `web_search_tool_result` block"
+            )
+
+
+_RULES: Final[tuple[Callable[[Sequence[Turn]], Violations], ...]] = (_calls, _results, _searches)
+
+
+def _last(turn: Turn, body: Body, prefill: str) -> Violations:
+    """Yield what is wrong with a history that ends in an assistant message."""
+    if turn.role != "assistant" or (turn.blocks and turn.blocks[-1]["type"] in RESUMED_BY):
+        return
+    if not takes_prefill(body["model"], prefill):
+        yield failure(PREFILL)
+    if thinks(body) == "enabled" and turn.blocks:
+        yield from _begins_with_thoughts(turn)
+    if turn.blocks and turn.blocks[-1]["type"] in _THOUGHTS:
+        yield failure(
+            f"messages.{turn.number}: The final block in an assistant message cannot be "
+            f"`{turn.blocks[-1]['type']}`."
+        )
+    if turn.blocks and turn.blocks[-1]["type"] == "text":
+        text = turn.blocks[-1]["text"]
+        if text != text.rstrip():
+            yield failure("messages: final assistant content cannot end with trailing whitespace")
+
+
+def _thinking_loop(turns: Sequence[Turn], body: Body) -> Violations:
+    """With thoughts switched on, a loop of calls that is under way begins with one."""
+    if thinks(body) != "enabled" or not turns[-1].of("tool_result") or len(turns) < 2:
+        return
+    yield from _begins_with_thoughts(turns[-2])
+
+
+def _begins_with_thoughts(turn: Turn) -> Violations:
+    first = turn.blocks[0]["type"]
+    if first not in _THOUGHTS:
+        yield failure(
+            f"messages.{turn.number}.content.0.type: Expected `thinking` or `redacted_thinking`, "
+            f"but found `{first}`. When `thinking` is enabled, a final `assistant` message must "
+            "start with a thinking block (preceeding the lastmost set of `tool_use` and "
+            "`tool_result` blocks). We recommend you include thinking blocks from previous turns. "
+            "To avoid this requirement, disable `thinking`. Please consult our documentation at "
+            "https://docs.claude.com/en/docs/build-with-claude/extended-thinking"
+        )

@@ -1,0 +1,104 @@
+"""What a Messages request asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.anthropic_messages.models import takes_prefill
+from tenuto.sim.anthropic_messages.seals import SUMMARY
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.history import text_of
+from tenuto.sim.reply import Settings
+
+RESUMED_BY: Final = frozenset({"server_tool_use", "web_search_tool_result", "compaction"})
+"""Blocks after which the provider itself goes on: the message that they end is no prefill."""
+
+
+def read(body: Mapping[str, Any], settings: Settings) -> Asked:
+    """Return what a body asks for, which `impossible` let pass.
+
+    >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "u"}], "max_tokens": 5}
+    >>> read(ask, Settings()).rows
+    (Row(role='user', text='u', resumes=False),)
+    """
+    messages = body["messages"]
+    rows = tuple(row for message in messages for row in _rows(message))
+    if not any(row.role == "user" for row in rows):
+        rows = (*_summarized(messages), *rows)
+    choice = body.get("tool_choice")
+    budget = body.get("max_tokens")
+    stops = body.get("stop_sequences")
+    resumes = rows[-1].resumes or takes_prefill(body["model"], settings.prefill)
+    return Asked(
+        model=body["model"],
+        rows=rows,
+        counted=text_of(body.get("system")) + json.dumps(messages, ensure_ascii=False),
+        tools=tuple(_tools(body.get("tools"))),
+        forced=isinstance(choice, dict) and choice.get("type") in ("any", "tool"),
+        budget_tokens=budget if isinstance(budget, int) and not isinstance(budget, bool) else None,
+        stream=bool(body.get("stream")),
+        response_format=_format(body.get("output_config")),
+        thinking=thinks(body) is not None,
+        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        prefill="continue" if resumes else "restart",
+    )
+
+
+def blocks_of(content: Any) -> list[Mapping[str, Any]]:
+    """Return a content as blocks, also where it is a string.
+
+    >>> blocks_of("x")
+    [{'type': 'text', 'text': 'x'}]
+    """
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+
+
+def thinks(body: Mapping[str, Any]) -> str | None:
+    """Return in which way a request asks for thoughts, None where it asks for none.
+
+    >>> thinks({"thinking": {"type": "adaptive"}}), thinks({})
+    ('adaptive', None)
+    """
+    given = body.get("thinking")
+    kind = given.get("type") if isinstance(given, dict) else None
+    return kind if kind in ("enabled", "adaptive") else None
+
+
+def _rows(message: Mapping[str, Any]) -> Iterator[Row]:
+    blocks = blocks_of(message.get("content"))
+    results = [block for block in blocks if block.get("type") == "tool_result"]
+    for block in results:
+        yield Row("tool", text_of(block.get("content")))
+    said = [block for block in blocks if block.get("type") == "text"]
+    if results and not said:
+        return
+    last = blocks[-1].get("type") if blocks else None
+    resumes = isinstance(last, str) and last in RESUMED_BY and message.get("role") == "assistant"
+    yield Row(message.get("role"), text_of(said), resumes)
+
+
+def _summarized(messages: list[Any]) -> Iterator[Row]:
+    """Yield the question that a summary of the conversation holds, where it stands first."""
+    for block in blocks_of(messages[0].get("content")):
+        if block.get("type") == "compaction":
+            yield Row("user", str(block.get("content")).removeprefix(SUMMARY))
+
+
+def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for tool in tools if isinstance(tools, list) else ():
+        if not isinstance(tool, dict) or tool.get("type", "custom") != "custom":
+            continue
+        if isinstance(tool.get("name"), str):
+            schema = tool.get("input_schema")
+            yield tool["name"], schema if isinstance(schema, dict) else {}
+
+
+def _format(config: Any) -> Mapping[str, Any] | None:
+    given = config.get("format") if isinstance(config, dict) else None
+    if not isinstance(given, dict) or given.get("type") != "json_schema":
+        return None
+    return {"type": "json_schema", "json_schema": {"schema": given.get("schema")}}

@@ -1,0 +1,30 @@
+"""What only the provider can make: signatures of thoughts, and the ciphers of search results.
+
+They follow from what they seal, so that a forged or an edited block is known without a memory.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tenuto.sim.prose import key_of
+
+SUMMARY: Final = "Summary of the conversation. The user asked: "
+
+
+def signature(thinking: str) -> str:
+    """Return the signature of a chain of thought.
+
+    >>> signature("a") == signature("a") != signature("b")
+    True
+    """
+    return "EqsimSig" + key_of("signature", thinking, length=56) + "=="
+
+
+def cipher(url: str) -> str:
+    """Return the encrypted content of a search result.
+
+    >>> cipher("https://a.example") == cipher("https://b.example")
+    False
+    """
+    return "EqsimEnc" + key_of("cipher", url, length=56) + "=="

@@ -1,0 +1,64 @@
+"""The row of Anthropic Messages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.anthropic_messages.body import render_body
+from tenuto.sim.anthropic_messages.body_rules import (
+    body_violations,
+    header_violations,
+    impossible,
+)
+from tenuto.sim.anthropic_messages.errors import (
+    ERRORS,
+    extra,
+    failure,
+    stamped,
+    too_many_tokens,
+)
+from tenuto.sim.anthropic_messages.events import STOP, render_events
+from tenuto.sim.anthropic_messages.history import history_violations
+from tenuto.sim.anthropic_messages.request import read
+from tenuto.sim.case import Framing
+from tenuto.sim.envelope import dump
+from tenuto.sim.errors import Failure
+from tenuto.sim.framing import frame
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.wire import Wire
+
+
+def _violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    def rules() -> Iterator[Failure]:
+        yield from header_violations(headers)
+        yield from body_violations(body, settings.max_output_tokens)
+        yield from history_violations(body, settings.prefill)
+
+    return next(rules(), None)
+
+
+WIRE: Final = Wire(
+    name="anthropic-messages",
+    path="/v1/messages",
+    read=read,
+    impossible=impossible,
+    violation=_violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=extra,
+    core_keys=frozenset(
+        {"model", "messages", "stream", "max_tokens", "system", "tools", "tool_choice"}
+        | {"thinking", "stop_sequences", "output_config"}
+    ),
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: "msg_01" + key_of(key, length=22),
+    headers=lambda key: {"request-id": f"req_{key}", "anthropic-organization-id": "sim"},
+    stamped=stamped,
+    last_event=frame([(STOP["type"], dump(STOP))], Framing.PLAIN)[0],
+)

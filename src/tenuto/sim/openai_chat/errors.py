@@ -1,0 +1,138 @@
+"""Every error that the simulator can give on Chat Completions, in the words of who gives it.
+
+The texts are quoted from providers' documentation and from reports in public trackers. A status of
+200 means that the error comes inside of a response that began well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+
+INVALID: Final = "invalid_request_error"
+
+
+def failure(
+    message: str,
+    *,
+    status: int = 400,
+    type_: str | None = INVALID,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+    extra: Mapping[str, Any] | None = None,
+) -> Failure:
+    """Return an error in the shape of OpenAI.
+
+    >>> sorted(failure("No.").document["error"])
+    ['code', 'message', 'param', 'type']
+    """
+    error: dict[str, Any] = {"message": message, "type": type_, "param": param, "code": code}
+    return Failure(status, {"error": error | dict(extra or {})}, headers or {})
+
+
+_OVERLOADED: Final = "The server had an error while processing your request. Sorry about that!"
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure(_OVERLOADED, status=500, type_="server_error"),
+    "overloaded": failure(
+        "The engine is currently overloaded, please try again later.",
+        status=503,
+        type_="server_error",
+        code="engine_overloaded",
+    ),
+    "rate_limit": failure(
+        "Rate limit reached for requests. Please try again in 1s.",
+        status=429,
+        type_="requests",
+        code="rate_limit_exceeded",
+        headers={"retry-after": "1"},
+    ),
+    "could_not_finish": failure(
+        "Could not finish the message because max_tokens or model output limit was reached. "
+        "Please try again with higher max_tokens."
+    ),
+    "tool_use_failed": failure(
+        "Failed to call a function. Please adjust your prompt. "
+        "See 'failed_generation' for more details.",
+        code="tool_use_failed",
+        extra={"failed_generation": '<function=write_file>{"path": "notes/a.txt", "conte'},
+    ),
+    "context_length": failure(
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in "
+        "9412 tokens. Please reduce the length of the messages.",
+        param="messages",
+        code="context_length_exceeded",
+    ),
+    "azure_filter": failure(
+        "The response was filtered due to the prompt triggering Azure OpenAI's content management "
+        "policy. Please modify your prompt and retry. To learn more about our content filtering "
+        "policies please read our documentation: https://go.microsoft.com/fwlink/?linkid=2198766",
+        type_=None,
+        param="prompt",
+        code="content_filter",
+        extra={
+            "status": 400,
+            "innererror": {
+                "code": "ResponsibleAIPolicyViolation",
+                "content_filter_result": {
+                    "hate": {"filtered": False, "severity": "safe"},
+                    "jailbreak": {"filtered": True, "detected": True},
+                    "self_harm": {"filtered": False, "severity": "safe"},
+                    "sexual": {"filtered": False, "severity": "safe"},
+                    "violence": {"filtered": False, "severity": "safe"},
+                },
+            },
+        },
+    ),
+    # Inside of a response that began with 200.
+    "mid_stream": failure(_OVERLOADED, status=200, type_="server_error"),
+    "mid_openrouter": Failure(
+        200,
+        {
+            "error": {
+                "code": 502,
+                "message": "Provider returned error",
+                "metadata": {"error_type": "provider_unavailable", "provider_code": "overloaded"},
+            }
+        },
+    ),
+    "mid_groq": Failure(
+        200, {"x_groq": {"id": "req_01sim", "error": "over capacity: generation was stopped early"}}
+    ),
+    "mid_object": Failure(
+        200,
+        {
+            "object": "error",
+            "message": "EngineCore encountered an issue. See stack trace for the root cause.",
+            "type": "InternalServerError",
+            "param": None,
+            "code": 500,
+        },
+    ),
+}
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
+    """Return the refusal of an output budget that is above the model's ceiling.
+
+    >>> too_many_tokens("max_tokens", 20480, 16384).document["error"]["code"]
+    'invalid_value'
+    """
+    return failure(
+        f"{parameter} is too large: {asked}. This model supports at most {ceiling} completion "
+        f"tokens, whereas you provided {asked}.",
+        param=parameter,
+        code="invalid_value",
+    )
+
+
+def unknown_argument(name: str) -> Failure:
+    """Return the refusal of a body key.
+
+    >>> unknown_argument("seed").document["error"]["message"]
+    'Unrecognized request argument supplied: seed'
+    """
+    return failure(f"Unrecognized request argument supplied: {name}")

@@ -1,0 +1,68 @@
+"""The row of Chat Completions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.openai_chat.errors import ERRORS, failure, too_many_tokens, unknown_argument
+from tenuto.sim.openai_chat.history import (
+    NOT_JSON,
+    PREFILL_REFUSALS,
+    basic_violation,
+    header_violation,
+    violation,
+)
+from tenuto.sim.openai_chat.render import DONE, render_body, render_events
+from tenuto.sim.openai_chat.request import read
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.wire import Wire
+
+
+def _impossible(body: Any) -> Failure | None:
+    return basic_violation(body) if isinstance(body, dict) else failure(NOT_JSON)
+
+
+def _violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    rejects = settings.prefill == "reject"
+    return header_violation(headers) or violation(
+        body,
+        max_output_tokens=settings.max_output_tokens,
+        prefill_refusal=PREFILL_REFUSALS[settings.prefill_refusal] if rejects else None,
+    )
+
+
+def _headers(key: str) -> Mapping[str, str]:
+    return {
+        "openai-organization": "sim",
+        "openai-processing-ms": "7",
+        "openai-version": "2020-10-01",
+        "x-request-id": f"req_{key}",
+    }
+
+
+WIRE: Final = Wire(
+    name="openai-chat",
+    path="/v1/chat/completions",
+    read=read,
+    impossible=_impossible,
+    violation=_violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=unknown_argument,
+    core_keys=frozenset(
+        {"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens"}
+        | {"tools", "tool_choice", "response_format"}
+    ),
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: "chatcmpl-" + key_of(key, length=29),
+    headers=_headers,
+    stamped=lambda document, _: document,
+    last_event=f"data: {DONE}\n\n".encode(),
+)

@@ -1,0 +1,136 @@
+"""What a turn cost: tokens of each exchange, and how much of a continuation a prompt cache knows.
+
+Tokens are counted by one rule on every wire: one for each `token_chars` characters begun, of the
+messages as JSON on the way in and of what was said on the way out. They compare, they do not price.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+
+from tenuto.sim.exchange import Recorded
+
+_DECODER = json.JSONDecoder()
+_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """How much of a request's messages the first request sent already, byte by byte.
+
+    >>> Shared(common_bytes=75, messages_bytes=100, rows_identical=True, head_identical=True).share
+    0.75
+    """
+
+    common_bytes: int
+    """Length of the common beginning of both lists of messages."""
+    messages_bytes: int
+    rows_identical: bool
+    """Every message of the first request stands in this one, unchanged and in its place."""
+    head_identical: bool
+    """`system` and `tools` are unchanged."""
+
+    @property
+    def share(self) -> float:
+        """Share of this request's messages, 0 to 1, that the first request began with.
+
+        >>> Shared(0, 0, True, True).share
+        0.0
+        """
+        return self.common_bytes / self.messages_bytes if self.messages_bytes else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Exchanges that belong together, in their order: those of one turn or of one conversation.
+
+    >>> Spent(()).output_tokens
+    0
+    """
+
+    exchanges: tuple[Recorded, ...]
+
+    @property
+    def input_tokens(self) -> int:
+        """Input tokens of all exchanges."""
+        return sum(exchange.input_tokens for exchange in self.exchanges)
+
+    @property
+    def output_tokens(self) -> int:
+        """Output tokens of all exchanges, those of broken answers included."""
+        return sum(exchange.output_tokens for exchange in self.exchanges)
+
+    @property
+    def uncut_tokens(self) -> int:
+        """What the first exchange that was answered would have cost with the whole right answer."""
+        for exchange in self.exchanges:
+            if exchange.uncut_output_tokens:
+                return exchange.input_tokens + exchange.uncut_output_tokens
+        return 0
+
+    @property
+    def recovery_tokens(self) -> int:
+        """What was spent beyond that; negative where the answer stayed cut."""
+        return self.input_tokens + self.output_tokens - self.uncut_tokens
+
+    def shared(self, number: int = -1) -> Shared:
+        """Return what the request with this number has in common with the first.
+
+        >>> body = b'{"model":"sim","messages":[{"role":"user","content":"x"}]}'
+        >>> asked = Recorded("POST", "/v1/messages", {}, body, None, 200)
+        >>> Spent((asked, asked)).shared().share
+        1.0
+        """
+        first, this = self.exchanges[0].body, self.exchanges[number].body
+        own, rows = _rows(first), _rows(this)
+        here, before = _inside(this), _inside(first)
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(before, here, strict=False))
+        head = [
+            {k: v for k, v in _keys(body) if k in ("system", "tools")} for body in (first, this)
+        ]
+        return Shared(
+            common_bytes=sum(1 for _ in same),
+            messages_bytes=len(here),
+            rows_identical=rows[: len(own)] == own,
+            head_identical=head[0] == head[1],
+        )
+
+
+def _keys(body: bytes) -> Iterator[tuple[str, str]]:
+    """Yield each key of a JSON object with its value as it is written."""
+    text = body.decode()
+    at = _after(text, text.index("{") + 1)
+    while text[at] != "}":
+        name, at = _DECODER.raw_decode(text, at)
+        begin = _after(text, _after(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, begin)
+        yield name, text[begin:end]
+        at = _after(text, end)
+        at = _after(text, at + 1) if text[at] == "," else at
+
+
+def _rows(body: bytes) -> list[str]:
+    """Return each message of a body as it is written."""
+    text = dict(_keys(body))["messages"]
+    rows, at = [], _after(text, 1)
+    while text[at] != "]":
+        _, end = _DECODER.raw_decode(text, at)
+        rows.append(text[at:end])
+        at = _after(text, end)
+        at = _after(text, at + 1) if text[at] == "," else at
+    return rows
+
+
+def _inside(body: bytes) -> bytes:
+    """Return the list of messages as it is written, without its brackets."""
+    return dict(_keys(body))["messages"].strip()[1:-1].strip().encode()
+
+
+def _after(text: str, at: int) -> int:
+    """Return the place of the next character that is no white space."""
+    while text[at] in _SPACE:
+        at += 1
+    return at

@@ -1,0 +1,56 @@
+"""What a wire is to the simulator: one row of a path and the functions that speak it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tenuto.sim.asked import Asked
+from tenuto.sim.case import Step
+from tenuto.sim.envelope import Envelope
+from tenuto.sim.errors import Failure
+from tenuto.sim.framing import Event
+from tenuto.sim.reply import Reply, Settings
+
+Body = Mapping[str, Any]
+Headers = Mapping[str, str]
+
+
+class Refuses(Protocol):
+    """Writes a refusal of the simulator's own in the wire's shape."""
+
+    def __call__(
+        self, message: str, *, status: int = 400, param: str | None = None, code: str | None = None
+    ) -> Failure:
+        """Return the failure; `param` and `code` are left out where the wire has no such keys."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One wire. `name` is that of the recorded data, `path` that of its one request."""
+
+    name: str
+    path: str
+    read: Callable[[Body, Settings], Asked]
+    impossible: Callable[[Any], Failure | None]
+    """What is wrong with a body that could not be answered at all."""
+    violation: Callable[[Headers, Body, Settings], Failure | None]
+    """The first rule that a request breaks; asked of a strict server only."""
+    refuse: Refuses
+    errors: Mapping[str, Failure]
+    too_many_tokens: Callable[[str, int, int, str], Failure]
+    unknown_key: Callable[[str], Failure]
+    core_keys: frozenset[str]
+    """Body keys that the case of an unknown key never names."""
+    render_body: Callable[[Reply, Step, Envelope], dict[str, Any]]
+    render_events: Callable[[Reply, Step, Envelope], list[Event]]
+    answer_id: Callable[[str], str]
+    """The id of an answer, from a key that no other answer has."""
+    headers: Callable[[str], Mapping[str, str]]
+    """Headers of every response, from the key of its request."""
+    stamped: Callable[[Body, str], Body]
+    """An error document with the key of its request in it, where the wire does that."""
+    last_event: bytes
+    """The event after which clients leave; it may come before the transfer ends."""
