@@ -38,9 +38,6 @@ from tenuto.wire.members import (
 Changes = dict[str, bytes | None]
 """Members that are replaced or, for None, left out."""
 
-_WHOLE_TEXT = -1
-"""Stands for the number of a block where a row's content is a text."""
-
 
 @dataclass(slots=True, eq=False)
 class _Block:
@@ -49,18 +46,19 @@ class _Block:
     Compared by identity: the same block may be there twice.
     """
 
+    kind: Any
     value: Any
     row: int = 0
     number: int = 0
-    changes: Changes = field(default_factory=dict)
+    changes: Changes | None = None
     made: bytes = b""
-
-    def is_a(self, kind: str) -> bool:
-        return isinstance(self.value, dict) and self.value.get("type") == kind
 
     @property
     def blank(self) -> bool:
-        return self.is_a("text") and _is_blank(self.value.get("text"))
+        return bool(self.kind == "text" and _is_blank(self.value.get("text")))
+
+
+_NO_BLOCK = _Block(None, None)
 
 
 @dataclass(slots=True, eq=False)
@@ -94,7 +92,7 @@ class _Turns:
 
     @property
     def results(self) -> list[_Block]:
-        return [b for row in self.answers for b in row.blocks or () if b.is_a("tool_result")]
+        return [b for row in self.answers for b in row.blocks or () if b.kind == "tool_result"]
 
 
 Plan = list[Row]
@@ -162,7 +160,7 @@ def _mended_row(number: int, value: Any, done: list[str]) -> Row | None:
     if not isinstance(value, dict):
         return Row(number, None)
     role, content = value.get("role"), value.get("content")
-    row = Row(number, role, changes=_private(value, done))
+    row = Row(number, role, changes=_private(value, done) or {})
     if isinstance(content, list):
         _mend_blocks(row, content, done)
     elif isinstance(content, str):
@@ -187,50 +185,56 @@ def _is_blank(text: Any) -> bool:
     return isinstance(text, str) and (not text or text.isspace())
 
 
-def _private(value: JsonObject, done: list[str]) -> Changes:
-    changes: Changes = {key: None for key in value if key.startswith("_")}
-    if changes:
-        done.append("private_keys_removed")
-    return changes
+def _private(value: JsonObject, done: list[str]) -> Changes | None:
+    for key in value:
+        if key.startswith("_"):
+            done.append("private_keys_removed")
+            return {key: None for key in value if key.startswith("_")}
+    return None
 
 
 def _mend_blocks(row: Row, content: list[Any], done: list[str]) -> None:
-    number = row.number or 0
-    blocks = [_Block(value, number, n) for n, value in enumerate(content)]
-    for block in blocks:
+    blocks = []
+    for n, value in enumerate(content):
+        kind = value.get("type") if isinstance(value, dict) else None
+        blocks.append(_Block(kind, value, row.number or 0, n))
+    said = row.role == "assistant"
+    kept = _without_unsigned(blocks, done) if said else blocks
+    for block in kept:
         if isinstance(block.value, dict):
             block.changes = _private(block.value, done)
-            if row.role == "assistant":
+            if said:
                 _mend_said(block, done)
-    kept = blocks
-    if row.role == "assistant":
-        kept = [block for block in blocks if not _is_unsigned(block)]
-        if len(kept) < len(blocks):
-            done.append("unsigned_thinking_removed")
+            row.rebuilt = row.rebuilt or bool(block.changes)
     row.blocks = kept
-    if row.role in ("user", "assistant"):
+    if said or row.role == "user":
         spoken = [block for block in kept if not block.blank]
-        if len(spoken) < len(kept) and (spoken or row.role == "assistant"):
+        if len(spoken) < len(kept) and (spoken or said):
             done.append("blank_text_removed")
             row.blocks = spoken
-    row.rebuilt = len(row.blocks) < len(blocks) or any(block.changes for block in blocks)
+    row.rebuilt = row.rebuilt or len(row.blocks) < len(blocks)
 
 
-def _is_unsigned(block: _Block) -> bool:
-    return block.is_a("thinking") and not block.value.get("signature")
+def _without_unsigned(blocks: list[_Block], done: list[str]) -> list[_Block]:
+    """The blocks without thinking that was cut before its signature: the provider takes none."""
+    kept = [b for b in blocks if b.kind != "thinking" or b.value.get("signature")]
+    if len(kept) < len(blocks):
+        done.append("unsigned_thinking_removed")
+    return kept
 
 
 def _mend_said(block: _Block, done: list[str]) -> None:
     """A text without our notice, and an input that is an object (H4)."""
-    text = block.value.get("text")
-    if block.is_a("text") and isinstance(text, str):
-        if (shown := without_notice(text)) != text:
+    if block.kind == "text":
+        text = block.value.get("text")
+        if isinstance(text, str) and (shown := without_notice(text)) != text:
             done.append("notice_removed")
-            block.changes["text"] = encode(shown)
+            block.changes = (block.changes or {}) | {"text": encode(shown)}
             block.value = block.value | {"text": shown}
-    elif block.is_a("tool_use") and not isinstance(block.value.get("input"), dict):
+    elif block.kind == "tool_use" and not isinstance(block.value.get("input"), dict):
         done.append("broken_arguments_replaced")
-        block.changes["input"] = _restored(block.value.get("input"))
+        restored = _restored(block.value.get("input"))
+        block.changes = (block.changes or {}) | {"input": restored}
 
 
 def _restored(found: Any) -> bytes:
@@ -285,7 +289,7 @@ def _turns(rows: Iterable[Row]) -> list[_Turns]:
 
 
 def _calls(row: Row) -> dict[str, JsonObject]:
-    blocks = [block.value for block in row.blocks or () if block.is_a("tool_use")]
+    blocks = [block.value for block in row.blocks or () if block.kind == "tool_use"]
     return {block["id"]: block for block in blocks if isinstance(block.get("id"), str)}
 
 
@@ -295,7 +299,7 @@ def _in_order(turns: _Turns) -> bool:
         return True
     if [_answered(block) for block in results] != list(turns.calls):
         return False
-    first = [block for row in turns.answers for block in (row.blocks or [_Block(None)])]
+    first = [block for row in turns.answers for block in (row.blocks or [_NO_BLOCK])]
     return first[: len(results)] == results
 
 
@@ -333,12 +337,12 @@ def _takes_blocks(row: Row) -> bool:
 def _as_blocks(row: Row) -> list[_Block]:
     if row.text is None:
         return row.blocks or []
-    return [_Block({"type": "text", "text": row.text}, row.number or 0, 0)]
+    return [_Block("text", {"text": row.text}, row.number or 0)]
 
 
 def _cleared(row: Row) -> bool:
     """Take the results out of a row; False where nothing is left of it."""
-    others = [block for block in row.blocks or () if not block.is_a("tool_result")]
+    others = [block for block in row.blocks or () if block.kind != "tool_result"]
     if row.blocks is None or len(others) == len(row.blocks):
         return True
     row.blocks, row.rebuilt = others, True
@@ -347,7 +351,9 @@ def _cleared(row: Row) -> bool:
 
 def _stub(name: str, call: JsonObject) -> _Block:
     family = {key: call[key] for key in ("toolset_name",) if call.get(key)}
-    return _Block(None, made=encode(failed_result(name, hints.ORPHAN_RESULT) | family))
+    return _Block(
+        "tool_result", None, made=encode(failed_result(name, hints.ORPHAN_RESULT) | family)
+    )
 
 
 def failed_result(name: str, text: str) -> JsonObject:

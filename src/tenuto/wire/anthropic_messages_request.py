@@ -104,9 +104,6 @@ class MessagesRequest:
         self.repairs = repairs
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
-        # Half a surrogate pair cannot be split: then this is no request for us.
-        if repairs or b"\\ud" in body or b"\\uD" in body:
-            self._split()
 
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
@@ -322,7 +319,7 @@ def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
     >>> said_blocks("Hi", ({"type": "text", "text": "Hi there"},))
     [{'type': 'text', 'text': 'Hi'}]
     """
-    answered = {block.get("tool_use_id") for block in content}
+    answered = [block["tool_use_id"] for block in content if "tool_use_id" in block]
     kept = [block for block in content if _is_kept(block, answered)]
     if all(block.get("type") in ("text", *_THINKING) for block in kept):
         return [_text(text)]
@@ -332,7 +329,7 @@ def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
     return blocks
 
 
-def _is_kept(block: Mapping[str, Any], answered: set[Any]) -> bool:
+def _is_kept(block: Mapping[str, Any], answered: Sequence[Any]) -> bool:
     kind = str(block.get("type"))
     if kind == "thinking":
         return bool(block.get("signature"))
@@ -373,7 +370,7 @@ def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
     replayed (H4): they stand as an empty object."""
     names = _call_ids(edit.calls)
     thoughts = [block for block in edit.content if block.get("type") in _THINKING]
-    said: list[Any] = [dict(block) for block in thoughts if _is_kept(block, set())]
+    said: list[Any] = [dict(block) for block in thoughts if _is_kept(block, ())]
     said += [_text(edit.text)] if edit.text.strip() else []
     said += [_valid_call(call, name) for call, name in zip(edit.calls, names, strict=True)]
     results = [
@@ -431,7 +428,7 @@ def _thinking_budget(raw: bytes, tokens: int) -> bytes:
 
 
 def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
-    """The budget for thinking must be smaller than the output limit, else the request is rejected."""
+    """The budget for thinking must stay below the output limit, else the request is rejected."""
     budget = _object(value_of(members.get("thinking"))).get("budget_tokens")
     if type(budget) is not int or budget < max_tokens:
         return
