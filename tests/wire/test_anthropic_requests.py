@@ -197,7 +197,7 @@ def test_results_for_calls_that_the_providers_thread_holds_are_not_removed():
     assert sent(made)["messages"] == [RESULT]
 
 
-BEDROCK = {"anthropic_version": "bedrock-2023-05-31", "model": None}
+BEDROCK: dict[str, Any] = {"anthropic_version": "bedrock-2023-05-31", "model": None}
 ARN = "arn%3Aaws%3Abedrock%3Aeu-west-1%3A1%3Ainference-profile%2Feu.anthropic.claude-x"
 
 
