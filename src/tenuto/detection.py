@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tenuto.core.fault import FaultKind
 from tenuto.core.response import RUNNING, Builder, Response
 from tenuto.core.signals import (
     Ended,
@@ -24,13 +25,15 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import Stop, StopReason
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.base import JsonObject, ReadingWire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
 from tenuto.wire.sse import SseDecoder, SseEvent
-from tenuto.wire.stream import event_object, read_event
+from tenuto.wire.stream import EventReader, event_object
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+_GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
+"""What an error table says of an error of which it knows no more."""
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
 
 
@@ -130,6 +133,7 @@ class _Reader:
         self._wire = wires().get(wire) if isinstance(wire, str) else None
         self._builder = Builder()
         self._sse = SseDecoder()
+        self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
         self._streams = False
@@ -194,9 +198,14 @@ class _Reader:
                 continue
             wire = self._wire or self._wire_of(event)
             if wire is not None:
-                self._feed(read_event(wire, event)[0])
+                self._feed(self._reader_of(wire).read(event)[0])
 
-    def _wire_of(self, event: SseEvent) -> Wire | None:
+    def _reader_of(self, wire: ReadingWire) -> EventReader:
+        if self._reader is None or self._reader.wire is not wire:
+            self._reader = EventReader(wire)
+        return self._reader
+
+    def _wire_of(self, event: SseEvent) -> ReadingWire | None:
         value = event_object(event)
         if isinstance(value, dict):
             return self._known(value)
@@ -210,19 +219,24 @@ class _Reader:
         if wire is None:
             self._feed([Ended()])
         elif wire.is_event(value):
-            self._feed(wire.parse_object(value, event=True))
+            self._feed(self._reader_of(wire).signals(value))
         else:
             self._feed([*wire.parse_object(value, event=False), Ended()])
 
-    def _known(self, value: JsonObject) -> Wire | None:
-        """The wire of an object. An error looks alike on most wires: whoever can read it, may."""
+    def _known(self, value: JsonObject) -> ReadingWire | None:
+        """The wire of an object. An error looks alike on most wires: whoever knows what it means
+        may read it, else whoever sees that it is one."""
         self._wire = wire_for_shape(value)
         if self._wire is not None:
             return self._wire
-        for wire in wires().values():
-            if any(isinstance(s, FaultSeen) for s in wire.parse_object(value, event=True)):
-                return wire
-        return None
+        readers = {
+            wire: seen.fault.kind
+            for wire in wires().values()
+            for seen in wire.parse_object(value, event=True)
+            if isinstance(seen, FaultSeen)
+        }
+        knowing = (wire for wire, kind in readers.items() if kind not in _GENERAL)
+        return next(knowing, next(iter(readers), None))
 
     def _feed(self, signals: list[Signal]) -> None:
         for signal in signals:

@@ -169,7 +169,7 @@ def turn(
 ) -> tuple[Drive, Heard]:
     heard = Heard()
     body = body_of_request(stream, **more)
-    request = Request("POST", "https://host/v1/chat/completions", (("accept", "*/*"),), body)
+    request = Request("POST", "https://host/v1/chat/completions", ((b"accept", b"*/*"),), body)
     run = Engine(policy, heard.events.append).begin(request)
     assert run is not None
     return Drive(run, connect), heard
@@ -181,7 +181,7 @@ def play(connect: Callable[[Transmit], Any], stream: bool = True, **more: Any) -
     assert isinstance(head, Head)
     heard.head = head
     heard.raw = b"".join(piece for piece in pieces if isinstance(piece, bytes))
-    if "event-stream" in head.get("content-type"):
+    if "event-stream" in head.get(b"content-type"):
         read_stream(heard)
     else:
         read_body(heard)

@@ -72,11 +72,12 @@ def test_a_body_is_what_the_sdk_expects_and_says_what_was_meant(answer):
 
 @given(answers, st.booleans())
 def test_a_stream_is_what_the_sdk_expects_and_says_what_was_meant(answer, include_usage):
-    shared = render.envelope({**FIRST, "object": "chat.completion.chunk"})
+    writer = WIRE.writer("m")
+    writer.begin({**FIRST, "object": "chat.completion.chunk"})
     stream = (
-        (render.render_reasoning(shared, answer.reasoning) if answer.reasoning else b"")
-        + (render.render_text(shared, answer.text) if answer.text else b"")
-        + render.render_end(shared, answer, include_usage=include_usage)
+        (writer.reasoning(answer.reasoning) if answer.reasoning else b"")
+        + (writer.text(answer.text) if answer.text else b"")
+        + writer.end(answer, include_usage=include_usage)
     )
     lines = [line[6:] for line in stream.split(b"\n\n") if line]
     assert lines.pop() == b"[DONE]"
@@ -87,9 +88,7 @@ def test_a_stream_is_what_the_sdk_expects_and_says_what_was_meant(answer, includ
 
 
 def test_an_envelope_of_our_own_is_enough_for_the_sdk():
-    ChatCompletionChunk.model_validate_json(
-        render.render_text(render.bare_envelope("m"), "x")[6:].strip()
-    )
+    ChatCompletionChunk.model_validate_json(WIRE.writer("m").text("x")[6:].strip())
 
 
 def test_an_error_of_ours_is_read_as_one_that_recovery_was_spent_on():
@@ -97,6 +96,6 @@ def test_an_error_of_ours_is_read_as_one_that_recovery_was_spent_on():
     body = render.render_error("dropped", "m", partial)
     assert json.loads(body)["error"]["partial"] == {"text": "half", "reasoning": "why"}
     assert WIRE.parse_fault(502, {}, body).kind.value == "upstream_gave_up"
-    fault = read(render.render_error_event("dropped", "m")).fault
+    fault = read(WIRE.writer("m").error("dropped", "m")).fault
     assert fault is not None
     assert fault.kind.value == "upstream_gave_up"

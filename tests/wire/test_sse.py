@@ -12,7 +12,7 @@ from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 LINES = [
     b"data: a", b"data:b", b"data", b"data:", b"data:  two spaces", b": comment", b":", b"",
-    b"event: ping", b"id: 7", b"retry: 10", b"nonsense", b"error: {}", b"data: \xe6\x97\xa5",
+    b"event: ping", b"event:ping", b"event: ", b"id: 7", b"retry: 10", b"nonsense", b"error: {}", b"data: \xe6\x97\xa5",
 ]  # fmt: skip
 ENDS = [b"\n", b"\r\n", b"\r"]
 streams = st.builds(

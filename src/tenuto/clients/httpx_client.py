@@ -18,14 +18,14 @@ import copy
 import importlib
 import time
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from datetime import timedelta
 from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
 from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
+from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
 
@@ -164,21 +164,12 @@ def _without_ours(request: Any) -> Any:
     return request
 
 
-def _pairs(headers: Any) -> Headers:
-    """Headers as text, byte by byte, so that `_raw` gives back the very bytes."""
-    return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers.raw)
-
-
-def _raw(headers: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
-    return [(k.encode("latin-1"), v.encode("latin-1")) for k, v in headers]
-
-
 def _request(request: Any, url: str, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
     return Request(
         request.method,
         url,
-        _pairs(request.headers),
+        tuple(request.headers.raw),
         body,
         timeout.get("read"),
     )
@@ -215,7 +206,7 @@ class _Exchange:
         return self.library.Request(
             self.request.method,
             self.request.url,
-            headers=_raw(p for p in command.headers if p[0].lower() != "content-length"),
+            headers=[p for p in command.headers if p[0].lower() != b"content-length"],
             content=command.body,
             extensions=extensions,
         )
@@ -254,7 +245,7 @@ class _Exchange:
         extensions = dict(self.first.extensions) if self.first is not None else {}
         response = self.library.Response(
             head.status,
-            headers=_raw(head.headers),
+            headers=list(head.headers),
             **body,
             request=self.request,
             extensions=extensions,
@@ -278,18 +269,14 @@ DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
 """Codings that both libraries decode without a further package."""
 
 
-def _is_read_whole(response: Any, whole: bool) -> bool:
-    """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
-    library can, and where a response hook has done so already."""
-    coding = response.headers.get("content-encoding", "").strip().lower()
-    return bool(response.is_stream_consumed) or (whole and coding in DECODED_BY_BOTH)
-
-
-def _head(response: Any, whole: bool) -> Head:
-    head = Head(response.status_code, _pairs(response.headers))
-    if whole:
-        return head.without("content-encoding", "content-length", "transfer-encoding")
-    return head
+def _head(response: Any, whole: bool) -> tuple[Head, bool]:
+    """The head for the pipe, and whether the library reads and decodes the body: where nobody wants
+    it piece by piece and the library can, and where a response hook has done so already."""
+    head = Head(response.status_code, tuple(response.headers.raw))
+    coding = head.get(b"content-encoding").strip().lower()
+    if response.is_stream_consumed or (whole and coding in DECODED_BY_BOTH):
+        return head.without(*BODY_HEADERS), True
+    return head, False
 
 
 class _Upstream:
@@ -298,8 +285,7 @@ class _Upstream:
     def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        whole = _is_read_whole(response, whole)
-        self.head = _head(response, whole)
+        self.head, whole = _head(response, whole)
         exchange.opened(response, self.head, whole)
         # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
         self._pieces: Iterator[bytes] = _whole(response) if whole else iter(response.stream)
@@ -328,8 +314,7 @@ class _AsyncUpstream:
     def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        whole = _is_read_whole(response, whole)
-        self.head = _head(response, whole)
+        self.head, whole = _head(response, whole)
         exchange.opened(response, self.head, whole)
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.

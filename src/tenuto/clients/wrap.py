@@ -14,7 +14,10 @@ from tenuto.relay.engine import Engine
 
 Client = TypeVar("Client")
 
-SDKS: tuple[tuple[str, frozenset[str]], ...] = (("openai", frozenset({"OpenAI", "AsyncOpenAI"})),)
+SDKS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("openai", frozenset({"OpenAI", "AsyncOpenAI"})),
+    ("anthropic", frozenset({"Anthropic", "AsyncAnthropic"})),
+)
 """Package and class names of what can be wrapped; subclasses count."""
 
 
@@ -28,7 +31,8 @@ def wrap(
     it is. Wrapping twice is wrapping once; a second policy replaces the first.
 
     Args:
-        client: an `openai.OpenAI` or `openai.AsyncOpenAI`, or an instance of a subclass.
+        client: an `openai.OpenAI` or `anthropic.Anthropic`, their async sisters, or an instance of
+            a subclass of one of them.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.

@@ -135,16 +135,8 @@ class _Calls:
         self._salt = salt
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
-        self._ignored: set[int] = set()
-
-    def ignore(self, index: int | None) -> None:
-        """Deltas of this index belong to something that is no call."""
-        if index is not None:
-            self._ignored.add(index)
 
     def feed(self, delta: CallDelta) -> None:
-        if delta.index in self._ignored:
-            return
         self.odd.extend(delta.odd)
         slot = self._find(delta)
         if slot is None:
@@ -278,9 +270,8 @@ class Builder:
                 self._reasoning.append(text)
             case RefusalDelta(text):
                 self._refusal.append(text)
-            case OtherSeen(index):
+            case OtherSeen():
                 self._other = True
-                self._calls.ignore(index)
             case Began() | Closed():
                 pass
             case CallDelta():

@@ -65,8 +65,8 @@ class OtherSeen:
     """Content that is neither text nor a call for the caller: an image, audio, a call that the
     provider runs itself. It is not read, only noticed.
 
-    `index`: its number among the parts of a stream; call deltas of the same number belong to it and
-    are no calls of the caller's. None where the wire does not number parts."""
+    `index`: its number among the parts of a stream, so that later pieces of it are known as such;
+    None where the wire does not number parts."""
 
     index: int | None = None
 

@@ -6,6 +6,7 @@ is not recognized gets the safe defaults of `UNKNOWN`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -30,8 +31,27 @@ class Provider:
     server: str = ""
     source: str = ""
 
+    @property
+    def unknown(self) -> bool:
+        """Whether this is the row of those whom no row names."""
+        return not self.hosts and not self.server
 
-UNKNOWN = Provider(Dialect(), "openai-chat")
+
+_CLAUDE_TAKES_PREFILL = re.compile(
+    r"claude-(?:instant|v?[123](?:\D|$)|(?:opus|sonnet|haiku)-4(?:-[015](?:\D|$)|[-@]20|$)|4-)"
+)
+"""Claude up to the generation 4.5 goes on with a trailing assistant message; later ones answer 400.
+https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
+
+UNKNOWN_OF = {
+    "openai-chat": Provider(Dialect(), "openai-chat"),
+    "anthropic-messages": Provider(
+        Dialect(prefill_models=_CLAUDE_TAKES_PREFILL), "anthropic-messages"
+    ),
+}
+"""Who is behind a host that no row names: by wire, the safe defaults."""
+
+UNKNOWN = UNKNOWN_OF["openai-chat"]
 
 PROVIDERS: tuple[Provider, ...] = (
     Provider(
@@ -71,28 +91,57 @@ PROVIDERS: tuple[Provider, ...] = (
         server="llama.cpp",
         source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21",
     ),
+    Provider(
+        Dialect("anthropic", prefill_models=_CLAUDE_TAKES_PREFILL),
+        "anthropic-messages",
+        hosts=("api.anthropic.com",),
+        source="https://platform.claude.com/docs/en/api/messages 2026-11-21",
+    ),
+    Provider(
+        Dialect("aws-bedrock", prefill_models=_CLAUDE_TAKES_PREFILL),
+        "anthropic-messages",
+        hosts=(".amazonaws.com",),
+        source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
+        "model-parameters-anthropic-claude-messages.html 2026-11-21",
+    ),
+    Provider(
+        Dialect("google-vertex", prefill_models=_CLAUDE_TAKES_PREFILL),
+        "anthropic-messages",
+        hosts=(".googleapis.com",),
+        source="https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude "
+        "2026-11-21",
+    ),
+    Provider(
+        Dialect("azure-foundry", prefill_models=_CLAUDE_TAKES_PREFILL),
+        "anthropic-messages",
+        hosts=(".services.ai.azure.com",),
+        source="https://learn.microsoft.com/azure/ai-foundry 2026-11-21",
+    ),
 )
 
 
-def by_url(url: str) -> Provider:
-    """The provider behind a URL, `UNKNOWN` where no row names its host.
+def by_url(url: str, wire: str = "openai-chat") -> Provider:
+    """The provider behind a URL that speaks a wire, the unknown one where no row names its host.
 
     >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
     'openai'
     """
     host = (urlsplit(url).hostname or "").lower()
     for row in PROVIDERS:
-        if any(host == h or (h.startswith(".") and host.endswith(h)) for h in row.hosts):
+        named = any(host == h or (h.startswith(".") and host.endswith(h)) for h in row.hosts)
+        if named and row.wire == wire:
             return row
-    return UNKNOWN
+    return UNKNOWN_OF.get(wire, UNKNOWN)
 
 
-def by_server(server: str) -> Provider:
-    """The provider that a response's `server` header names, `UNKNOWN` where no row has it.
+def by_server(server: str, wire: str = "openai-chat") -> Provider:
+    """The provider that a response's `server` header names, the unknown one where no row has it.
 
     >>> by_server("llama.cpp").dialect.prefill
     True
     """
     word = server.lower()
-    found = (row for row in PROVIDERS if row.server and word.startswith(row.server))
-    return next(found, UNKNOWN)
+    for row in PROVIDERS:
+        if row.server and word.startswith(row.server) and row.wire == wire:
+            return row
+    return UNKNOWN_OF.get(wire, UNKNOWN)

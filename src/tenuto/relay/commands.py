@@ -11,7 +11,12 @@ from dataclasses import dataclass
 
 from tenuto.core.fault import FaultKind
 
-Headers = tuple[tuple[str, str], ...]
+Headers = tuple[tuple[bytes, bytes], ...]
+"""Names and values as they stand on the wire; names are compared without case."""
+
+
+BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
+"""Headers that are true of the bytes that came, and of no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +37,18 @@ class Head:
     status: int
     headers: Headers
 
-    def get(self, name: str) -> str:
-        """A header's value, "" where it is not there; names are compared without case."""
+    def get(self, name: bytes) -> str:
+        """The value of a header, its name in small letters; "" where it is not there."""
         for key, value in self.headers:
             if key.lower() == name:
-                return value
+                return value.decode("latin-1")
         return ""
 
-    def without(self, *names: str) -> Head:
+    def without(self, *names: bytes) -> Head:
         """The same head without some headers."""
         return Head(self.status, tuple(h for h in self.headers if h[0].lower() not in names))
 
-    def plus(self, *headers: tuple[str, str]) -> Head:
+    def plus(self, *headers: tuple[bytes, bytes]) -> Head:
         """The same head with further headers."""
         return Head(self.status, (*self.headers, *headers))
 

@@ -50,13 +50,14 @@ class Drive:
         self._run = run
         self._connect = connect
         self._upstream: Upstream | None = None
-        self._closed = threading.Event()
+        self._closed = False
+        self._alarm: threading.Event | None = None
 
     def pieces(self) -> Generator[Head | bytes, None, None]:
         """First the head, then the bytes for the caller."""
         reply: Reply = None
         try:
-            while not self._closed.is_set():
+            while not self._closed:
                 try:
                     command = self._run.send(reply)
                 except StopIteration:
@@ -77,7 +78,7 @@ class Drive:
                         reply = answer if isinstance(answer, Lost) else answer.head
                     case Wait(seconds):
                         self._leave()
-                        self._closed.wait(seconds)
+                        self._sleep(seconds)
                     case Reraise(error):
                         raise error
                     case _:
@@ -87,11 +88,19 @@ class Drive:
 
     def close(self) -> None:
         """End the turn and its upstream at once (C23), from any thread."""
-        self._closed.set()
+        self._closed = True
+        if self._alarm is not None:
+            self._alarm.set()
         # Where another thread is just inside the run, that one closes it as soon as it is out.
         with contextlib.suppress(ValueError):
             self._run.close()
         self._leave()
+
+    def _sleep(self, seconds: float) -> None:
+        # Made before the flag is looked at: whoever closes meanwhile sees one of the two.
+        self._alarm = threading.Event()
+        if not self._closed:
+            self._alarm.wait(seconds)
 
     def _leave(self) -> None:
         if self._upstream is not None:

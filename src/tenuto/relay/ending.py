@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.actions import Finish, Status
+from tenuto.core.actions import Content, Finish, Status
 from tenuto.core.events import Report
 from tenuto.core.hints import NOTICE
-from tenuto.relay.commands import READ, Head, Lost, Open, Reraise, Run, Write
+from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reraise, Run, Write
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject
-
-BODY_HEADERS = ("content-length", "content-encoding", "transfer-encoding")
-"""Headers that are true of the bytes that came, and of no others."""
 
 
 class Ending:
@@ -47,12 +44,10 @@ class Ending:
             yield from self._open_stream(attempt)
         if not complete and self._turn.policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
-            answer = replace(answer, text=answer.text + notice)
+            text = answer.text + notice
+            answer = replace(answer, text=text, content=self._content(text))
             if self._turn.open:
-                yield Write(
-                    self._turn.outlet.say_rest()
-                    + self._turn.wire.render_text(self._turn.envelope(), notice)
-                )
+                yield Write(self._turn.outlet.say_rest() + self._turn.outlet.writer.text(notice))
         if self._turn.open:
             yield Write(self._stream_end(answer, report))
             return
@@ -61,7 +56,7 @@ class Ending:
         first, head = shape.value or {}, shape.head
         assert head is not None
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
-        usage = ("x-tenuto-usage", usage_line(report))
+        usage = (b"x-tenuto-usage", usage_line(report).encode())
         yield Open(self._edited(head, body).plus(usage))
         yield Write(body)
 
@@ -73,11 +68,12 @@ class Ending:
         shape = self._turn.answered or attempt
         assert shape.head is not None
         self._turn.open = True
-        self._turn.outlet.envelope = self._turn.wire.envelope(shape.value or {})
-        head = shape.head.without(*BODY_HEADERS, "content-type")
-        yield Open(head.plus(("content-type", "text/event-stream; charset=utf-8")))
+        if shape.value:
+            self._turn.outlet.writer.begin(shape.value)
+        head = shape.head.without(*BODY_HEADERS, b"content-type")
+        yield Open(head.plus((b"content-type", b"text/event-stream; charset=utf-8")))
         if reasoning := "".join(self._turn.reasoning):
-            yield Write(self._turn.wire.render_reasoning(self._turn.envelope(), reasoning))
+            yield Write(self._turn.outlet.writer.reasoning(reasoning))
         if text := self._turn.outlet.say(self._turn.said):
             yield Write(text)
 
@@ -91,7 +87,7 @@ class Ending:
             return True  # the provider's own error says it best
         if self._turn.facts.stream and not self._turn.open:
             return False  # a body came: an SDK that waits for events would see none
-        if not first or response.mended or self._turn.outlet.writing:
+        if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
             return False
         if finish.status is Status.COMPLETE:
             return True
@@ -118,7 +114,8 @@ class Ending:
         assert attempt.head is not None
         head = attempt.head
         if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
-            head = head.plus(("x-should-retry", "false"), ("x-tenuto-usage", usage_line(report)))
+            line = usage_line(report).encode()
+            head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
         yield Open(head)
         yield Write(attempt.raw)
         yield from rest_of_response()  # of an error that was too long to be read
@@ -140,10 +137,16 @@ class Ending:
             text=self._turn.said,
             reasoning="".join(self._turn.reasoning),
             calls=calls,
+            content=self._content(self._turn.said),
             native_stop=native,
+            ending=(attempt.value or {}) if not self._turn.open else self._turn.outlet.ending,
             usage=summed(self._turn.watch.usage),
             raw_usage=self._raw_usage(attempt),
         )
+
+    def _content(self, text: str) -> Content:
+        """For bodies: of a stream the caller has all that there is but its end."""
+        return () if self._turn.facts.stream else self._turn.content(text)
 
     def _raw_usage(self, attempt: Attempt) -> JsonObject | None:
         if self._turn.open:
@@ -152,11 +155,10 @@ class Ending:
         return next((u for v in values if (u := self._turn.wire.usage_object(v))), None)
 
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
-        envelope = self._turn.envelope()
-        include_usage = self._turn.facts.include_usage or self._turn.outlet.raw_usage is not None
-        end = self._turn.wire.render_end(envelope, answer, include_usage=include_usage)
-        comment = usage_comment(usage_line(report))
-        return self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest() + comment + end
+        outlet = self._turn.outlet
+        include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
+        rest = outlet.stop_forwarding() + outlet.say_rest() + usage_comment(usage_line(report))
+        return rest + outlet.writer.end(answer, include_usage=include_usage)
 
     def _error_end(self, report: Report, code: str, answer: Answer) -> Run:
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
@@ -167,17 +169,18 @@ class Ending:
         line = usage_line(report)
         if self._turn.open:
             spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()
-            event = self._turn.wire.render_error_event(code, message)
+            event = self._turn.outlet.writer.error(code, message)
             yield Write(spoken + usage_comment(line) + event)
             return
         body = self._turn.wire.render_error(code, message, answer)
-        head = Head(502, (("content-type", "application/json"), ("x-should-retry", "false")))
-        yield Open(head.plus(("content-length", str(len(body))), ("x-tenuto-usage", line)))
+        head = Head(502, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
+        told = (b"x-tenuto-usage", line.encode())
+        yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
         yield Write(body)
 
     def _edited(self, head: Head, body: bytes) -> Head:
         plain = head.without(*BODY_HEADERS)
-        return plain.plus(("content-length", str(len(body))))
+        return plain.plus((b"content-length", b"%d" % len(body)))
 
 
 def rest_of_response(*, raises: bool = True) -> Run:

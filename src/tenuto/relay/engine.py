@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import Provider, by_url
+from tenuto.providers.table import UNKNOWN, Provider, by_url
 from tenuto.relay import schema
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.turn import Surroundings
+from tenuto.relay.turn import Surroundings, Turn
 from tenuto.wire.base import Wire
 from tenuto.wire.registry import wire_for_path
 
@@ -40,16 +40,18 @@ class Engine:
 
     def begin(self, request: Request) -> Run | None:
         """The turn of a request, or None where it is none and must pass untouched."""
-        wire, provider = _route(request.url)
+        wire, provider, path = _route(request.url)
         if wire is None or request.method != "POST":
             return None
-        parsed = wire.request(request.body, self.policy.probe_max_tokens)
+        parsed = wire.request(request.body, self.policy.probe_max_tokens, path)
         if parsed is None:
             return None
-        return Pipe(wire, parsed, request, provider, self._around).run()
+        return Pipe(Turn(wire, parsed, request, provider, self._around)).run()
 
 
 @lru_cache(maxsize=256)
-def _route(url: str) -> tuple[Wire | None, Provider]:
+def _route(url: str) -> tuple[Wire | None, Provider, str]:
     """What a URL is about: a client asks the same few again and again."""
-    return wire_for_path(urlsplit(url).path), by_url(url)
+    path = urlsplit(url).path
+    wire = wire_for_path(path)
+    return wire, by_url(url, wire.name) if wire is not None else UNKNOWN, path

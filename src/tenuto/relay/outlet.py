@@ -8,9 +8,13 @@ and from the first event that carries a tool call, a stop, the usage or an error
 end of a good turn what was held follows unchanged, so that the caller has the same bytes as without
 Tenuto (P8).
 
+An event that only closes a part (S4) is held until the next one shows that another part follows:
+a continuation may have to go on in that very part.
+
 Once another attempt is needed, the text that was held is delivered, the rest of what was held is
-dropped, and from then on events are written by the wire in the name of the first message: the same
-id, text without what was said before, one end.
+dropped, and from then on the wire's writer speaks in the name of the first message: the same id,
+text without what was said before, one end. It is shown every event that is handed on, so that it
+knows which part is open.
 """
 
 from __future__ import annotations
@@ -18,19 +22,25 @@ from __future__ import annotations
 from tenuto.core.response import Builder
 from tenuto.core.seam import Joint, trailing_space
 from tenuto.core.signals import (
+    Began,
+    Closed,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
+    StopSeen,
     TextDelta,
     UsageSeen,
 )
 from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
-from tenuto.wire.stream import read_event
+from tenuto.wire.stream import EventReader
 
-_FLOWING = (TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
+_FLOWING = (Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
+
+_HeldEvent = tuple[bytes, JsonObject | None]
 
 
 class Outlet:
@@ -38,18 +48,21 @@ class Outlet:
 
     Args:
         wire: the format.
+        model: the model that is asked.
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
     """
 
-    def __init__(self, wire: Wire, hold_max_bytes: int, transparent: bool) -> None:
+    def __init__(self, wire: Wire, model: str, hold_max_bytes: int, transparent: bool) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
-        self.envelope: JsonObject = {}
+        self.writer = wire.writer(model)
         self.raw_usage: JsonObject | None = None
+        self.ending: JsonObject = {}
+        self._reader = EventReader(wire)
         self._delivered: list[str] = []
-        self._held: list[bytes] = []
+        self._held: list[_HeldEvent] = []
         self._held_bytes = 0
         self._closing = False
         self._pending = ""
@@ -71,13 +84,20 @@ class Outlet:
         """All text of the message: what was given, and what is held but will be."""
         return self.delivered_text + self._pending
 
-    def begin(self, seam: Joint | None) -> None:
-        """Start an attempt. Once the caller has been given anything, the wire writes."""
+    def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
+        """Start an attempt. Once the caller has been given anything, the wire writes.
+
+        `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
+        self._reader = EventReader(self._wire)
         self._drop_held()
-        self._writing = self._writing or bool(self.envelope)
+        if not self._writing and not self.writer.begun:
+            return b""
+        self._writing = True
+        rest = self.say_rest() if apart else b""
         # A seam has been told of the white space that is owed; without one there was nothing.
         self._pending = ""
+        return rest + self.writer.next_attempt(apart=apart)
 
     def end(self) -> bytes:
         """End an attempt: what the seam still held."""
@@ -87,7 +107,7 @@ class Outlet:
     def event(self, event: SseEvent, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""
         # The first event gives the envelope, and once something closes nothing flows any more.
-        if event.data and self.envelope and not self._closing:
+        if event.data and self.writer.begun and not self._closing:
             quick = self._wire.read_flowing(event.data)
             if quick is not None:
                 builder.feed(quick)
@@ -98,7 +118,7 @@ class Outlet:
         if self.transparent:
             return event.raw
         if self._writing:
-            return self._write(signals, event)
+            return self._write(signals, event, value)
         return self._forward(signals, event, value)
 
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: SseEvent) -> bytes:
@@ -106,25 +126,31 @@ class Outlet:
         if self.transparent:
             return event.raw
         if self._writing:
-            return self._write([signal], event)
+            value = decode_object(event.data or b"") if isinstance(signal, ReasoningDelta) else None
+            return self._write([signal], event, value if isinstance(value, dict) else None)
         raw = event.raw if event.terminated else event.raw.rstrip() + b"\n\n"
-        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw)
+        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
 
-    def _settled(self, text: str, raw: bytes) -> bytes:
+    def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         self._pending += text
         if text.isspace() or text[-1:] == "\ufffd":
-            return self._hold(raw)
-        return self.release() + raw if self._held else self._deliver(raw)
+            return self._hold(raw, value)
+        before = self.release() if self._held else b""
+        if value is not None:
+            self.writer.given(value)
+        return before + self._deliver(raw)
 
     def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
-        signals, value = read_event(self._wire, event)
+        signals, value = self._reader.read(event)
         if value is None:
             return signals, None
-        if not self.envelope and not any(isinstance(s, FaultSeen) for s in signals):
-            self.envelope = self._wire.envelope(value)
+        if not self.writer.begun and not any(isinstance(s, FaultSeen) for s in signals):
+            self.writer.begin(value)
         if self.raw_usage is None:
             self.raw_usage = self._wire.usage_object(value)
+        if any(isinstance(s, StopSeen) for s in signals):
+            self.ending = value
         return signals, value
 
     # --- the first attempt: bytes as they came
@@ -133,25 +159,28 @@ class Outlet:
         raw = _readable(event.raw)
         if not event.terminated:
             if value is None:
-                return self._hold(raw)  # half an event: of use only where nothing follows it
+                return self._hold(raw, None)  # half an event: of use only where nothing follows it
             raw = raw.rstrip() + b"\n\n"
         text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         if self._closing or not _flows(signals):
             self._pending += text
-            self._closing = self._closing or bool(signals)
-            return self._hold(raw)
+            self._closing = self._closing or any(not isinstance(s, Closed) for s in signals)
+            return self._hold(raw, value)
         if not signals and self._held:
-            return self._hold(raw)
-        return self._settled(text, raw)
+            return self._hold(raw, value)
+        return self._settled(text, raw, value)
 
-    def _hold(self, raw: bytes) -> bytes:
-        self._held.append(raw)
+    def _hold(self, raw: bytes, value: JsonObject | None) -> bytes:
+        self._held.append((raw, value))
         self._held_bytes += len(raw)
         return b""
 
     def release(self) -> bytes:
         """What was held, as it came."""
-        out = b"".join(self._held)
+        for _, value in self._held:
+            if value is not None:
+                self.writer.given(value)
+        out = b"".join(raw for raw, _ in self._held)
         self._held, self._held_bytes = [], 0
         return self._deliver(out)
 
@@ -167,18 +196,17 @@ class Outlet:
 
     # --- further attempts: one message, written by the wire
 
-    def _write(self, signals: list[Signal], event: SseEvent) -> bytes:
+    def _write(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
         if event.data is None:
             return event.raw if event.terminated else b""
-        out: list[bytes] = []
+        out = [self.writer.passed(value)] if value is not None else []
         for signal in signals:
             if isinstance(signal, TextDelta):
                 text = self._seam.feed(signal.text) if self._seam else signal.text
                 out.append(self.say(text))
-            elif isinstance(signal, ReasoningDelta):
-                out.append(self._wire.render_reasoning(self.envelope, signal.text))
-            elif isinstance(signal, RefusalDelta):
-                out.append(self._wire.render_refusal(self.envelope, signal.text))
+            elif isinstance(signal, Closed) and self._seam is not None:
+                out.append(self.say(self._seam.finish()))  # texts of two parts are never joined
+                self._seam = None
         return b"".join(out)
 
     def say(self, text: str) -> bytes:
@@ -189,7 +217,7 @@ class Outlet:
         if not ready:
             return b""
         self._delivered.append(ready)
-        return self._wire.render_text(self.envelope, ready)
+        return self.writer.text(ready)
 
     def stop_forwarding(self) -> bytes:
         """Give up the bytes that are held, but not their text; from here on the wire writes."""
@@ -206,7 +234,7 @@ class Outlet:
         if not text:
             return b""
         self._delivered.append(text)
-        return self._wire.render_text(self.envelope, text)
+        return self.writer.text(text)
 
 
 def _readable(raw: bytes) -> bytes:

@@ -17,7 +17,7 @@ import logging
 from collections.abc import Generator
 from dataclasses import replace
 
-from tenuto.core.actions import AppendAssistant, Edit, Finish, Recovery, Send
+from tenuto.core.actions import AppendAssistant, AppendContent, Edit, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import settled, step
@@ -27,15 +27,15 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.core.view import Facts, State, View
-from tenuto.providers.table import UNKNOWN, Provider, by_server
+from tenuto.providers.table import by_server
 from tenuto.relay.commands import (
+    BODY_HEADERS,
     READ,
     Command,
     Head,
     Lost,
     Open,
     Reply,
-    Request,
     Reraise,
     Run,
     Transmit,
@@ -43,10 +43,10 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
-from tenuto.relay.ending import BODY_HEADERS, Ending, rest_of_response
-from tenuto.relay.turn import Attempt, Surroundings, Turn, failed
+from tenuto.relay.ending import Ending, rest_of_response
+from tenuto.relay.turn import Attempt, Kept, Turn, failed
 from tenuto.relay.usage import output_tokens
-from tenuto.wire.base import JsonObject, Wire, WireRequest
+from tenuto.wire.base import JsonObject
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent, looks_like_events
 
@@ -60,25 +60,10 @@ _PREFILL = "prefill"
 
 
 class Pipe:
-    """One turn.
+    """Finishes one turn."""
 
-    Args:
-        wire: the format that the request speaks.
-        parsed: the request as the wire reads it.
-        request: the request as it came.
-        provider: who is behind the URL, as far as that tells.
-        around: the surroundings.
-    """
-
-    def __init__(
-        self,
-        wire: Wire,
-        parsed: WireRequest,
-        request: Request,
-        provider: Provider,
-        around: Surroundings,
-    ) -> None:
-        self._turn = Turn(wire, parsed, request, provider, around)
+    def __init__(self, turn: Turn) -> None:
+        self._turn = turn
 
     def run(self) -> Run:
         """The turn as commands; sent replies, it ends after the last byte."""
@@ -88,7 +73,9 @@ class Pipe:
             yield from self._run()
         finally:
             # Closed from outside before its end: the caller went away (C23).
-            self._turn.watch.cancelled(len(self._turn.outlet.delivered_text or self._turn.said))
+            if not self._turn.watch.ended:
+                said = self._turn.outlet.delivered_text or self._turn.said
+                self._turn.watch.cancelled(len(said))
 
     def _run(self) -> Run:
         send = Send((), "", Recovery.RETRY)
@@ -120,10 +107,10 @@ class Pipe:
                 return None
             return self._received(Attempt(failed(reply.kind, type(reply.error).__name__)))
         assert isinstance(reply, Head)
-        if self._turn.provider is UNKNOWN and (server := reply.get("server")):
-            self._turn.provider = by_server(server)
+        if self._turn.provider.unknown and (server := reply.get(b"server")):
+            self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
-        decoder = decoder_for(reply.get("content-encoding"))
+        decoder = decoder_for(reply.get(b"content-encoding"))
         if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:
             if self._turn.first is None:
                 self._turn.watch.emit("left_alone", why="unreadable", outcome=None)
@@ -132,13 +119,13 @@ class Pipe:
             return self._received(Attempt(failed(FaultKind.GARBAGE), reply))
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
-        content_type = reply.get("content-type")
+        content_type = reply.get(b"content-type")
         ahead: Reply = None
         events = "event-stream" in content_type
         if self._turn.facts.stream and not events:
             # Proxies name event streams wrongly: the first bytes tell what they are.
             ahead = yield READ
-            coded = bool(reply.get("content-encoding"))
+            coded = bool(reply.get(b"content-encoding"))
             events = "json" not in content_type or (not coded and looks_like_events(ahead))
         if events:
             return (yield from self._stream(reply, decoder, ahead))
@@ -156,12 +143,12 @@ class Pipe:
         headers = tuple(
             (
                 key,
-                f"{value}-tenuto-{number}"
-                if number and key.lower() == "idempotency-key"
+                b"%b-tenuto-%d" % (value, number)
+                if number and key.lower() == b"idempotency-key"
                 else value,
             )
             for key, value in self._turn.request.headers
-            if not key.lower().startswith("x-tenuto")
+            if not key.lower().startswith(b"x-tenuto")
         )
         return Transmit(headers, body, body is not self._turn.request.body, self._time_left_s())
 
@@ -202,7 +189,7 @@ class Pipe:
             body = decoder.feed(raw)
         except UndecodableBytes:
             body = b""
-        lowered = {key.lower(): value for key, value in head.headers}
+        lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
         fault = self._turn.wire.parse_fault(head.status, lowered, body)
         if fault.allowed_tokens:
             self._turn.ceiling_tokens = fault.allowed_tokens
@@ -234,15 +221,34 @@ class Pipe:
                     return None
                 return self._received(Attempt(failed(FaultKind.LIMIT), head))
         raw = b"".join(pieces)
+        if lost is None and self._is_plain(raw):
+            yield from self._hand_on(head, raw)
+            return None
         builder = self._builder()
         if lost is not None and lost.kind is FaultKind.GARBAGE:
             builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
         value = None if lost else self._read_body(raw, decoder, builder)
         attempt = Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
-        text = self._join(attempt)
+        apart = self._apart
+        if self._turn.open and (data := self._turn.outlet.begin(None, apart=apart)):
+            yield Write(data)
+        text = self._join(attempt, apart)
         if self._turn.open and (data := self._turn.outlet.say(text)):
             yield Write(data)
         return self._received(attempt)
+
+    def _is_plain(self, raw: bytes) -> bool:
+        """Whether the turn is over with this body and nobody wants to hear of it."""
+        turn = self._turn
+        watched = turn.around.on_event is not None or turn.policy.decide is not None
+        if watched or turn.first is not None or turn.facts.stream:
+            return False
+        return turn.wire.is_plain(raw)
+
+    @property
+    def _apart(self) -> bool:
+        """Whether this attempt's text is not joined to what is kept: a paused turn goes on."""
+        return any(isinstance(edit, AppendContent) for edit in self._turn.state.last_edits)
 
     def _read_body(self, raw: bytes, decoder: Decoder, builder: Builder) -> JsonObject | None:
         try:
@@ -258,29 +264,41 @@ class Pipe:
         builder.feed(Ended())
         return value
 
-    def _join(self, attempt: Attempt) -> str:
+    def _join(self, attempt: Attempt, apart: bool) -> str:
         """Join a whole body's text to what is kept; returns what is new."""
-        joint = self._joint()
-        text = attempt.response.text
+        joint = None if apart else self._joint()
+        text, said = attempt.response.text, self._turn.said
         if joint is None:
-            self._turn.said, attempt.new_chars = text, len(text)
+            attempt.new_chars = len(text)
+            self._keep(attempt, said + text if apart else text, len(said) if apart else 0, apart)
             return text
         new = joint.feed(text) + joint.finish()
-        if new:
-            self._turn.said = trailing_space(self._turn.said)[0] + new
+        base = trailing_space(said)[0]
         attempt.new_chars = joint.new_chars
+        self._keep(attempt, base + new if new else said, len(base) if new else len(said))
         return new
+
+    def _keep(self, attempt: Attempt, said: str, begins: int, apart: bool = False) -> None:
+        """All text that is kept from now on, of which this attempt's begins there."""
+        self._turn.said = said
+        if not begins and not apart:
+            self._turn.kept = []
+        self._turn.kept.append(Kept(attempt, begins, apart))
 
     def _stream(
         self, head: Head, decoder: Decoder, ahead: Reply
     ) -> Generator[Command, Reply, Attempt | None]:
         builder, outlet = self._builder(), self._turn.outlet
-        joint = self._joint()
-        outlet.begin(joint)
+        apart, said = self._apart, self._turn.said
+        joint = None if apart else self._joint()
+        opening = outlet.begin(joint, apart=apart)
         sse = SseDecoder(self._turn.policy.event_max_bytes)
         if not self._turn.open:
             self._turn.open = True
             yield Open(head.without(*BODY_HEADERS))
+        if opening:
+            yield Write(opening)
+        kept: list[bytes] = []
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
@@ -296,6 +314,8 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
+            if self._turn.wire.wants_content:
+                kept.extend(event.data for event in events if event.data)
             if len(events) == 1:
                 out, tail = outlet.event(events[0], builder), b""
             else:
@@ -311,9 +331,11 @@ class Pipe:
                 break
         if out := outlet.end():
             yield Write(out)
-        attempt = Attempt(builder.build(), head, tail=tail, lost=lost)
-        self._turn.said = attempt.response.text if outlet.transparent else outlet.text
+        attempt = Attempt(builder.build(), head, events=kept, tail=tail, lost=lost)
         attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
+        text = attempt.response.text if outlet.transparent else outlet.text
+        begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
+        self._keep(attempt, text, min(begins, len(text)), apart)
         return self._received(attempt)
 
     def _take(self, events: list[SseEvent], builder: Builder) -> tuple[bytes, bytes]:
@@ -373,13 +395,14 @@ class Pipe:
         cut = classify(response) is Outcome.TEXT_CUT
         return Facts(
             said=self._turn.said,
+            content=self._turn.content(self._turn.said),
             reasoning="".join(self._turn.reasoning),
             new_chars=attempt.new_chars,
             runaway=cut and is_runaway(self._turn.said),
             output_tokens=self._output_tokens(attempt),
             input_tokens=response.usage.input_tokens if response.usage else None,
             max_tokens=request.max_tokens,
-            ceiling_tokens=self._turn.ceiling_tokens,
+            ceiling_tokens=self._ceiling_tokens(),
             prefill=self._takes_prefill(),
             lower_reasoning=request.lower_reasoning,
             structured=request.structured,
@@ -391,6 +414,15 @@ class Pipe:
             timeout_s=self._turn.timeout_s(),
         )
 
+    def _ceiling_tokens(self) -> int | None:
+        """What the provider said, and for bodies what the wire bears; no less than was asked."""
+        request = self._turn.facts
+        bears = None if request.stream else self._turn.wire.body_ceiling_tokens(request.model)
+        if bears is not None:
+            bears = max(bears, request.max_tokens or 0)
+        known = [n for n in (self._turn.ceiling_tokens, bears) if n is not None]
+        return min(known) if known else None
+
     def _output_tokens(self, attempt: Attempt) -> int:
         """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
         asked = asked_tokens(self._turn.state.last_edits, self._turn.facts.max_tokens)
@@ -400,9 +432,9 @@ class Pipe:
 
     def _takes_prefill(self) -> bool:
         wanted = self._turn.policy.prefill
-        if self._turn.facts.ends_in_assistant or wanted == "never":
-            return False
-        if wanted != "always" and not self._turn.provider.dialect.prefill:
+        if self._turn.facts.prefill_barred or wanted == "never":
             return False
         model, now_s = self._turn.facts.model, self._turn.around.now()
+        if wanted != "always" and not self._turn.provider.dialect.takes_prefill(model):
+            return False
         return not self._turn.around.learned.denied(self._turn.base_url, model, _PREFILL, now_s)

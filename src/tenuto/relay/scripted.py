@@ -33,12 +33,12 @@ class Scripted:
     @classmethod
     def body(cls, *pieces: bytes | Lost, status: int = 200, headers: Headers = ()) -> Self:
         """A whole JSON body."""
-        return cls(Head(status, (("content-type", "application/json"), *headers)), pieces)
+        return cls(Head(status, ((b"content-type", b"application/json"), *headers)), pieces)
 
     @classmethod
     def stream(cls, *pieces: bytes | Lost, headers: Headers = ()) -> Self:
         """A stream of server-sent events."""
-        return cls(Head(200, (("content-type", "text/event-stream"), *headers)), pieces)
+        return cls(Head(200, ((b"content-type", b"text/event-stream"), *headers)), pieces)
 
 
 def lost(kind: FaultKind = FaultKind.CONNECTION) -> Lost:

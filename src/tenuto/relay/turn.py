@@ -7,8 +7,10 @@ import random
 import time
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
+from tenuto.core.actions import Content
 from tenuto.core.events import OnEvent
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.policy import Policy
@@ -18,10 +20,10 @@ from tenuto.core.view import State
 from tenuto.providers.learned import Learned
 from tenuto.providers.table import Provider
 from tenuto.relay import schema
-from tenuto.relay.commands import Head, Lost, Request
+from tenuto.relay.commands import Head, Headers, Lost, Request
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.watch import Watch
-from tenuto.wire.base import JsonObject, Wire, WireRequest
+from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
+        events: the data of a stream's events, kept for wires that want their content back.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -61,11 +64,22 @@ class Attempt:
     head: Head | None = None
     raw: bytes = b""
     value: JsonObject | None = None
+    events: list[bytes] = field(default_factory=list)
     new_chars: int = 0
     http_error: bool = False
     tail: bytes = b""
     unread: bool = False
     lost: Lost | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An attempt of which the turn keeps something: where its text begins in that of the turn, and
+    whether it stands apart from what was kept before."""
+
+    attempt: Attempt
+    begins: int
+    apart: bool
 
 
 _PROCESS = uuid.uuid4().hex
@@ -99,28 +113,52 @@ class Turn:
         self.around = around
         self.policy = around.policy
         self.facts = parsed.facts
-        self.base_url = request.url.partition("?")[0]
-        ours = {k.lower(): v for k, v in request.headers if k[:8].lower() == "x-tenuto"}
-        self.headers_for_us = bool(ours)
-        switched_off = ours.get("x-tenuto", "").strip().lower() == "off"
-        self.left_alone = "switched_off" if switched_off else self.facts.left_alone
-        number = next(_number)
-        turn_id = f"{_PROCESS}{number:08x}"
-        self.salt = f"{number ^ _SALT:05x}"[-5:]
+        switch = _switch(request.headers)
+        self.headers_for_us = switch is not None
+        self.left_alone = "switched_off" if switch == b"off" else self.facts.left_alone
+        self.number = next(_number)
         self.state = State(started_s=around.now())
         self.said = ""
+        self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None  # the first whose body could be read
-        self.outlet = Outlet(wire, self.policy.hold_max_bytes, bool(self.left_alone))
         self.watch = Watch(
-            turn=turn_id,
-            model=self.facts.model,
-            policy=self.policy,
-            on_event=around.on_event,
-            provider=provider.dialect.name,
+            f"{_PROCESS}{self.number:08x}",
+            self.facts.model,
+            self.policy,
+            around.on_event,
+            provider.dialect.name,
+        )
+
+    @cached_property
+    def outlet(self) -> Outlet:
+        """What the caller gets of a stream."""
+        hold = self.policy.hold_max_bytes
+        return Outlet(self.wire, self.facts.model, hold, bool(self.left_alone))
+
+    @property
+    def salt(self) -> str:
+        """Letters and digits that tell this turn's own ids from those of others."""
+        return f"{self.number ^ _SALT:05x}"[-5:]
+
+    @property
+    def base_url(self) -> str:
+        """Where lessons about the provider are kept."""
+        return self.request.url.partition("?")[0]
+
+    def content(self, text: str) -> Content:
+        """What is kept, merged, in the wire's own form; `text` is all of its text."""
+        if not self.kept:
+            return ()
+        ends = [*(kept.begins for kept in self.kept[1:]), len(text)]
+        return self.wire.content(
+            [
+                Spoken(k.attempt.value, k.attempt.events, text[k.begins : end], k.apart)
+                for k, end in zip(self.kept, ends, strict=True)
+            ]
         )
 
     def timeout_s(self) -> float | None:
@@ -133,9 +171,14 @@ class Turn:
             return ()
         return schema.runnable(response.calls, self.parsed.tool_parameters())
 
-    def envelope(self) -> JsonObject:
-        """What all events of the message share."""
-        return self.outlet.envelope or self.wire.bare_envelope(self.facts.model)
+
+def _switch(headers: Headers) -> bytes | None:
+    """The value of the caller's `x-tenuto` header, None where no header is for us."""
+    found = None
+    for key, value in headers:
+        if key[:8].lower() == b"x-tenuto":
+            found = value.strip().lower() if len(key) == 8 else found or b""
+    return found
 
 
 def failed(kind: FaultKind, code: str = "") -> Response:

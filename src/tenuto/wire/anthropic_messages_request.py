@@ -238,7 +238,6 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         structured=structured,
         lower_reasoning=_can_lower(_object(asked.thinking), config.get("effort")),
         include_usage=True,
-        ends_in_assistant=ends_in_assistant,
         left_alone=_left_alone(asked, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or _thinks(_object(asked.thinking)),
     )
@@ -323,7 +322,7 @@ def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
     kept = [block for block in content if _is_kept(block, answered)]
     if all(block.get("type") in ("text", *_THINKING) for block in kept):
         return [_text(text)]
-    blocks = _with_text(kept, text)
+    blocks = with_text(kept, text)
     while blocks and blocks[-1].get("type") in _THINKING:  # must not end an assistant's row
         blocks.pop()
     return blocks
@@ -338,7 +337,7 @@ def _is_kept(block: Mapping[str, Any], answered: Sequence[Any]) -> bool:
     return kind != "tool_use"
 
 
-def _with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[str, Any]]:
+def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[str, Any]]:
     """The blocks with `text` dealt out to those of text, from its end backwards and to each as much
     as it held: what a seam took away is missed where the seam was. White space alone is no block
     and goes with the next one."""

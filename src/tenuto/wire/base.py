@@ -7,11 +7,12 @@ package with a constant `WIRE`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
-from tenuto.core.actions import Edit
+from tenuto.core.actions import Content, Edit
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.response import ToolCall
@@ -27,6 +28,8 @@ class Dialect:
     Attributes:
         name: the provider's name.
         prefill: whether models take a trailing assistant message as the beginning of their answer.
+        prefill_models: the models that do where not all of them do, by a pattern that is searched
+            for in their names; None: all or none, as `prefill` says.
         prefill_members: top-level members that a request with a prefill carries as well.
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
@@ -35,17 +38,24 @@ class Dialect:
 
     name: str = "unknown"
     prefill: bool = False
+    prefill_models: re.Pattern[str] | None = None
     output_key: str = "max_tokens"
     prefill_members: tuple[tuple[str, bool], ...] = ()
     reasoning_key: str = ""
+
+    def takes_prefill(self, model: str) -> bool:
+        """Whether a model takes a prefill, as far as the row says."""
+        if self.prefill_models is not None:
+            return self.prefill_models.search(model.lower()) is not None
+        return self.prefill
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFacts:
     """What the relay needs to know of a request; None and "" where it does not say.
 
-    `prefill_barred`: the request itself rules a prefill out, whatever its model can do.
-    """
+    `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
+    model takes: the request ends in an assistant row of its own, or uses what excludes it."""
 
     model: str = ""
     stream: bool = False
@@ -54,10 +64,9 @@ class RequestFacts:
     after_tool_result: bool = False
     structured: bool = False
     lower_reasoning: bool = False
-    ends_in_assistant: bool = False
+    prefill_barred: bool = False
     include_usage: bool = False
     left_alone: str = ""
-    prefill_barred: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +76,9 @@ class Answer:
     Attributes:
         text, reasoning: as merged.
         calls: the calls that are handed on, all whole.
+        content: the same in the wire's own form, part by part; () where it keeps none.
         native_stop: the native stop value; None: none was given.
+        ending: the body or event that the last attempt's stop came in, {} where none did.
         usage: input of the first attempt, output summed; None where no attempt reported any.
         raw_usage: the first usage object that came, whose other fields are kept.
     """
@@ -75,7 +86,9 @@ class Answer:
     text: str
     reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
+    content: Content = ()
     native_stop: str | None = None
+    ending: JsonObject = field(default_factory=dict)
     usage: Usage | None = None
     raw_usage: JsonObject | None = None
 
@@ -108,23 +121,66 @@ class WireRequest(Protocol):
         """The bytes of the request with these edits; without edits and repairs the caller's own."""
 
 
-class Wire(Protocol):
-    """One provider format."""
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One attempt of which something is kept.
+
+    Attributes:
+        value: its body, None where it was a stream.
+        events: the data of its events, () where it was a body.
+        text: what of its text is kept; the texts of all attempts, joined, are the message's.
+        apart: whether its parts stand for themselves; else its text goes on where the last ended.
+    """
+
+    value: JsonObject | None
+    events: Sequence[bytes]
+    text: str
+    apart: bool = False
+
+
+class Writer(Protocol):
+    """The one message that the caller is given of a stream, written in its own name: one id,
+    growing indexes, one end. It is told of every event that is handed on as it came."""
+
+    @property
+    def begun(self) -> bool:
+        """Whether the message has an identity: that of the first event."""
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of a message from its first event, or from a whole body."""
+
+    def given(self, value: JsonObject) -> None:
+        """An event was handed on as it came."""
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """The events of another attempt follow; `apart`: its text is not joined to the last."""
+
+    def text(self, text: str) -> bytes:
+        """Text."""
+
+    def reasoning(self, text: str) -> bytes:
+        """Reasoning, where a body is said as events."""
+
+    def passed(self, value: JsonObject) -> bytes:
+        """What an event of a further attempt carries besides text, calls, stop and usage."""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """The end of the message: its calls, the stop, the usage and the end mark."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event by which the official SDK raises, and the end mark."""
+
+
+class ReadingWire(Protocol):
+    """What it takes to tell why a response of a provider format ended."""
 
     name: str
-    shown: Mapping[Outcome, Shown]
-
-    def is_request(self, path: str) -> bool:
-        """Whether a request to this URL path speaks this wire."""
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object has the shape of this wire's body or event."""
 
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object of this shape is one event of a stream rather than a whole body."""
-
-    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
 
     def parse_object(self, value: object, *, event: bool) -> list[Signal]:
         """The signals of a body, or of one event of a stream. Never raises (N6)."""
@@ -139,35 +195,44 @@ class Wire(Protocol):
     def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
         """The fault of an HTTP error response."""
 
-    def envelope(self, value: JsonObject) -> JsonObject:
-        """What all events of one message share: ids, model, and the like."""
-
-    def bare_envelope(self, model: str) -> JsonObject:
-        """An envelope for a message of which no event was seen."""
-
-    def clean_stop(self, calls: Sequence[ToolCall]) -> str:
-        """The native value of a clean end with these calls, often none."""
-
     def usage_object(self, value: JsonObject) -> JsonObject | None:
         """The native usage object of a body or event."""
 
-    def render_text(self, envelope: JsonObject, text: str) -> bytes:
-        """An event that carries text."""
 
-    def render_reasoning(self, envelope: JsonObject, text: str) -> bytes:
-        """An event that carries reasoning."""
+@runtime_checkable
+class Wire(ReadingWire, Protocol):
+    """One provider format, read and written.
 
-    def render_refusal(self, envelope: JsonObject, text: str) -> bytes:
-        """An event that carries the words of a refusal."""
+    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
 
-    def render_end(self, envelope: JsonObject, answer: Answer, *, include_usage: bool) -> bytes:
-        """The events that end a message: its calls, the stop, the usage and the end mark."""
+    wants_content: bool
+    shown: Mapping[Outcome, Shown]
+
+    def is_request(self, path: str) -> bool:
+        """Whether a request to this URL path speaks this wire."""
+
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+
+    def is_plain(self, body: bytes) -> bool:
+        """Whether a whole body is an answer of text that ended by itself, so that nothing is to be
+        done about it. It only saves time: False where it takes `parse_object` to tell."""
+
+    def writer(self, model: str) -> Writer:
+        """A writer for one streamed message. `model`: for one of which no event is ever seen."""
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """What these attempts said in the wire's own form, merged, without the calls; () on a wire
+        that never wants it back."""
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """The largest output limit that a whole body may be asked for, None for none (C17)."""
+
+    def clean_stop(self, calls: Sequence[ToolCall]) -> str:
+        """The native value of a clean end with these calls, often none."""
 
     def render_body(self, first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
         """A whole body: the first attempt's identity, the last one's form, the merged answer."""
 
     def render_error(self, code: str, message: str, partial: Answer | None) -> bytes:
         """The body of an error, in the wire's own shape."""
-
-    def render_error_event(self, code: str, message: str) -> bytes:
-        """An event by which the official SDK raises, and the end mark."""

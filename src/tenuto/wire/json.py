@@ -51,3 +51,25 @@ def encode_event(value: object) -> bytes:
     b'data: {"a":1}\\n\\n'
     """
     return b"data: " + encode(value) + b"\n\n"
+
+
+def as_text(value: object) -> str:
+    """A value written out where a text was meant: compact JSON, `<unreadable>` where that fails.
+    Numbers that are no JSON keep their names, so that no strict reader takes them for something.
+
+    >>> as_text({"é": 1.0}), as_text(float("nan"))
+    ('{"é":1.0}', 'NaN')
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):
+        return "<unreadable>"
+
+
+def count(value: object) -> int | None:
+    """A number of tokens, or None where the value is none.
+
+    >>> count(3), count(True), count(-1), count("3")
+    (3, None, None, None)
+    """
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

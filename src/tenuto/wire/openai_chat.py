@@ -8,14 +8,15 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 import msgspec
 
+from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.response import visible
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -28,17 +29,18 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import CLEAN, GRAVITY, StopReason
+from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
-from tenuto.wire.base import JsonObject, Shown, WireRequest
-from tenuto.wire.json import decode_object
+from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable, look_up
 
 _R = StopReason
 
-STOPS: dict[str, tuple[StopReason, str | None]] = {
+STOPS: StopTable = {
     # "stop" is a natural stop point or a stop sequence of the request: they cannot be told apart.
     "stop": (_R.END_TURN, None),
     # The output limit of the request was reached, or the context window is full.
@@ -52,7 +54,7 @@ STOPS: dict[str, tuple[StopReason, str | None]] = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
+DIALECT_STOPS: StopTable = {
     # DeepSeek: the back end ran short of resources.
     "insufficient_system_resource": (_R.ERROR, "system_resource"),
     # OpenRouter, Fireworks, vLLM and watsonx: the answer broke off with an error.
@@ -120,35 +122,17 @@ DIALECT_STOPS: dict[str, tuple[StopReason, str | None]] = {
 """Values of those who speak this wire in other words (N2)."""
 
 _ALL_STOPS = {**DIALECT_STOPS, **STOPS}
-_NO_STOP = frozenset({"", "null", "none"})
 
 
 def read_stop(raw: object, field: str) -> StopSeen | None:
     """The stop that a native value means; None where it is no stop at all (N1a).
-
-    The match is trimmed and case-insensitive. Of `function_call_filter: MALFORMED_FUNCTION_CALL`
-    both halves are looked up, and the graver one counts; a half alone proves no clean end.
 
     >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
     'max_tokens'
     >>> read_stop("brand_new", "finish_reason").known
     False
     """
-    if raw is None:
-        return None
-    if not isinstance(raw, str):
-        name = type(raw).__name__  # what it holds may be content
-        return StopSeen(f"<{name}>", field, _R.UNKNOWN, known=False, readable=False)
-    word = raw.strip().lower()
-    if word in _NO_STOP:
-        return None
-    if word in _ALL_STOPS:
-        return StopSeen(raw, field, *_ALL_STOPS[word])
-    halves = [half.strip() for half in word.split(":", 1)]
-    found = [row for half in halves if (row := _ALL_STOPS.get(half)) and row[0] not in CLEAN]
-    if found:
-        return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
-    return StopSeen(raw, field, _R.UNKNOWN, known=False)
+    return look_up(raw, field, _ALL_STOPS)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -297,11 +281,7 @@ def _arguments(raw: object) -> tuple[str | None, tuple[str, ...]]:
     out once; so has any other value, since only nothing may mean no arguments (T1)."""
     if raw is None or isinstance(raw, str):
         return raw, ()
-    try:
-        text = json.dumps(raw, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):
-        text = "<unreadable>"
-    return text, ("arguments_object",)
+    return as_text(raw), ("arguments_object",)
 
 
 def _error_of(value: JsonObject) -> object | None:
@@ -335,15 +315,11 @@ def _usage(usage: JsonObject) -> Usage:
     output = output if isinstance(output, dict) else {}
     prompt = prompt if isinstance(prompt, dict) else {}
     return Usage(
-        input_tokens=_count(usage.get("prompt_tokens")),
-        output_tokens=_count(usage.get("completion_tokens")),
-        reasoning_tokens=_count(output.get("reasoning_tokens")),
-        cached_tokens=_count(prompt.get("cached_tokens")),
+        input_tokens=count(usage.get("prompt_tokens")),
+        output_tokens=count(usage.get("completion_tokens")),
+        reasoning_tokens=count(output.get("reasoning_tokens")),
+        cached_tokens=count(prompt.get("cached_tokens")),
     )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 # --- the quick reading of a chunk that only carries text ---------------------------------------
@@ -401,6 +377,50 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return ReasoningDelta(reasoning) if reasoning and not text else None
 
 
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _Message(msgspec.Struct):
+    content: str
+    role: Literal["assistant"] = "assistant"
+    refusal: None = None
+    tool_calls: tuple[()] | None = None
+    function_call: None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _WholeChoice(msgspec.Struct):
+    message: _Message
+    finish_reason: Literal["stop"]
+    index: Literal[0] = 0
+    native_finish_reason: Literal["stop", "", None] = None
+    error: None = None
+
+
+class _Whole(msgspec.Struct):
+    choices: tuple[_WholeChoice]
+    error: None = None
+    x_groq: None = None
+    base_resp: None = None
+    type: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+    True
+    """
+    try:
+        return bool(visible(_read_whole(body).choices[0].message.content))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -431,22 +451,26 @@ class OpenAIChat:
     """The wire as the relay uses it (`wire.base.Wire`)."""
 
     name = "openai-chat"
+    wants_content = False
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
     read_flowing = staticmethod(read_flowing)
     usage_object = staticmethod(usage_object)
-    envelope = staticmethod(render.envelope)
-    bare_envelope = staticmethod(render.bare_envelope)
+    is_plain = staticmethod(is_plain)
+    writer = render.ChatWriter
     clean_stop = staticmethod(render.clean_stop)
-    render_text = staticmethod(render.render_text)
-    render_reasoning = staticmethod(render.render_reasoning)
-    render_refusal = staticmethod(render.render_refusal)
-    render_end = staticmethod(render.render_end)
     render_body = staticmethod(render.render_body)
     render_error = staticmethod(render.render_error)
-    render_error_event = staticmethod(render.render_error_event)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """Nothing: text is all that this wire wants back."""
+        return ()
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """None: no SDK of this wire bounds whole bodies."""
+        return None
 
     def is_request(self, path: str) -> bool:
         """Whether the path is the chat endpoint, below whatever base URL."""
@@ -470,7 +494,7 @@ class OpenAIChat:
         first = choices[0] if isinstance(choices, list) and choices else None
         return isinstance(first, dict) and "delta" in first and "message" not in first
 
-    def request(self, body: bytes, probe_max_tokens: int) -> WireRequest | None:
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
         """The request, or None where the bytes are no chat request."""
         return parse_request(body, probe_max_tokens)
 

@@ -17,21 +17,10 @@ DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
+_RENDERED = frozenset({"role", "content", "tool_calls", "function_call"})
+"""Members of a delta that the writer says by itself."""
+
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
-
-
-def envelope(value: JsonObject) -> JsonObject:
-    """What all chunks of one message share, taken from the first of them."""
-    shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
-    if shared.get("object") == "chat.completion":  # a body that is said as events
-        shared["object"] = "chat.completion.chunk"
-    return shared
-
-
-def bare_envelope(model: str) -> JsonObject:
-    """The least that the official SDK's chunk type asks for."""
-    kind = "chat.completion.chunk"
-    return {"id": "chatcmpl-tenuto", "object": kind, "created": 0, "model": model}
 
 
 def clean_stop(calls: Sequence[ToolCall]) -> str:
@@ -41,34 +30,62 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "tool_calls" if calls else "stop"
 
 
-def _chunk(shared: JsonObject, delta: JsonObject, finish: str | None = None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return encode_event({**shared, "choices": [choice]})
+class ChatWriter:
+    """One message as chunks (`wire.base.Writer`)."""
 
+    def __init__(self, model: str) -> None:
+        # The least that the official SDK's chunk type asks for.
+        kind = "chat.completion.chunk"
+        self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
+        self._shared["model"] = model
+        self.begun = False
 
-def render_text(shared: JsonObject, text: str) -> bytes:
-    """A chunk that carries text."""
-    return _chunk(shared, {"content": text})
+    def begin(self, value: JsonObject) -> None:
+        """What all chunks of one message share, taken from the first of them."""
+        self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
+        if self._shared.get("object") == "chat.completion":  # a body that is said as events
+            self._shared["object"] = "chat.completion.chunk"
+        self.begun = True
 
+    def given(self, value: JsonObject) -> None:
+        """Chunks stand for themselves: nothing follows from those that were given."""
 
-def render_reasoning(shared: JsonObject, text: str) -> bytes:
-    """A chunk that carries reasoning, in the field that most dialects use."""
-    return _chunk(shared, {"reasoning_content": text})
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Text has one place on this wire: nothing is said between attempts."""
+        return b""
 
+    def text(self, text: str) -> bytes:
+        """A chunk that carries text."""
+        return self._chunk({"content": text})
 
-def render_refusal(shared: JsonObject, text: str) -> bytes:
-    """A chunk that carries the words of a refusal."""
-    return _chunk(shared, {"refusal": text})
+    def reasoning(self, text: str) -> bytes:
+        """A chunk that carries reasoning, in the field that most dialects use."""
+        return self._chunk({"reasoning_content": text})
 
+    def passed(self, value: JsonObject) -> bytes:
+        """Reasoning in whatever field, words of a refusal, images, audio."""
+        delta = _first_choice(value).get("delta")
+        if not isinstance(delta, dict):
+            return b""
+        other = {key: item for key, item in delta.items() if item and key not in _RENDERED}
+        return self._chunk(other) if other else b""
 
-def render_end(shared: JsonObject, answer: Answer, *, include_usage: bool) -> bytes:
-    """The chunks that end a message: calls, the stop, the usage if it was asked for, `[DONE]`."""
-    out = [_chunk(shared, _call_delta(n, call)) for n, call in enumerate(answer.calls)]
-    out.append(_chunk(shared, {}, answer.native_stop))
-    if include_usage and answer.usage is not None:
-        usage = merged_usage(answer.raw_usage or {}, answer.usage)
-        out.append(encode_event({**shared, "choices": [], "usage": usage}))
-    return b"".join(out) + DONE
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Calls, the stop, the usage if it was asked for, `[DONE]`."""
+        out = [self._chunk(_call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        out.append(self._chunk({}, answer.native_stop))
+        if include_usage and answer.usage is not None:
+            usage = merged_usage(answer.raw_usage or {}, answer.usage)
+            out.append(encode_event({**self._shared, "choices": [], "usage": usage}))
+        return b"".join(out) + DONE
+
+    def error(self, code: str, message: str) -> bytes:
+        """A chunk on which the official SDK raises `APIError`, and the end mark."""
+        return encode_event({"error": _error(code, message)}) + DONE
+
+    def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return encode_event({**self._shared, "choices": [choice]})
 
 
 def _call_delta(number: int, call: ToolCall) -> JsonObject:
@@ -152,8 +169,3 @@ def render_error(code: str, message: str, partial: Answer | None) -> bytes:
         kept = {"text": partial.text, "reasoning": partial.reasoning}
         error["partial"] = {key: text for key, text in kept.items() if text}
     return encode({"error": error})
-
-
-def render_error_event(code: str, message: str) -> bytes:
-    """A chunk on which the official SDK raises `APIError`, and the end mark."""
-    return encode_event({"error": _error(code, message)}) + DONE

@@ -205,7 +205,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
         lower_reasoning=asked.reasoning_effort in tuple(LEAST_EFFORT),
         include_usage=_includes_usage(asked.stream_options),
-        ends_in_assistant=last.get("role") == "assistant",
+        prefill_barred=last.get("role") == "assistant",
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
     )
 

@@ -67,17 +67,12 @@ class SseDecoder:
         """The events that this chunk completes, often none or one."""
         self._check()
         if not self._pending:
-            # The form that nearly every provider sends: one event, in one piece, on one line.
-            size = len(chunk)
-            if (
-                chunk[:6] == b"data: "
-                and chunk.find(b"\n") == size - 2
-                and chunk[-1:] == b"\n"
-                and b"\r" not in chunk
-                and not 0 < self._limit_bytes < size
-            ):
-                self._first = False
-                return [SseEvent(chunk, chunk[6:-2])]
+            # What nearly every provider sends: one event, in one piece.
+            if chunk[-1:] == b"\n" and not 0 < self._limit_bytes < len(chunk):
+                event = _plain_event(chunk, True)
+                if event is not None:
+                    self._first = False
+                    return [event]
             return self._split(chunk, False)
         self._pending += chunk  # in place: a long event in small chunks stays linear
         return self._split(self._pending, False)
@@ -120,10 +115,10 @@ class SseDecoder:
         return events
 
     def _event(self, raw: bytes, terminated: bool) -> SseEvent:
-        # The form that nearly every provider sends, without a split.
-        if raw.startswith(b"data: ") and raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
+        event = _plain_event(raw, terminated)
+        if event is not None:
             self._first = False
-            return SseEvent(raw, raw[6:-2], terminated=terminated)
+            return event
         body = raw.removeprefix(_BOM) if self._first else raw
         self._first = False
         data: list[bytes] = []
@@ -141,6 +136,24 @@ class SseDecoder:
                 data.append(value)
                 name = "error"
         return SseEvent(raw, b"\n".join(data) if data else None, name, terminated)
+
+
+def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
+    """An event of one `data:` line, and perhaps an `event:` line before it, without a split: nearly
+    every provider sends one of the two forms. None: it has another."""
+    if raw[:6] == b"data: ":
+        if raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
+            return SseEvent(raw, raw[6:-2], None, terminated)
+    elif raw[:7] == b"event: ":
+        begin = raw.find(b"\ndata: ") + 7
+        # The first line end of all must be the one before the data.
+        alone = (
+            begin > 6 and raw.find(b"\n") == begin - 7 and raw.find(b"\n", begin) == len(raw) - 2
+        )
+        if alone and b"\r" not in raw:
+            name = raw[7 : begin - 7].decode("utf-8", "replace")
+            return SseEvent(raw, raw[begin:-2], name, terminated)
+    return None
 
 
 _STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")

@@ -4,8 +4,8 @@ and the relay cannot differ."""
 from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import Ended, FaultSeen, Signal
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.core.signals import CallDelta, Ended, FaultSeen, OtherSeen, Signal
+from tenuto.wire.base import JsonObject, ReadingWire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
 
@@ -23,15 +23,38 @@ def event_object(event: SseEvent) -> object:
     return value
 
 
-def read_event(wire: Wire, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
-    """The signals of an event, and its object where it has one. Never raises."""
-    if event.data is None:
-        return [], None
-    if wire.is_terminator(event.data):
-        return [Ended()], None
-    value = event_object(event)
-    if isinstance(value, dict):
-        return wire.parse_object(value, event=True), value
-    # The end of a stream that was cut is no news; garbage in its middle is a fault.
-    garbage = event.terminated and event.data.strip()
-    return ([FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))] if garbage else []), None
+class EventReader:
+    """Reads the events of one stream.
+
+    It remembers which parts are something other than a call of the caller's: what a provider
+    writes for a tool that it runs itself looks, piece by piece, like a call."""
+
+    def __init__(self, wire: ReadingWire) -> None:
+        self.wire = wire
+        self._other: set[int] = set()
+
+    def read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
+        """The signals of an event, and its object where it has one. Never raises."""
+        if event.data is None:
+            return [], None
+        if self.wire.is_terminator(event.data):
+            return [Ended()], None
+        value = event_object(event)
+        if isinstance(value, dict):
+            return self.signals(value), value
+        # The end of a stream that was cut is no news; garbage in its middle is a fault.
+        garbage = event.terminated and event.data.strip()
+        return ([FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))] if garbage else []), None
+
+    def signals(self, value: JsonObject) -> list[Signal]:
+        """The signals of an event's object."""
+        signals = self.wire.parse_object(value, event=True)
+        for number, signal in enumerate(signals):
+            if isinstance(signal, OtherSeen) and signal.index is not None:
+                self._other.add(signal.index)
+            elif isinstance(signal, CallDelta) and signal.index in self._other:
+                if signal.name:  # a call that begins under a number that was used before
+                    self._other.discard(signal.index)
+                else:
+                    signals[number] = OtherSeen(signal.index)
+        return signals

@@ -1,0 +1,524 @@
+"""Anthropic Messages, and all who speak like it.
+
+https://platform.claude.com/docs/en/api/messages (read through anthropic-sdk-python 2.12,
+2026-11-21: `anthropic/types/stop_reason.py`, `types/beta/beta_stop_reason.py`,
+`types/raw_message_stream_event.py`). From top to bottom: the stop table, reading, and the faces of
+an ending. The error table stands in `anthropic_messages_errors`, the request's side in
+`anthropic_messages_request` and `…_history`, the writing side in `anthropic_messages_content` and
+`…_render`.
+
+Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, cast
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.actions import Content
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.response import visible
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    Closed,
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wire import anthropic_messages_render as render
+from tenuto.wire.anthropic_messages_content import merged_content
+from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
+from tenuto.wire.anthropic_messages_request import parse_request
+from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.json import as_text, count, decode_object
+from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # The model reached a natural stopping point.
+    "end_turn": (_R.END_TURN, None),
+    # The request's max_tokens or the model's maximum was exceeded.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # One of the request's stop_sequences was generated; `stop_sequence` says which.
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    # The model invoked one or more tools of the client's.
+    "tool_use": (_R.TOOL_CALL, None),
+    # A long-running turn was paused: provide the response as it is in a subsequent request.
+    "pause_turn": (_R.PAUSED, None),
+    # Streaming classifiers intervened; `stop_details` may name the category.
+    "refusal": (_R.REFUSAL, None),
+    # The context window is full: treat the response as truncated.
+    "model_context_window_exceeded": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # Beta: nothing but the summary of the conversation was written; send it back and ask again.
+    "compaction": (_R.PAUSED, "compaction"),
+}
+"""Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
+
+DIALECT_STOPS: StopTable = {
+    # OpenAI's values, passed through by gateways and compatible servers.
+    "stop": (_R.END_TURN, None),
+    "length": (_R.MAX_TOKENS, None),
+    "content_filter": (_R.SAFETY_BLOCKED, None),
+    "tool_calls": (_R.TOOL_CALL, None),
+    "function_call": (_R.TOOL_CALL, None),
+    # Amazon Bedrock's.
+    "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
+    "content_filtered": (_R.SAFETY_BLOCKED, None),
+    "malformed_tool_use": (_R.MALFORMED_TOOL_CALL, None),
+    "malformed_model_output": (_R.ERROR, "malformed"),
+    # DeepSeek: the back end ran short of resources.
+    "insufficient_system_resource": (_R.ERROR, "system_resource"),
+    # Zhipu / Z.ai.
+    "sensitive": (_R.SAFETY_BLOCKED, "sensitive"),
+    "network_error": (_R.ERROR, "network"),
+    # vLLM, SGLang: an error, a request that was aborted, a passage repeated too often.
+    "error": (_R.ERROR, None),
+    "abort": (_R.CANCELLED, None),
+    "repetition": (_R.ERROR, "repetition"),
+    "eos": (_R.END_TURN, None),
+    "cancelled": (_R.CANCELLED, None),
+    "timeout": (_R.ERROR, "time_limit"),
+    # Gemini behind a gateway.
+    "safety": (_R.SAFETY_BLOCKED, None),
+    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
+    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
+    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
+}
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_PLAIN_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def read_stop(raw: object, field: str, details: object = None) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    `details` is the `stop_details` beside it: the category of a refusal is kept where it is a plain
+    word, its explanation is not, since it may quote content (N10).
+
+    >>> read_stop("pause_turn", "stop_reason").reason.value
+    'paused'
+    >>> read_stop("refusal", "stop_reason", {"category": "cyber", "explanation": "…"}).detail
+    'cyber'
+    """
+    stop = look_up(raw, field, _ALL_STOPS)
+    category = details.get("category") if isinstance(details, dict) else None
+    if (
+        stop is not None
+        and stop.reason is _R.REFUSAL
+        and isinstance(category, str)
+        and _PLAIN_WORD.fullmatch(category)
+    ):
+        return StopSeen(stop.raw, field, stop.reason, category)
+    return stop
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+REDACTED_THINKING = "[redacted thinking]"
+"""Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals = _parse_event(value) if event else _parse_body(value)
+    error = _error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    return signals
+
+
+def _parse_body(body: JsonObject) -> list[Signal]:
+    content = body.get("content")
+    signals: list[Signal] = []
+    if isinstance(content, list):
+        for index, block in enumerate(content):
+            signals.extend(_parse_block(block, index, event=False))
+    elif isinstance(content, str) and content:  # gateways that think of another wire
+        signals.append(TextDelta(content))
+    signals.extend(_end_of(body, "stop_reason", body))
+    return signals
+
+
+def _end_of(part: object, field: str, value: JsonObject) -> list[Signal]:
+    """The stop that a body or the delta of an event holds, and the usage beside it."""
+    signals: list[Signal] = []
+    if isinstance(part, dict):
+        stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
+        if stop is not None:
+            signals.append(stop)
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+def _parse_block(block: object, index: int | None, *, event: bool) -> list[Signal]:
+    """A content block of a body, or as it starts in a stream. The client runs the calls of
+    `tool_use` alone: all other tools are the provider's own."""
+    if not isinstance(block, dict):
+        return []
+    match block.get("type"):
+        case "text":
+            text = block.get("text")
+            return [TextDelta(text)] if isinstance(text, str) and text else []
+        case "thinking":
+            thinking = block.get("thinking")
+            return [ReasoningDelta(thinking if isinstance(thinking, str) else "")]
+        case "redacted_thinking":
+            return [ReasoningDelta(REDACTED_THINKING)]
+        case "tool_use":
+            return [_call(block, index, event)]
+        case _:
+            return [OtherSeen(index)]
+
+
+_CALL_KEYS = frozenset({"type", "id", "name", "input"})
+
+
+def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
+    call_id, name, given = block.get("id"), block.get("name"), block.get("input")
+    odd = ["call_index_missing"] if index is None else []
+    if isinstance(given, dict):
+        # A stream starts each call with an empty object, and writes the real one in deltas.
+        arguments = as_text(given) if given or not event else None
+    else:
+        arguments, more = _arguments(given, "arguments_text")
+        odd.extend(more)
+    return CallDelta(
+        index,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        arguments,
+        tuple(odd),
+        extra={key: value for key, value in block.items() if key not in _CALL_KEYS} or None,
+    )
+
+
+def _arguments(raw: object, odd_text: str = "") -> tuple[str | None, tuple[str, ...]]:
+    """Argument text, and what was odd about it: only nothing may mean no arguments (T1)."""
+    if raw is None or isinstance(raw, str):
+        return raw, (odd_text,) if odd_text and raw else ()
+    return as_text(raw), ("arguments_object",)
+
+
+# --- events
+
+
+def _parse_event(event: JsonObject) -> list[Signal]:
+    kind = event.get("type")
+    parse = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return parse(event) if parse is not None else []
+
+
+def _message_start(event: JsonObject) -> list[Signal]:
+    usage = usage_object(event)
+    return [Began(), UsageSeen(_usage(usage))] if usage is not None else [Began()]
+
+
+def _block_start(event: JsonObject) -> list[Signal]:
+    return _parse_block(event.get("content_block"), _index(event), event=True)
+
+
+def _block_delta(event: JsonObject) -> list[Signal]:
+    delta = event.get("delta")
+    if not isinstance(delta, dict):
+        return []
+    match delta.get("type"):
+        case "text_delta":
+            text = delta.get("text")
+            return [TextDelta(text)] if isinstance(text, str) else []
+        case "thinking_delta":
+            thinking = delta.get("thinking")
+            return [ReasoningDelta(thinking)] if isinstance(thinking, str) else []
+        # Neither carries text, and both belong to the block that is being written.
+        case "signature_delta":
+            return [ReasoningDelta("")]
+        case "citations_delta":
+            return [TextDelta("")]
+        case "input_json_delta":
+            index = _index(event)
+            arguments, odd = _arguments(delta.get("partial_json"))
+            odd = odd if index is not None else (*odd, "call_index_missing")
+            return [CallDelta(index, None, None, arguments, odd)]
+        case "compaction_delta":
+            return [OtherSeen(_index(event))]
+        case _:
+            # Without its number: a new kind of delta must not hide the call that it may belong to.
+            return [OtherSeen()]
+
+
+def _index(event: JsonObject) -> int | None:
+    return count(event.get("index"))
+
+
+_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+    "message_start": _message_start,
+    "content_block_start": _block_start,
+    "content_block_delta": _block_delta,
+    "content_block_stop": lambda event: [Closed()],
+    "message_delta": lambda event: _end_of(event.get("delta"), "delta.stop_reason", event),
+    "message_stop": lambda event: [Ended()],
+}
+"""What is not here, `ping` and events yet to come, says nothing."""
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None."""
+    if value.get("error"):
+        return cast("object", value["error"])
+    return value if value.get("type") == "error" else None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
+    usage = value.get("usage")
+    message = value.get("message")
+    if usage is None and isinstance(message, dict) and value.get("type") == "message_start":
+        usage = message.get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """Anthropic's `input_tokens` leave out what was read from and written to the cache."""
+    fresh = count(usage.get("input_tokens"))
+    read = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    details = usage.get("output_tokens_details")
+    details = details if isinstance(details, dict) else {}
+    return Usage(
+        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+        output_tokens=count(usage.get("output_tokens")),
+        reasoning_tokens=count(details.get("thinking_tokens")),
+        cached_tokens=read,
+    )
+
+
+# --- the quick reading of an event that only carries text ---------------------------------------
+
+
+class _Text(msgspec.Struct, tag_field="type", tag="text_delta"):
+    text: str
+
+
+class _Thinking(msgspec.Struct, tag_field="type", tag="thinking_delta"):
+    thinking: str
+
+
+class _Flowing(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    type: Literal["content_block_delta"]
+    delta: _Text | _Thinking
+    error: None = None
+
+
+_read_flowing = msgspec.json.Decoder(_Flowing).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
+    """The one signal of an event that carries text or reasoning and nothing else, else None.
+
+    >>> read_flowing(b'{"type":"content_block_delta","index":0,'
+    ...              b'"delta":{"type":"text_delta","text":"Hi"}}')
+    TextDelta(text='Hi')
+    >>> read_flowing(b'{"type":"content_block_stop","index":0}') is None
+    True
+    """
+    try:
+        delta = _read_flowing(data).delta
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return TextDelta(delta.text) if isinstance(delta, _Text) else ReasoningDelta(delta.thinking)
+
+
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _TextBlock(msgspec.Struct, tag_field="type", tag="text"):
+    text: str
+
+
+class _Whole(msgspec.Struct):
+    content: list[_TextBlock]
+    stop_reason: Literal["end_turn", "stop_sequence"]
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
+    True
+    """
+    try:
+        return bool(visible("".join([block.text for block in _read_whole(body).content])))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    Outcome.DONE: Shown(native="end_turn", received=True),
+    Outcome.TEXT_CUT: Shown(native="max_tokens"),
+    Outcome.ARGUMENTS_CUT: Shown(native="max_tokens"),
+    Outcome.THINKING_CUT: Shown(native="max_tokens"),
+    Outcome.CALLS_MISSING: Shown(native="end_turn"),
+    # This wire has no stop for these; an SDK would end silently.
+    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
+    Outcome.THINKING_ONLY: Shown(error="empty_output"),
+    Outcome.EMPTY: Shown(error="empty_output"),
+    Outcome.DROPPED: Shown(error="dropped"),
+    Outcome.FAULT: Shown(error="provider_error"),
+    # What came is truthful as it stands.
+    Outcome.PAUSED: Shown(native="pause_turn", received=True),
+    Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
+    Outcome.BLOCKED: Shown(native="refusal", received=True),
+    Outcome.REFUSED: Shown(native="refusal", received=True),
+    Outcome.CANCELLED: Shown(native="max_tokens", received=True),
+    Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
+"notice" and "error", are the policy's and the same on every wire."""
+
+_REQUEST_PATHS = re.compile(
+    r"/messages$"
+    r"|/publishers/anthropic/models/(?!count-tokens:)[^/]+:(?:rawPredict|streamRawPredict)$"
+    r"|/model/.*(?:anthropic|claude).*/invoke(?:-with-response-stream)?$"
+)
+"""The API's own path, below whatever base URL; Vertex AI's; Bedrock's, where the model tells."""
+
+_EVENT_MEMBERS = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+    "content_block_stop": "index",
+    "message_delta": "delta",
+    "message_stop": "type",
+    "ping": "type",
+}
+"""What an event of this wire holds beside its type."""
+
+
+SDK_LONGEST_S = 600
+"""The SDK lets no whole body take longer than ten minutes, by its own estimate of an hour for
+128,000 tokens (`_calculate_nonstreaming_timeout` in anthropic/_base_client.py): idle connections
+are dropped by networks."""
+
+BODY_TOKENS = SDK_LONGEST_S * 128_000 // 3_600
+SMALL_BODY_TOKENS = dict.fromkeys(
+    (
+        "claude-opus-4-20250514",
+        "claude-opus-4-0",
+        "claude-4-opus-20250514",
+        "anthropic.claude-opus-4-20250514-v1:0",
+        "claude-opus-4@20250514",
+        "anthropic.claude-opus-4-1-20250805-v1:0",
+        "claude-opus-4-1@20250805",
+    ),
+    8_192,
+)
+"""Models for which the SDK allows less (`MODEL_NONSTREAMING_TOKENS` in anthropic/_constants.py)."""
+
+
+class AnthropicMessages:
+    """The wire as the relay uses it (`wire.base.Wire`)."""
+
+    name = "anthropic-messages"
+    wants_content = True
+    stops = STOPS
+    errors = ERRORS
+    shown: Mapping[Outcome, Shown] = SHOWN
+    parse_object = staticmethod(parse_object)
+    read_flowing = staticmethod(read_flowing)
+    usage_object = staticmethod(usage_object)
+    is_plain = staticmethod(is_plain)
+    writer = render.MessageWriter
+    clean_stop = staticmethod(render.clean_stop)
+    render_body = staticmethod(render.render_body)
+    render_error = staticmethod(render.render_error)
+
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+        return parse_request(body, probe_max_tokens, path)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """The blocks of all attempts, merged; calls stay out."""
+        return merged_content(spoken)
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """What the SDK lets a whole body ask for (C17)."""
+        return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
+
+    def is_request(self, path: str) -> bool:
+        """Whether the path is that of a message, not of a batch or of a count of tokens.
+
+        >>> wire = AnthropicMessages()
+        >>> wire.is_request("/v1/messages"), wire.is_request("/v1/messages/count_tokens")
+        (True, False)
+        >>> wire.is_request("/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke")
+        True
+        """
+        path = unquote(path).rstrip("/")
+        # OpenAI's threads have messages too.
+        return _REQUEST_PATHS.search(path) is not None and "/threads/" not in path
+
+    def looks_like(self, value: JsonObject) -> bool:
+        """Whether an object is a message, one of its events, or an error of this wire."""
+        kind = value.get("type")
+        if isinstance(value.get("content"), list):
+            return "stop_reason" in value or (kind == "message" and "usage" in value)
+        if kind == "error":
+            return isinstance(value.get("error"), dict)
+        return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object is an event. The streaming helper of Anthropic's SDK adds events of its
+        own (`text`, `input_json`, …) beside those of the wire; these say nothing new."""
+        kind = value.get("type")
+        return (
+            isinstance(kind, str)
+            and kind not in ("message", "error")
+            and not isinstance(value.get("content"), list)
+        )
+
+    def is_terminator(self, data: bytes) -> bool:
+        """Never: the last event, `message_stop`, is an object like all others."""
+        return False
+
+    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        """The fault of an HTTP error response; what it asks to wait is read. Bedrock names the kind
+        in a header, Vertex AI puts the error of a stream into a list."""
+        value = decode_object(body)
+        if isinstance(value, list) and value:
+            value = value[0]
+        error = (_error_of(value) or value) if isinstance(value, dict) else ""
+        code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
+        return read_fault(error, status, retry_after_s(headers), code)
+
+
+WIRE = AnthropicMessages()

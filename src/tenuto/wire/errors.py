@@ -1,0 +1,152 @@
+"""How the error tables of the wires are written and read.
+
+A table is a tuple of rows, the most particular first; the first one that fits decides, and the last
+one fits everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.stop import printable
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """One way in which a wire says that something failed: by code or type, or by its words.
+
+    Named groups of `words` are read: `allowed` and `maximum` are the output tokens that the
+    provider allows, `window` and `prompt` the two numbers between which they lie; for an unknown
+    key every group names keys."""
+
+    kind: FaultKind
+    codes: frozenset[str] = frozenset()
+    words: re.Pattern[str] | None = None
+    statuses: range = range(0)
+
+
+def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
+    """A row of an error table; `words` is a regular expression, searched for in any case."""
+    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
+    return ErrorRow(kind, frozenset(codes), pattern, statuses)
+
+
+PREFILL_REJECTED = row(
+    FaultKind.PREFILL_REJECTED,
+    words=r"assistant message prefill|must end with a user message|prefilling assistant message"
+    r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
+    r"|prefill is incompatible|2 or more assistant messages",
+)
+"""A model keeps its words whichever wire it is asked on, so that the wires share this row."""
+
+CONTEXT_WORDS = (
+    r"maximum context length|exceeds the available context size|prompt is too long"
+    r"|exceed context limit|input token count .* exceeds|input is too long"
+    r"|longer than the model's context length"
+)
+"""The same of a prompt that is too long."""
+
+_SEARCHED_CHARS = 2_000
+"""Errors say what they are at their beginning; what follows may be the whole prompt."""
+
+_LEAST_TOKENS_LEFT = 512
+"""Where a prompt leaves less of the window than this, the prompt is what is too long (C12)."""
+
+
+def read(
+    error: object,
+    table: Sequence[ErrorRow],
+    status: int | None = None,
+    retry_after_s: float | None = None,
+    code: str = "",
+) -> Fault:
+    """The fault that an error object (or a bare text) means by a table.
+
+    Args:
+        error: the object, its message or nothing that is known.
+        status: the HTTP status, None where there is none.
+        code: a code that came beside the object, in a header say.
+
+    >>> table = (row(FaultKind.RATE_LIMITED, "slow_down"), row(FaultKind.SERVER))
+    >>> read({"code": "slow_down", "message": "Wait."}, table).kind.value
+    'rate_limited'
+    >>> read(None, table).kind.value
+    'server'
+    """
+    codes, message = error_words(error)
+    codes = [code, *codes] if code else codes
+    status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
+    for entry in table:
+        found = entry.words.search(message, 0, _SEARCHED_CHARS) if entry.words else None
+        groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
+        allowed = _allowed_tokens(groups)
+        if "window" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
+            continue
+        by_code = any(code in entry.codes for code in codes)
+        if by_code or found or status in entry.statuses or entry is table[-1]:
+            named = (name.strip() for v in groups.values() for name in v.split(","))
+            return Fault(
+                entry.kind,
+                code=printable(codes[0]) if codes else "",
+                message=message,
+                status=status,
+                allowed_tokens=allowed,
+                keys=tuple(filter(None, named)) if entry.kind is FaultKind.UNKNOWN_KEY else (),
+                retry_after_s=retry_after_s,
+            )
+    raise AssertionError("the last row of an error table fits everything")
+
+
+def _allowed_tokens(groups: dict[str, str]) -> int | None:
+    if "window" in groups:
+        return int(groups["window"]) - int(groups["prompt"])
+    allowed = groups.get("allowed") or groups.get("maximum")
+    return int(allowed) if allowed else None
+
+
+def error_words(error: object) -> tuple[list[str], str]:
+    """The codes and types of an error object, most particular first and in lower case, and its
+    message, from all the places that providers use.
+
+    >>> error_words({"type": "api_error", "message": "Internal server error"})
+    (['api_error'], 'Internal server error')
+    """
+    if not isinstance(error, dict):
+        return [], error if isinstance(error, str) else ""
+    nested = (("innererror", "code"), ("metadata", "error_type"), ("details", "error_code"))
+    inner = [part.get(key) for name, key in nested if isinstance(part := error.get(name), dict)]
+    places = (*inner, *(error.get(key) for key in ("code", "type", "status_code", "status")))
+    codes = [code for place in places if (code := _code(place))]
+    messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
+    return codes, next((text for message in messages if (text := _message(message))), "")
+
+
+def _code(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip().lower()
+    return str(value) if isinstance(value, int) and abs(value) < 1_000_000 else ""
+
+
+def _message(value: object) -> str:
+    """A message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and words."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = value.get("detail")
+    if not isinstance(value, list):
+        return ""
+    found = [item for item in value[:10] if isinstance(item, dict)]
+    paths = [loc if isinstance(loc := item.get("loc"), list) else [] for item in found]
+    return "; ".join(
+        ".".join(str(step) for step in path[:10] if isinstance(step, str) and step != "body")
+        + f": {item.get('msg')}"
+        for path, item in zip(paths, found, strict=True)
+        if isinstance(item.get("msg"), str)
+    )
+
+
+def _is_status(code: str) -> bool:
+    return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
