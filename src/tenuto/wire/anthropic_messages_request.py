@@ -461,21 +461,22 @@ def _steps(key: str) -> list[str]:
 
 def _without(raw: bytes, steps: Sequence[str]) -> bytes:
     """JSON without a key. A number stands for every element, for the error names only the first
-    that has the key; a step that leads nowhere is the name of a kind of block, and is passed."""
+    that has the key; a step that names the kind of an object leads no deeper."""
     if not steps or steps[-1] in _NEEDED:
         return raw
+    step, rest = steps[0], steps[1:]
     if raw.startswith(b"["):
-        rest = steps[1:] if steps[0].isdecimal() else steps
         rows = rows_of(raw)
-        less = [_without(row, rest) for row in rows]
+        less = [_without(row, rest if step.isdecimal() else steps) for row in rows]
         return listed(less) if less != rows else raw
     if not raw.startswith(b"{"):
         return raw
-    step, rest = steps[0], steps[1:]
-    inner = members_of(raw).get(step)
+    members = members_of(raw)
+    inner = members.get(step)
     if not rest:
         return with_members(raw, {step: None}) if inner is not None else raw
-    if inner is None or not inner.startswith((b"[", b"{")):
-        return _without(raw, rest)
-    less_inner = _without(inner, rest)
-    return with_members(raw, {step: less_inner}) if less_inner != inner else raw
+    if inner is not None and inner.startswith((b"[", b"{")):
+        less_inner = _without(inner, rest)
+        return with_members(raw, {step: less_inner}) if less_inner != inner else raw
+    is_kind = value_of(members.get("type")) == step if inner is not None else not step.isdecimal()
+    return _without(raw, rest) if is_kind else raw
