@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.sim import CASES
+from tenuto.sim import CASES, CASES_ON
+from tenuto.sim.anthropic_messages.history import KEYS
 from tenuto.sim.exchange import Exchange
 
 TEXT = st.text(max_size=5)
@@ -67,9 +68,58 @@ BODY = st.fixed_dictionaries(
 )
 
 
-def answered(body: Any, strict: bool) -> int:
+BLOCK = st.fixed_dictionaries(
+    {"type": st.sampled_from(sorted(KEYS)) | JSON},
+    optional={
+        "text": TEXT | JSON,
+        "thinking": TEXT | JSON,
+        "signature": TEXT | JSON,
+        "id": st.sampled_from(["a", "b"]) | JSON,
+        "tool_use_id": st.sampled_from(["a", "b"]) | JSON,
+        "name": TEXT | JSON,
+        "input": JSON,
+        "content": TEXT | JSON,
+    },
+)
+MESSAGES_BODY = st.fixed_dictionaries(
+    {
+        "model": st.sampled_from(sorted(CASES_ON["anthropic-messages"])).map("sim/{}".format)
+        | st.just("claude-opus-4-5")
+        | JSON,
+        "messages": st.lists(
+            st.fixed_dictionaries(
+                {"role": ROLE | JSON}, optional={"content": st.lists(BLOCK | JSON) | TEXT | JSON}
+            )
+            | JSON,
+            max_size=4,
+        )
+        | JSON,
+        "max_tokens": st.integers(0, 2000) | JSON,
+    },
+    optional={
+        "stream": st.booleans() | JSON,
+        "system": TEXT | JSON,
+        "tools": st.lists(
+            st.fixed_dictionaries({"name": TEXT | JSON, "input_schema": SCHEMA}) | JSON, max_size=2
+        )
+        | JSON,
+        "tool_choice": st.just({"type": "any"}) | JSON,
+        "thinking": st.just({"type": "enabled", "budget_tokens": 1024})
+        | st.just({"type": "adaptive"})
+        | JSON,
+        "stop_sequences": JSON,
+        "output_config": st.fixed_dictionaries(
+            {"format": st.fixed_dictionaries({"type": st.just("json_schema"), "schema": SCHEMA})}
+        )
+        | JSON,
+    },
+)
+ANTHROPIC_HEADERS = {"x-api-key": "key", "anthropic-version": "2023-06-01"}
+
+
+def answered(body: Any, strict: bool, path: str = "/v1/chat/completions") -> int:
     raw = json.dumps(body).encode()
-    made = Exchange(strict=strict).answer("POST", "/v1/chat/completions", {}, raw)
+    made = Exchange(strict=strict).answer("POST", path, ANTHROPIC_HEADERS, raw)
     if made.events is None:
         json.loads(made.body)
     return made.status
@@ -78,6 +128,28 @@ def answered(body: Any, strict: bool) -> int:
 @given(body=BODY, strict=st.booleans())
 def test_any_body_is_answered(body, strict):
     assert 200 <= answered(body, strict) < 600
+
+
+@given(body=MESSAGES_BODY, strict=st.booleans())
+def test_any_body_of_anthropic_messages_is_answered(body, strict):
+    assert 200 <= answered(body, strict, "/v1/messages") < 600
+
+
+@given(
+    name=st.sampled_from(sorted(CASES_ON["anthropic-messages"])),
+    prompt=st.text(min_size=1, max_size=20).filter(str.strip),
+    stream=st.booleans(),
+    budget=st.integers(0, 60),
+)
+def test_any_case_of_anthropic_messages_is_answered(name, prompt, stream, budget):
+    body = {
+        "model": f"sim/{name}",
+        "messages": [{"role": "user", "content": prompt}],
+        "stream": stream,
+        "tools": [{"name": "f", "input_schema": {"type": "object"}}],
+        "max_tokens": budget,
+    }
+    assert answered(body, True, "/v1/messages") in (200, 400, 429, 500, 529)
 
 
 @given(
@@ -104,3 +176,4 @@ def test_any_case_is_answered_whatever_the_prompt_and_the_tools(
 def test_any_bytes_are_answered(raw, path, method):
     assert Exchange().answer(method, "/" + path, {}, raw).status in (200, 404)
     assert Exchange().answer("POST", "/v1/chat/completions", {}, raw).status == 400
+    assert Exchange().answer("POST", "/v1/messages", {}, raw).status == 400

@@ -136,7 +136,9 @@ def blocks(reply: Reply, envelope: Envelope) -> list[Block]:
         seal = signature(reply.reasoning) if reply.reasoning_whole else ""
         out.append({"type": "thinking", "thinking": reply.reasoning, "signature": seal})
     if reply.compacted:
-        out.append({"type": "compaction", "content": SUMMARY + reply.compacted})
+        summary = SUMMARY + reply.compacted
+        sealed = {"content": summary, "encrypted_content": cipher(summary)}
+        out.append({"type": "compaction"} | sealed)
     found = _search(envelope) if reply.search is not Search.NONE else []
     if reply.search is Search.BEFORE:
         out += found

@@ -40,7 +40,7 @@ _AS_THEY_ARE: Final = (
     "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
     "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
     "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "done_no_finish",
-    "finish_no_done", "reset_mid_text", "cut_off_mid_text", "error_chunk_mid_text",
+    "finish_no_done", "error_chunk_mid_text",
     "error_chunk_then_done", "body_cut", "body_short", "body_error_only", "body_empty",
     "unknown_stop", "unknown_stop_control", "finish_null_string", "finish_empty_string",
     "finish_upper", "finish_repeated", "finish_conflict", "content_after_finish",
@@ -66,9 +66,11 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
         "bare": Bare.FINE,
     },
     "usage_after_finish": {
-        "summary": "Usage follows the stop, in an event whose stop is null.",
-        "bare": Bare.SILENT,
+        "summary": "Usage follows the stop, in an event whose stop is null."
     },
+    # An exception of its transport leaves the SDK as it is, once the stream has begun.
+    "cut_off_mid_text": {"bare": Bare.HARMFUL},
+    "reset_mid_text": {"bare": Bare.HARMFUL},
     # The decoder of the SDK takes the mark for a part of the first field's name.
     "bom": {"bare": Bare.HARMFUL},
     "content_filter_prompt_400": {"summary": "A filter refuses the prompt."},
@@ -153,15 +155,14 @@ def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case
                 changed = replace(case, **_OTHERWISE[name])
                 out.setdefault(_title(title, changed), {})[name] = changed
     for title, own in (("faults", _FAULTS), ("http_faults", _HTTP), ("quirks", _QUIRKS)):
-        out.setdefault(title, {})
         for case in own:
-            moved = "http_faults" if case.bare is Bare.RAISES else title
-            out.setdefault(moved, {})[case.name] = case
+            out.setdefault(_title(title, case), {})[case.name] = case
     return out
 
 
 def _title(title: str, case: Case) -> str:
-    """Return the table of a case whose effect on the SDK may be another here."""
-    if title in ("faults", "quirks"):
-        return "quirks" if case.bare is Bare.FINE else "faults"
-    return title
+    """Return the table of a case, whose effect on the SDK may be another here."""
+    if title in ("normal", "blocked"):
+        return title
+    titles = {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}
+    return titles.get(case.bare, "faults")

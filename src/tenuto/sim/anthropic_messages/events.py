@@ -114,8 +114,9 @@ def _opened(block: Block, size: int) -> tuple[Block, list[Block]]:
         case "server_tool_use":
             return block | {"input": {}}, _input(json.dumps(block["input"]), size)
         case "compaction":
-            delta = {"type": "compaction_delta", "content": block["content"]}
-            return block | {"content": None}, [delta]
+            return dict.fromkeys(block) | {"type": "compaction"}, [
+                block | {"type": "compaction_delta"}
+            ]
         case _:  # whole from the start: results of the provider's tools, and inputs already decoded
             return block, []
 

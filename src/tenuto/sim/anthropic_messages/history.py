@@ -33,7 +33,7 @@ KEYS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "tool_result": (frozenset({"tool_use_id"}), frozenset({"content", "is_error"})),
     "server_tool_use": (frozenset({"id", "name", "input"}), frozenset({"caller"})),
     "web_search_tool_result": (frozenset({"tool_use_id", "content"}), frozenset({"caller"})),
-    "compaction": (frozenset({"content"}), frozenset()),
+    "compaction": (frozenset({"content"}), frozenset({"encrypted_content"})),
 }
 """Of each block: keys that must be there, and keys that may, beside those of all blocks."""
 

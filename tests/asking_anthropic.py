@@ -1,0 +1,194 @@
+"""Asking a simulator through the official SDK of Anthropic, as its documentation shows how to, and
+judging what comes back. What is common to both wires stands in `asking`."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import pytest
+
+from tenuto.sim import CASES_ON, Bare, Case, Simulator
+
+WIRE = "anthropic-messages"
+CASES = CASES_ON[WIRE]
+TOOLS: list[Any] = [
+    {
+        "name": "write_file",
+        "description": "Write a text file.",
+        "input_schema": {
+            "type": "object",
+            "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
+            "required": ["path", "content"],
+        },
+    }
+]
+MAX_TOKENS = 4096
+_number = itertools.count(1)
+
+
+@dataclass
+class Said:
+    """What one call of the SDK gave: a message as it would go into the history, or an error."""
+
+    text: str = ""
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    stop: str | None = None
+    message: dict[str, Any] = field(default_factory=dict)
+    error: Exception | None = None
+    usage: Any = None
+    prompt: str = ""
+    history: list[Any] = field(default_factory=list)
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The decoded arguments of the calls."""
+        return [call.get("input") for call in self.calls]
+
+
+def of_message(message: anthropic.types.Message) -> Said:
+    """Read a message as a program does that keeps it as JSON."""
+    # What the SDK adds for itself (parsed outputs) is no part of a history.
+    raw = json.loads(json.dumps(message.to_dict(exclude_unset=True)))
+    content = [
+        {k: v for k, v in block.items() if k != "parsed_output" and v is not None}
+        for block in raw["content"]
+    ]
+    return Said(
+        text="".join(block["text"] for block in content if block["type"] == "text"),
+        calls=[block for block in content if block["type"] == "tool_use"],
+        stop=message.stop_reason,
+        message={"role": "assistant", "content": content},
+        usage=getattr(message, "usage", None),
+    )
+
+
+class AnthropicAsker:
+    """Asks a simulator through the SDK, with nothing else around it."""
+
+    def __init__(self, sim: Simulator, max_retries: int = 0) -> None:
+        self.sim = sim
+        given: Any = {"base_url": sim.root_url, "api_key": "key", "max_retries": max_retries}
+        self.client = anthropic.Anthropic(**given)
+        self.async_client = anthropic.AsyncAnthropic(**given)
+        self.loop = asyncio.new_event_loop()
+
+    def close(self) -> None:
+        self.client.close()
+        self.loop.run_until_complete(self.async_client.close())
+        self.loop.close()
+
+    def prompt_for(self, case: Case) -> str:
+        """Return a prompt that no other test uses, so that the case's plan begins anew."""
+        return f"Tell me about {case.name}, take {next(_number)}."
+
+    def history_for(self, case: Case, prompt: str) -> list[Any]:
+        history: list[Any] = [{"role": "user", "content": prompt}]
+        if case.after_tool_result:
+            whole = self.sim.expected(prompt, "tool").calls[0]
+            call = {"type": "tool_use", "id": "toolu_before", "name": whole.name}
+            call["input"] = json.loads(str(whole.arguments))
+            history.append({"role": "assistant", "content": [call]})
+            result = {"type": "tool_result", "tool_use_id": "toolu_before", "content": "written"}
+            history.append({"role": "user", "content": [result]})
+        return history
+
+    def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> Said:
+        prompt = self.prompt_for(case)
+        given = dict(case.request) | ({"tools": TOOLS} if case.wants_tools else {}) | more
+        history = self.history_for(case, prompt)
+        said = self.ask(history, mode, way, **({"model": f"sim/{case.name}"} | given))
+        said.prompt, said.history = prompt, history
+        return said
+
+    def ask(self, messages: list[Any], mode: str = "body", way: str = "sync", **more: Any) -> Said:
+        """Ask once; what the SDK raises is kept in the result."""
+        given = {"model": "sim", "messages": messages, "max_tokens": MAX_TOKENS} | more
+        try:
+            return of_message(
+                self.loop.run_until_complete(self._ask_async(given, mode))
+                if way == "async"
+                else self._ask(given, mode)
+            )
+        except Exception as error:  # noqa: BLE001 - which one it is, is what tests are about
+            return Said(error=error)
+
+    def _ask(self, given: dict[str, Any], mode: str) -> Any:
+        if mode == "body":
+            return self.client.messages.create(**given)
+        with self.client.messages.stream(**given) as stream:
+            return stream.get_final_message()
+
+    async def _ask_async(self, given: dict[str, Any], mode: str) -> Any:
+        if mode == "body":
+            return await self.async_client.messages.create(**given)
+        async with self.async_client.messages.stream(**given) as stream:
+            return await stream.get_final_message()
+
+    def wanted(self, said: Said, case: Case) -> tuple[str, list[Any]]:
+        """Return text and decoded arguments of the full right answer."""
+        if case.after_tool_result:
+            return self.sim.answer(said.prompt), []
+        config = case.request.get("output_config")
+        format_ = None
+        if config:
+            schema = {"schema": config["format"]["schema"]}
+            format_ = {"type": "json_schema", "json_schema": schema}
+        whole = self.sim.expected(said.prompt, case.name, response_format=format_)
+        return whole.text, [json.loads(str(call.arguments)) for call in whole.calls]
+
+
+def broken_call(said: Any, wanted: list[Any]) -> str:
+    """Return what is wrong with the calls that were handed out, "" where nothing is.
+
+    A cut call has a dictionary for its input as a whole one has: only the right one tells.
+    """
+    ids = [call.get("id") for call in said.calls]
+    if len(set(ids)) < len(ids) or not all(isinstance(i, str) and i for i in ids):
+        return "ids"
+    if said.calls and said.inputs != wanted:
+        return "input"
+    return "lying" if said.calls and said.stop not in ("end_turn", "tool_use") else ""
+
+
+def results_for(said: Any) -> list[Any]:
+    """Return the message that answers every call."""
+    results = [
+        {"type": "tool_result", "tool_use_id": call.get("id"), "content": "ok"}
+        for call in said.calls
+    ]
+    return [{"role": "user", "content": results}] if results else []
+
+
+def next_turn_is_refused(asker: Any, said: Any, case: Case) -> bool:
+    """Return whether the history with the answer in it is refused."""
+    after = results_for(said) or [{"role": "user", "content": "Go on."}]
+    tools = {"tools": TOOLS} if case.wants_tools else {}
+    asked = asker.ask([*said.history, said.message, *after], **tools)
+    return isinstance(asked.error, anthropic.BadRequestError)
+
+
+def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
+    """Return everything that is true of a result."""
+    if said.error is not None:
+        mine = isinstance(said.error, anthropic.AnthropicError)
+        return {Bare.RAISES if mine else Bare.HARMFUL}
+    text, inputs = asker.wanted(said, case)
+    if broken_call(said, inputs):
+        return {Bare.HARMFUL}
+    right = (said.text, said.inputs) == (text, inputs)
+    refused = next_turn_is_refused(asker, said, case)
+    if right and not refused:
+        return {Bare.FINE}
+    return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+def in_every_mode(cases: Iterable[Case]) -> Any:
+    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
+    ids = [f"{case.name}-{mode}" for case, mode in pairs]
+    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)
