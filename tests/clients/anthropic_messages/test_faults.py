@@ -1,0 +1,90 @@
+"""Every fault that the simulator knows of Anthropic Messages, through the wrapped SDK, four ways:
+nothing silent, nothing harmful, no broken call, bounded, and the next turn is accepted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import anthropic
+import pytest
+from asking_anthropic import CASES, Said, broken_call, in_every_mode, next_turn_is_refused
+from wrapping import QUICK
+from wrapping_anthropic import WrappedAnthropic
+
+import tenuto
+from tenuto.sim import Case, Simulator
+
+MOST_REQUESTS = 14
+"""The ten resumptions of a paused turn, and what else a ladder of the default policy can send."""
+
+TRUTHFUL_STOPS = {
+    "unknown_stop": "weird_new_reason",
+    "unknown_stop_control": "weird\x1b[31m\nreason",
+    "abort": "abort",
+    "content_filter": "refusal",
+    "length_then_filter": "refusal",
+    "refusal": "refusal",
+    "length_context": "model_context_window_exceeded",
+    "pause_turn_always": "pause_turn",
+    "empty_after_tool_result_always": "end_turn",
+}
+"""What an unfinished turn may show instead of `max_tokens`: the provider's own words (P1a)."""
+
+World = tuple[Simulator, WrappedAnthropic, WrappedAnthropic]
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with Simulator() as sim:
+        default = WrappedAnthropic(sim, tenuto.Policy(**QUICK))
+        strict = WrappedAnthropic(sim, tenuto.Policy(on_incomplete="error", **QUICK))
+        yield sim, default, strict
+        default.close()
+        strict.close()
+
+
+def is_right(asker: WrappedAnthropic, said: Said, case: Case) -> bool:
+    """Whether the answer is the full right one, think blocks aside."""
+    text, inputs = asker.wanted(said, case)
+    shown = re.sub(r"<think>.*?</think>", "", said.text, flags=re.DOTALL).strip()
+    return shown == text.strip() and said.inputs == inputs
+
+
+@pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9", "C26")
+@in_every_mode(CASES.values())
+def test_a_wrapped_client_recovers_or_ends_truthfully(
+    world: World, case: Case, mode: str, way: str
+) -> None:
+    sim, asker, _ = world
+    before = len(sim.requests)
+    said = asker.ask_case(case, mode, way)
+    assert len(sim.requests) - before <= MOST_REQUESTS
+    if said.error is not None:
+        assert isinstance(said.error, anthropic.APIError), "a foreign exception is harmful"
+        assert not case.recoverable
+        return
+    assert not broken_call(said, asker.wanted(said, case)[1])
+    ending = dict(asker.ending)
+    if is_right(asker, said, case):
+        assert ending["status"] == "complete"
+    else:
+        assert not case.recoverable
+        truthful = TRUTHFUL_STOPS.get(case.name, "max_tokens")
+        assert case.name == "suspected_truncation" or said.stop == truthful
+    assert not next_turn_is_refused(asker, said, case)
+
+
+@pytest.mark.behaviour("P1a")
+@in_every_mode(CASES.values())
+def test_on_incomplete_error_raises_for_every_unfinished_turn(
+    world: World, case: Case, mode: str
+) -> None:
+    _, _, asker = world
+    said = asker.ask_case(case, mode)
+    ending = dict(asker.ending)
+    if ending["status"] == "complete":
+        assert said.error is None
+        assert case.name == "suspected_truncation" or is_right(asker, said, case)
+    else:
+        assert isinstance(said.error, anthropic.APIError)
