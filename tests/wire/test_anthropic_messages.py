@@ -131,7 +131,7 @@ def test_the_category_of_a_refusal_is_kept_where_it_is_a_plain_word(category, de
 
 # --- reading ------------------------------------------------------------------------------------
 
-OTHERS = ("mcp_tool_use", "web_search_tool_result", "container_upload", "compaction", "fallback", "brand_new")  # fmt: skip
+OTHERS: tuple[str, ...] = ("mcp_tool_use", "web_search_tool_result", "container_upload", "compaction", "fallback", "brand_new")  # fmt: skip
 
 SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     ({"type": "message_start", "message": {"usage": {"input_tokens": 4}}}, [Began(), UsageSeen(Usage(4))]),
@@ -145,7 +145,6 @@ SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     (start(1, TOOL | {"caller": "x"}), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', extra={"caller": "x"})]),
     (start("1", TOOL), [CallDelta(None, "toolu_1", "f", '{"a":1.0}', ("call_index_missing",))]),
     (start(2, SERVER_TOOL), [OtherSeen(2)]),
-    *[(start(3, {"type": kind}), [OtherSeen(3)]) for kind in OTHERS],
     (delta(0, "text_delta", text="Hi"), [TextDelta("Hi")]),
     (delta(0, "thinking_delta", thinking="Hm"), [ReasoningDelta("Hm")]),
     (delta(0, "signature_delta", signature="x"), [ReasoningDelta("")]),
@@ -159,6 +158,9 @@ SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     ({"type": "ping"}, []),
     ({"type": "brand_new"}, []),
 ]  # fmt: skip
+
+
+SAID += [(start(3, {"type": kind}), [OtherSeen(3)]) for kind in OTHERS]
 
 
 @pytest.mark.parametrize(("event", "signals"), SAID, ids=lambda v: json.dumps(v) if isinstance(v, dict) else "")  # fmt: skip
