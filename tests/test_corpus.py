@@ -26,10 +26,14 @@ NAME = Path("shared/corpus/recorded.jsonl.gz")
 LABELS = {"context_window": "context_window_exceeded"}
 """Words of the corpus that are not ours."""
 
-STOP = re.compile(rb'"finish_reason"\s*:\s*"[^"]+"')
+STOP = {
+    "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
+    "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
+}
+"""The native stop, by wire."""
+
 EVERY_CUT_UP_TO_BYTES = 1_500
 CUTS_OF_EACH = 8
-WIRES = ("openai-chat", None)
 
 
 def place() -> Path | None:
@@ -37,8 +41,8 @@ def place() -> Path | None:
 
 
 @cache
-def recorded() -> list[tuple[str, bytes, frozenset[str]]]:
-    """The id, the bytes and the acceptable reasons of each chat record."""
+def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
+    """The id, the bytes and the acceptable reasons of each record of a wire."""
     path = place()
     if path is None:
         pytest.skip(f"no {NAME} above {Path(__file__).parent}: the corpus is kept elsewhere")
@@ -46,7 +50,7 @@ def recorded() -> list[tuple[str, bytes, frozenset[str]]]:
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            if row["wire"] == "openai-chat":
+            if row["wire"] == wire:
                 body = row["response_body"]
                 raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
                 reasons = (row["label"], *row["label_alt"])
@@ -54,18 +58,18 @@ def recorded() -> list[tuple[str, bytes, frozenset[str]]]:
     return found
 
 
-def disagreements(wire: str | None) -> list[str]:
+def disagreements(wire: str, *, by_shape: bool = False) -> list[str]:
     return [
         f"{name}: {stop.reason.value}, not {sorted(reasons)}"
-        for name, raw, reasons in recorded()
-        if (stop := detect(raw, wire=wire)).reason.value not in reasons
+        for name, raw, reasons in recorded(wire)
+        if (stop := detect(raw, wire=None if by_shape else wire)).reason.value not in reasons
     ]
 
 
-def cuts() -> Iterator[tuple[str, bytes]]:
+def cuts(wire: str) -> Iterator[tuple[str, bytes]]:
     """Every record cut at random bytes, short ones of a sample at every byte."""
     rng = random.Random("cuts")
-    for number, (name, raw, _) in enumerate(recorded()):
+    for number, (name, raw, _) in enumerate(recorded(wire)):
         small = raw[:EVERY_CUT_UP_TO_BYTES]
         every = number % 50 == 0
         places = (
@@ -76,42 +80,45 @@ def cuts() -> Iterator[tuple[str, bytes]]:
             yield name, raw[: max(0, at)]
 
 
-def is_false_clean_end(raw: bytes, stop: Stop) -> bool:
+def is_false_clean_end(wire: str, raw: bytes, stop: Stop) -> bool:
     """A clean end of high confidence although the bytes hold no stop."""
     sure = stop.confidence is Confidence.HIGH and stop.reason in CLEAN
-    return sure and not STOP.search(raw)
+    return sure and not STOP[wire].search(raw)
 
 
-def cut_figures() -> Counter[str]:
+def cut_figures(wire: str) -> Counter[str]:
     figures: Counter[str] = Counter()
-    for _, raw in cuts():
-        stop = detect(raw, wire="openai-chat")
+    for _, raw in cuts(wire):
+        stop = detect(raw, wire=wire)
         figures["cuts"] += 1
-        lost = not STOP.search(raw)
+        lost = not STOP[wire].search(raw)
         figures["that lost the stop"] += lost
-        figures["false clean ends"] += is_false_clean_end(raw, stop)
+        figures["false clean ends"] += is_false_clean_end(wire, raw, stop)
         figures["lost the stop, called a clean end at all"] += lost and stop.reason in CLEAN
     return figures
 
 
 @pytest.mark.behaviour("N1", "N2", "N3")
-@pytest.mark.parametrize("wire", WIRES, ids=["named", "by shape"])
-def test_recorded_responses_are_read_as_they_are_labelled(wire):
-    wrong = disagreements(wire)
-    assert len(wrong) <= 0.001 * len(recorded()), wrong
+@pytest.mark.parametrize("by_shape", [False, True], ids=["named", "by shape"])
+@pytest.mark.parametrize("wire", STOP)
+def test_recorded_responses_are_read_as_they_are_labelled(wire, by_shape):
+    wrong = disagreements(wire, by_shape=by_shape)
+    assert len(wrong) <= 0.001 * len(recorded(wire)), wrong
 
 
 @pytest.mark.behaviour("S1", "S5")
-def test_a_cut_never_raises_and_never_looks_like_a_clean_end():
-    figures = cut_figures()
+@pytest.mark.parametrize("wire", STOP)
+def test_a_cut_never_raises_and_never_looks_like_a_clean_end(wire):
+    figures = cut_figures(wire)
     assert figures["that lost the stop"] > 1_000
     assert figures["false clean ends"] < 0.001 * figures["cuts"]
 
 
 @pytest.mark.behaviour("S5", "S8")
-def test_any_chunking_of_a_recorded_response_gives_what_the_whole_gives():
+@pytest.mark.parametrize("wire", STOP)
+def test_any_chunking_of_a_recorded_response_gives_what_the_whole_gives(wire):
     rng = random.Random("pieces")
-    for name, raw, _ in recorded():
+    for name, raw, _ in recorded(wire):
         whole = detect(raw)
         sizes = [lambda: rng.randint(1, 60), lambda: rng.randint(1, 5_000)]
         if len(raw) < 3_000 and rng.random() < 0.15:
@@ -126,15 +133,17 @@ def test_any_chunking_of_a_recorded_response_gives_what_the_whole_gives():
 
 
 def main() -> None:
-    total = len(recorded())
-    for wire in WIRES:
-        wrong: list[Any] = disagreements(wire)
-        print(f"wire {wire or 'by shape':12} {total - len(wrong):,} of {total:,} agree "
-              f"({1 - len(wrong) / total:.2%})")  # fmt: skip
-        for line in wrong:
-            print("   ", line)
-    for what, count in cut_figures().items():
-        print(f"{count:>8,} {what}")
+    for wire in STOP:
+        total = len(recorded(wire))
+        for by_shape in (False, True):
+            wrong: list[Any] = disagreements(wire, by_shape=by_shape)
+            how = "by shape" if by_shape else "named"
+            print(f"{wire}, {how}: {total - len(wrong):,} of {total:,} agree "
+                  f"({1 - len(wrong) / total:.2%})")  # fmt: skip
+            for line in wrong:
+                print("   ", line)
+        for what, count in cut_figures(wire).items():
+            print(f"{count:>8,} {what}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,11 @@ import json
 import logging
 import typing
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import anthropic
+import httpx2
 import openai
 import pytest
 from asking import Asker
@@ -20,10 +23,12 @@ from wrapping import QUICK, Wrapped
 
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect
+from tenuto.core.arguments import Finding
 from tenuto.core.fault import FaultKind
 from tenuto.core.response import Builder
 from tenuto.core.signals import Ended
 from tenuto.core.stop import CLEAN
+from tenuto.detection import read
 from tenuto.relay import watch
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.wire import openai_chat
@@ -267,6 +272,106 @@ def test_objects_of_the_sdk_say_what_their_bytes_say():
     assert detect(objects) == detect(chunks) == detect(sse(*chunks))
     odd = ChatCompletion.construct(**body(7))
     assert detect(odd).reason is StopReason.UNKNOWN
+
+
+MESSAGE: dict[str, Any] = {
+    "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None,
+    "content": [{"type": "text", "text": "I write."},
+                {"type": "tool_use", "id": "toolu_1", "name": "f", "input": {"a": 1}}],
+    "stop_reason": "tool_use", "usage": {"input_tokens": 3, "output_tokens": 2},
+}  # fmt: skip
+
+MESSAGE_EVENTS: list[dict[str, Any]] = [
+    {"type": "message_start", "message": MESSAGE | {"content": [], "stop_reason": None}},
+    {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+    {"type": "ping"},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "I "}},
+    {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "write."}},
+    {"type": "content_block_stop", "index": 0},
+    {"type": "content_block_start", "index": 1, "content_block": MESSAGE["content"][1] | {"input": {}}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": '{"a":'}},
+    {"type": "content_block_delta", "index": 1, "delta": {"type": "input_json_delta", "partial_json": " 1}"}},
+    {"type": "content_block_stop", "index": 1},
+    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 2}},
+    {"type": "message_stop"},
+]  # fmt: skip
+
+
+def message_stream(events: list[dict[str, Any]]) -> bytes:
+    lines = [f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" for e in events]
+    return "".join(lines).encode()
+
+
+@contextmanager
+def anthropic_client(stream: bytes) -> Iterator[anthropic.Anthropic]:
+    """A client of the official SDK whose every request is answered by this stream."""
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=stream)
+
+    transport = httpx2.MockTransport(answer)
+    with anthropic.Anthropic(
+        api_key="k", base_url="http://x", http_client=httpx2.Client(transport=transport)
+    ) as client:
+        yield client
+
+
+@pytest.mark.behaviour("S8", "N8")
+@pytest.mark.parametrize("wire", ["anthropic-messages", None])
+def test_objects_of_the_anthropic_sdk_say_what_their_bytes_say(wire):
+    asked: Any = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}
+    with anthropic_client(message_stream(MESSAGE_EVENTS)) as client:
+        raw = list(client.messages.create(**asked, stream=True))
+        with client.messages.stream(**asked) as stream:
+            helped = list(stream)
+            final = stream.get_final_message()
+    assert {event.type for event in helped} > {"text", "input_json"}, "the helper adds events"
+    whole, streamed = read(json.dumps(MESSAGE), wire=wire), read(MESSAGE_EVENTS, wire=wire)
+    for one in (anthropic.types.Message.model_validate(MESSAGE), MESSAGE):
+        assert read(one, wire=wire) == whole
+    for same in (raw, helped, message_stream(MESSAGE_EVENTS)):
+        assert read(same, wire=wire) == streamed
+    assert (whole.text, streamed.text) == ("I write.", "I write.")
+    assert [call.arguments for call in streamed.calls] == ['{"a": 1}']
+    assert detect(final, wire=wire) == whole.stop
+    assert whole.stop.reason is streamed.stop.reason is StopReason.TOOL_CALL
+
+
+@pytest.mark.behaviour("S5", "T1")
+def test_the_sdks_parsed_input_does_not_make_a_cut_call_whole():
+    cut = [*MESSAGE_EVENTS[:8], *MESSAGE_EVENTS[9:]]
+    with anthropic_client(message_stream(cut)) as client:
+        asked: Any = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}  # fmt: skip
+        with client.messages.stream(**asked) as stream:
+            helped = list(stream)
+    assert read(helped).calls[0].finding is Finding.TRUNCATED
+
+
+@pytest.mark.behaviour("S5", "N5")
+@pytest.mark.parametrize("wire", ["anthropic-messages", None])
+def test_progress_on_the_anthropic_wire_is_terminal_from_the_stop_on(wire):
+    detector = StreamDetector(wire)
+    for event in MESSAGE_EVENTS[:-2]:
+        assert not detector.feed(message_stream([event])).terminal
+    seen = detector.feed(MESSAGE_EVENTS[-2])
+    assert (seen.terminal, seen.reason) == (True, StopReason.TOOL_CALL)
+    assert detector.finalize() == seen
+    detector.reset()
+    detector.feed(message_stream(MESSAGE_EVENTS[:-2]))
+    assert detector.finalize().reason is StopReason.DROPPED
+
+
+@pytest.mark.behaviour("N8")
+def test_an_error_whose_wire_nothing_tells_is_read_by_the_wire_that_knows_it():
+    known = {
+        "context_length_exceeded": FaultKind.CONTEXT_OVERFLOW,
+        "tool_use_failed": FaultKind.MALFORMED_CALL,
+        "request_too_large": FaultKind.CONTEXT_OVERFLOW,
+        "billing_error": FaultKind.AUTHENTICATION,
+        "brand_new": FaultKind.SERVER,
+    }
+    for code, kind in known.items():
+        assert detect({"error": {"code": code, "message": "x"}}).detail == kind
 
 
 # --- S5: the stream detector --------------------------------------------------------------------

@@ -7,7 +7,7 @@ import page_stops
 
 from tenuto.core.ladders import LADDERS
 from tenuto.core.policy import RULES
-from tenuto.wire.openai_chat import STOPS
+from tenuto.wire import anthropic_messages, openai_chat
 
 
 def test_the_attributes_of_a_docstring_are_read_over_their_lines_and_no_further() -> None:
@@ -39,7 +39,9 @@ def test_every_rung_stands_in_the_diagram_and_in_the_table() -> None:
 def test_every_setting_and_every_stop_has_its_row() -> None:
     policy, stops = page_policy.render(), page_stops.render()
     assert all(f"| `{key}` | `TENUTO_{key.upper()}` |" in policy for key in RULES)
-    assert all(f"| `{native}` |" in stops for native in STOPS)
+    assert all(
+        f"| `{native}` |" in stops for native in openai_chat.STOPS | anthropic_messages.STOPS
+    )
 
 
 def test_pages_come_out_the_same_each_time() -> None:

@@ -123,6 +123,7 @@ class _Slot:
     name: str
     parts: list[str] = field(default_factory=list)
     free: bool = False
+    may_be_empty: bool = False
     extra: dict[str, object] = field(default_factory=dict)
 
 
@@ -148,6 +149,7 @@ class _Calls:
         if delta.arguments:
             slot.parts.append(delta.arguments)
         slot.free = slot.free or delta.free
+        slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
         if delta.extra:
             slot.extra.update(delta.extra)
 
@@ -182,7 +184,8 @@ class _Calls:
             elif finding is Finding.EMPTY:
                 # Some providers call a tool without parameters with "" or null.
                 finding, text = (Finding.WHOLE, "{}") if clean else (Finding.TRUNCATED, raw)
-                odd.append("arguments_empty")
+                if not slot.may_be_empty:
+                    odd.append("arguments_empty")
             elif finding is Finding.WHOLE and text != raw:
                 odd.append("arguments_encoded_twice")
             if not slot.name and finding is Finding.WHOLE:

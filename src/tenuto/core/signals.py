@@ -48,8 +48,9 @@ class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
     `odd` names what the wire had to put right to read it (T13). `free`: the tool takes text of any
-    form, so that it cannot be judged as JSON. `extra`: further keys of the call, handed on as they
-    came (providers keep signatures there)."""
+    form, so that it cannot be judged as JSON. `may_be_empty`: this wire writes a call that has no
+    arguments without any text, so that nothing is odd about it. `extra`: further keys of the call,
+    handed on as they came (providers keep signatures there)."""
 
     index: int | None
     id: str | None
@@ -57,6 +58,7 @@ class CallDelta:
     arguments: str | None
     odd: tuple[str, ...] = ()
     free: bool = False
+    may_be_empty: bool = False
     extra: Mapping[str, object] | None = None
 
 

@@ -211,7 +211,9 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         name if isinstance(name, str) and name else None,
         arguments,
         tuple(odd),
-        extra={key: value for key, value in block.items() if key not in _CALL_KEYS} or None,
+        may_be_empty=given == {},
+        # Objects of the SDK name every key that there may be.
+        extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
     )
 
 
@@ -490,8 +492,10 @@ class AnthropicMessages:
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object is a message, one of its events, or an error of this wire."""
         kind = value.get("type")
+        if kind == "message":
+            return "content" in value and ("stop_reason" in value or "usage" in value)
         if isinstance(value.get("content"), list):
-            return "stop_reason" in value or (kind == "message" and "usage" in value)
+            return "stop_reason" in value
         if kind == "error":
             return isinstance(value.get("error"), dict)
         return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value

@@ -272,7 +272,7 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
         arguments,
         tuple(odd),
         free,
-        {key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
+        extra={key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
     )
 
 
