@@ -24,6 +24,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import Stop, StopReason
+from tenuto.providers.registry import named
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
@@ -40,8 +41,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     Args:
         source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
             stream, or a list of a stream's events in any of these forms.
-        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
-            shape.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
+            there are several (`acme@2`); None, or a name that is not known: found from the shape.
 
     Returns:
         the stop; UNKNOWN with low confidence where the source is nothing that is known, DROPPED
@@ -75,8 +76,9 @@ class StreamDetector:
     Feed it what arrives, in whatever pieces; nothing raises. A piece costs a few microseconds.
 
     Args:
-        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
-            shape of the first object that a wire knows.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
+            there are several (`acme@2`); None, or a name that is not known: found from the shape of
+            the first object that a wire knows.
 
     >>> detector = StreamDetector("openai-chat")
     >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
@@ -127,8 +129,9 @@ class _Reader:
     """Reads one response from pieces of any form."""
 
     def __init__(self, wire: str | None) -> None:
-        self._wire = wires().get(wire) if isinstance(wire, str) else None
-        self._builder = Builder()
+        # A provider may speak several wires: its name says which is likely, not which it is.
+        self._wire, self._likely, overrides = named(wire)
+        self._builder = Builder(overrides=overrides)
         self._sse = SseDecoder()
         self._head = b""
         self._body: list[bytes] | None = None
@@ -216,9 +219,13 @@ class _Reader:
 
     def _known(self, value: JsonObject) -> Wire | None:
         """The wire of an object. An error looks alike on most wires: whoever can read it, may."""
+        likely = self._likely
+        if likely is not None and likely.looks_like(value):
+            self._wire = likely
+            return likely
         self._wire = wire_for_shape(value)
-        if self._wire is not None:
-            return self._wire
+        if self._wire is not None or likely is not None:
+            return self._wire or likely
         for wire in wires().values():
             if any(isinstance(s, FaultSeen) for s in wire.parse_object(value, event=True)):
                 return wire

@@ -6,10 +6,20 @@ is not recognized gets the safe defaults of `UNKNOWN`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from tenuto.core.stop import StopReason
 from tenuto.wire.base import Dialect
+from tenuto.wire.names import Names, key_of
+
+Overrides = Mapping[str, StopReason]
+
+
+def _none() -> Overrides:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,9 +29,14 @@ class Provider:
     Attributes:
         dialect: what its form of the wire allows; carries the provider's name.
         wire: the name of the wire that it speaks.
-        hosts: host names; a leading dot stands for any sub-domain.
+        hosts: host names, with a port where only that port is meant; a leading dot stands for any
+            sub-domain.
         server: the beginning of its `server` response header, "" where that tells nothing.
         source: where the row's facts stand, and the day they were read.
+        version: tells rows of one name apart, "" for the one that counts where none is asked for.
+        overrides: native stop values that mean something else with this provider than its wire
+            says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
+            answer that was whole would be continued too, so it is for the user to say.
     """
 
     dialect: Dialect
@@ -29,6 +44,8 @@ class Provider:
     hosts: tuple[str, ...] = ()
     server: str = ""
     source: str = ""
+    version: str = ""
+    overrides: Overrides = field(default_factory=_none)
 
 
 UNKNOWN = Provider(Dialect(), "openai-chat")
@@ -74,15 +91,25 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 
 
+def _shipped() -> dict[str, Provider]:
+    return {key_of(row.dialect.name, row.version): row for row in PROVIDERS}
+
+
+ROWS: Names[Provider] = Names(_shipped)
+"""The rows in force: those above, and what `tenuto.register` added."""
+
+
 def by_url(url: str) -> Provider:
     """The provider behind a URL, `UNKNOWN` where no row names its host.
 
     >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
     'openai'
     """
-    host = (urlsplit(url).hostname or "").lower()
-    for row in PROVIDERS:
-        if any(host == h or (h.startswith(".") and host.endswith(h)) for h in row.hosts):
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    here = (host, parts.netloc.rpartition("@")[2].lower())
+    for row in ROWS.all().values():
+        if any(h in here or (h.startswith(".") and host.endswith(h)) for h in row.hosts):
             return row
     return UNKNOWN
 
@@ -94,5 +121,5 @@ def by_server(server: str) -> Provider:
     True
     """
     word = server.lower()
-    found = (row for row in PROVIDERS if row.server and word.startswith(row.server))
+    found = (row for row in ROWS.all().values() if row.server and word.startswith(row.server))
     return next(found, UNKNOWN)

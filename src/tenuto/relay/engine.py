@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from urllib.parse import urlsplit
-
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import Provider, by_url
+from tenuto.providers.registry import route as _route
 from tenuto.relay import schema
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.turn import Surroundings
-from tenuto.wire.base import Wire
-from tenuto.wire.registry import wire_for_path
 
 
 class Engine:
@@ -47,9 +42,3 @@ class Engine:
         if parsed is None:
             return None
         return Pipe(wire, parsed, request, provider, self._around).run()
-
-
-@lru_cache(maxsize=256)
-def _route(url: str) -> tuple[Wire | None, Provider]:
-    """What a URL is about: a client asks the same few again and again."""
-    return wire_for_path(urlsplit(url).path), by_url(url)
