@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route as _route
 from tenuto.relay import schema
+from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.turn import Surroundings
@@ -28,6 +31,7 @@ class Engine:
         self.policy = policy
         self.on_event = on_event
         self._around = Surroundings(policy, on_event, Learned())
+        self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
@@ -41,4 +45,8 @@ class Engine:
         parsed = wire.request(request.body, self.policy.probe_max_tokens)
         if parsed is None:
             return None
-        return Pipe(wire, parsed, request, provider, self._around).run()
+        if self._capture is None:
+            return Pipe(wire, parsed, request, provider, self._around).run()
+        record = self._capture.begin(wire.name, request, self.on_event)
+        around = replace(self._around, on_event=record.hear)
+        return record.watching(Pipe(wire, parsed, request, provider, around).run())
