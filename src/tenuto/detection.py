@@ -65,9 +65,19 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
 
 def read(source: object, *, wire: str | None = None) -> Response:
     """The whole response that a source holds; the arguments are those of `detect`."""
+    return recognize(source, wire=wire)[0]
+
+
+def recognize(source: object, *, wire: str | None = None) -> tuple[Response, Wire | None]:
+    """The same, and the wire by which it was read; None where no wire knows anything of it.
+
+    >>> recognize("Good morning.")[1] is None
+    True
+    """
     reader = _Reader(wire)
     reader.take(source)
-    return reader.finish()
+    response = reader.finish()
+    return response, reader.wire
 
 
 class StreamDetector:
@@ -137,7 +147,13 @@ class _Reader:
         self._body: list[bytes] | None = None
         self._streams = False
         self._read_any = False
+        self._reader_of_error: Wire | None = None
         self.progress = RUNNING
+
+    @property
+    def wire(self) -> Wire | None:
+        """The wire that is read, as far as it is known yet."""
+        return self._wire or self._reader_of_error
 
     def take(self, source: object) -> None:
         """Take a piece."""
@@ -228,6 +244,7 @@ class _Reader:
             return self._wire or likely
         for wire in wires().values():
             if any(isinstance(s, FaultSeen) for s in wire.parse_object(value, event=True)):
+                self._reader_of_error = wire
                 return wire
         return None
 
