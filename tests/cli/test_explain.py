@@ -245,6 +245,8 @@ NEITHER = {
     "prose": (b"Good morning.", "no body or stream of a wire that is known"),
     "other": (b'{"hello": 1}', "no body or stream of a wire that is known"),
     "list": (b"[1, 2", "no body or stream of a wire that is known"),
+    "stream": (b'data: {"hello": 1}\n\ndata: {"hel', "no body or stream of a wire that is known"),
+    "lines": (b'{"done": false}\n{"done": tr', "no body or stream of a wire that is known"),
     "binary": (bytes(range(256)), "no body or stream of a wire that is known"),
     "packed": (b"\x1f\x8b is no gzip", "cannot be unpacked"),
     "newer": (b'{"tenuto_capture": 99}', "a capture of format 99"),

@@ -48,9 +48,10 @@ from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import RequestFacts, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import WIRES
-from tenuto.wire.sse import looks_like_events
+from tenuto.wire.sse import SseDecoder, looks_like_events
 
 Plain = dict[str, Any]
+_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 
 
 def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy]) -> Plain:
@@ -78,10 +79,8 @@ def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy
 
 def _answer(content: bytes, policy: Policy) -> Plain:
     response, wire = recognize(content)
-    begin = content.lstrip(b" \t\r\n\xef\xbb\xbf")[:1]
-    document = begin in (b"{", b"[")
-    broken_off = begin == b"{" and decode_object(content) is None
-    if wire is None and not broken_off and not looks_like_events(content):
+    document = content.lstrip(_SPACE_AND_BOM)[:1] in (b"{", b"[")
+    if wire is None and not _breaks_off_at_once(content):
         known = ", ".join(WIRES.all())
         raise NotRecorded(
             f"it is no capture, and no body or stream of a wire that is known ({known})"
@@ -113,6 +112,15 @@ def _answer(content: bytes, policy: Policy) -> Plain:
         "next": follows,
         "content": {"text": response.text, "seams": []},
     }
+
+
+def _breaks_off_at_once(content: bytes) -> bool:
+    """Whether it is half a document, or a stream without one whole event: no wire can know it."""
+    if looks_like_events(content):
+        return not any(event.data for event in SseDecoder().feed(content))
+    document = content.lstrip(_SPACE_AND_BOM)
+    parts = (document, document.partition(b"\n")[0])  # a document, or one on each line
+    return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
 
 
 def _shown(finish: Finish, wire: Wire | None, policy: Policy) -> str:
