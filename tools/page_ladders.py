@@ -14,7 +14,7 @@ from tenuto.core.response import Builder
 from tenuto.core.signals import CallDelta, TextDelta
 from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 from tenuto.wire.base import Shown, Wire
-from tenuto.wire.registry import answering_wires
+from tenuto.wire.registry import wires
 
 HEAD = """\
 # Ladders
@@ -69,7 +69,7 @@ def render() -> str:
     lines.append("")
     lines += table(["What is not so", "Reason of the end"], _reasons())
     lines.append(SHOWN_HEAD)
-    for name, wire in sorted(answering_wires().items()):
+    for name, wire in sorted(wires().items()):
         lines += [f"### {name}", ""]
         lines += table(["Outcome", "`stop`", "`notice`", "`error`"], _faces(wire))
     return "\n".join(lines) + "\n"

@@ -6,11 +6,12 @@ stop = tenuto.detect(response)            # SDK object, dict, or bytes
 
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
-from tenuto.core.errors import PolicyError, TenutoError, UnsupportedClient
+from tenuto.core.errors import PolicyError, RegistrationError, TenutoError, UnsupportedClient
 from tenuto.core.events import Event
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
+from tenuto.providers.registry import register
 
 __version__ = "0.1.0"
 
@@ -20,6 +21,7 @@ __all__ = [
     "Event",
     "Policy",
     "PolicyError",
+    "RegistrationError",
     "Stop",
     "StopReason",
     "StreamDetector",
@@ -28,5 +30,6 @@ __all__ = [
     "__version__",
     "detect",
     "load_policy",
+    "register",
     "wrap",
 ]

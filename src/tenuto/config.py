@@ -36,6 +36,22 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
         raise PolicyError(f"environment (TENUTO_…): {error}") from None
 
 
+def read_policy(file: Path) -> Policy:
+    """The policy of one file: `[tool.tenuto]` of a pyproject.toml, of any other the whole table.
+
+    Raises:
+        PolicyError: as `load_policy`, and where there is no such file.
+
+    >>> read_policy(Path("/nonexistent/strict.toml"))
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.PolicyError: /nonexistent/strict.toml: there is no such file
+    """
+    if not file.exists():
+        raise PolicyError(f"{file}: there is no such file")
+    return _from_file(Policy(), file, ("tool", "tenuto") if file.name == "pyproject.toml" else ())
+
+
 def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
     try:
         table: object = tomllib.loads(file.read_text(encoding="utf-8"))

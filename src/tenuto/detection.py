@@ -25,7 +25,8 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import Stop, StopReason
-from tenuto.wire.base import JsonObject, ReadingWire
+from tenuto.providers.registry import named
+from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
 from tenuto.wire.sse import SseDecoder, SseEvent
@@ -43,8 +44,8 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
     Args:
         source: an object of an official SDK, a dict, the bytes or text of a body or of a recorded
             stream, or a list of a stream's events in any of these forms.
-        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
-            shape.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
+            there are several (`acme@2`); None, or a name that is not known: found from the shape.
 
     Returns:
         the stop; UNKNOWN with low confidence where the source is nothing that is known, DROPPED
@@ -67,9 +68,19 @@ def detect(source: object, *, wire: str | None = None) -> Stop:
 
 def read(source: object, *, wire: str | None = None) -> Response:
     """The whole response that a source holds; the arguments are those of `detect`."""
+    return recognize(source, wire=wire)[0]
+
+
+def recognize(source: object, *, wire: str | None = None) -> tuple[Response, Wire | None]:
+    """The same, and the wire by which it was read; None where no wire knows anything of it.
+
+    >>> recognize("Good morning.")[1] is None
+    True
+    """
     reader = _Reader(wire)
     reader.take(source)
-    return reader.finish()
+    response = reader.finish()
+    return response, reader.wire
 
 
 class StreamDetector:
@@ -78,8 +89,9 @@ class StreamDetector:
     Feed it what arrives, in whatever pieces; nothing raises. A piece costs a few microseconds.
 
     Args:
-        wire: the wire's name (`openai-chat`); None, or a name that is not known: found from the
-            shape of the first object that a wire knows.
+        wire: the name of a wire (`openai-chat`) or of a provider (`deepseek`), in a version where
+            there are several (`acme@2`); None, or a name that is not known: found from the shape of
+            the first object that a wire knows.
 
     >>> detector = StreamDetector("openai-chat")
     >>> stop = detector.feed(b'data: {"choices":[{"delta":{"content":"Hi"},"finish_reason":null}]}')
@@ -130,15 +142,22 @@ class _Reader:
     """Reads one response from pieces of any form."""
 
     def __init__(self, wire: str | None) -> None:
-        self._wire = wires().get(wire) if isinstance(wire, str) else None
-        self._builder = Builder()
+        # A provider may speak several wires: its name says which is likely, not which it is.
+        self._wire, self._likely, overrides = named(wire)
+        self._builder = Builder(overrides=overrides)
         self._sse = SseDecoder()
         self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
         self._streams = False
         self._read_any = False
+        self._reader_of_error: Wire | None = None
         self.progress = RUNNING
+
+    @property
+    def wire(self) -> Wire | None:
+        """The wire that is read, as far as it is known yet."""
+        return self._wire or self._reader_of_error
 
     def take(self, source: object) -> None:
         """Take a piece."""
@@ -200,12 +219,12 @@ class _Reader:
             if wire is not None:
                 self._feed(self._reader_of(wire).read(event)[0])
 
-    def _reader_of(self, wire: ReadingWire) -> EventReader:
+    def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:
             self._reader = EventReader(wire)
         return self._reader
 
-    def _wire_of(self, event: SseEvent) -> ReadingWire | None:
+    def _wire_of(self, event: SseEvent) -> Wire | None:
         value = event_object(event)
         if isinstance(value, dict):
             return self._known(value)
@@ -223,12 +242,16 @@ class _Reader:
         else:
             self._feed([*wire.parse_object(value, event=False), Ended()])
 
-    def _known(self, value: JsonObject) -> ReadingWire | None:
+    def _known(self, value: JsonObject) -> Wire | None:
         """The wire of an object. An error looks alike on most wires: whoever knows what it means
         may read it, else whoever sees that it is one."""
+        likely = self._likely
+        if likely is not None and likely.looks_like(value):
+            self._wire = likely
+            return likely
         self._wire = wire_for_shape(value)
-        if self._wire is not None:
-            return self._wire
+        if self._wire is not None or likely is not None:
+            return self._wire or likely
         readers = {
             wire: seen.fault.kind
             for wire in wires().values()

@@ -49,7 +49,7 @@ def test_the_installed_program_runs_main_and_tells_its_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"tenuto {tenuto.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "detect", "faults", "policy", "sim"])
+@pytest.mark.parametrize("command", ["", "demo", "detect", "explain", "faults", "policy", "sim"])
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

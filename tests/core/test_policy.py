@@ -40,6 +40,7 @@ NUMBERS: dict[str, tuple[Any, float, float | None]] = {
     "hold_max_bytes": (16_777_216, 0, UNBOUNDED),
     "event_max_bytes": (16_777_216, 0, UNBOUNDED),
     "body_max_bytes": (67_108_864, 0, UNBOUNDED),
+    "capture_max_bytes": (16_777_216, 0, UNBOUNDED),
 }
 WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "on_incomplete": ("stop", ("stop", "notice", "error")),
@@ -47,6 +48,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "prefill": ("auto", ("auto", "always", "never")),
 }
 SWITCHES = {"empty_recovery": True}
+TEXTS = {"capture": None}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
     "hard_max_tokens",
@@ -67,7 +69,7 @@ def refused(key: str, value: object) -> str:
 
 
 def test_every_setting_is_listed_here() -> None:
-    assert set(NUMBERS) | set(WORDS) | set(SWITCHES) == set(RULES)
+    assert set(NUMBERS) | set(WORDS) | set(SWITCHES) | set(TEXTS) == set(RULES)
 
 
 @pytest.mark.behaviour("P3")
@@ -113,6 +115,15 @@ def test_a_switch_is_true_or_false(key) -> None:
         assert "true or false" in refused(key, wrong)
 
 
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("key", TEXTS)
+def test_a_text_is_a_text_or_none(key) -> None:
+    assert getattr(Policy(), key) is TEXTS[key]
+    assert getattr(made(**{key: "some/folder"}), key) == "some/folder"
+    for wrong in (0, True, b"folder", ["folder"]):
+        assert "a text, or none" in refused(key, wrong)
+
+
 def test_decide_is_a_callable() -> None:
     assert "a callable" in refused("decide", "stop")
     assert Policy(decide=print).decide is print
@@ -145,6 +156,10 @@ def test_a_changed_policy_is_checked_and_the_old_one_stays() -> None:
         ("TENUTO_HARD_MAX_TOKENS", "none", "hard_max_tokens", None),
         ("TENUTO_HARD_MAX_TOKENS", "", "hard_max_tokens", None),
         ("TENUTO_HARD_MAX_TOKENS", "100", "hard_max_tokens", 100),
+        ("TENUTO_CAPTURE", " turns ", "capture", "turns"),
+        ("TENUTO_CAPTURE", "Off", "capture", None),
+        ("TENUTO_CAPTURE", "0", "capture", None),
+        ("TENUTO_CAPTURE", "", "capture", None),
     ],
 )
 def test_a_variable_of_the_environment_sets_its_setting(variable, text, key, value) -> None:

@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, faults, policy, sim
+    from tenuto.cli import demo, detect, explain, faults, policy, sim
 
     app = App(
         name="tenuto",
@@ -76,6 +76,7 @@ def build() -> cyclopts.App:
     commands: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
         (demo.demo, demo.EXAMPLES),
         (detect.detect, detect.EXAMPLES),
+        (explain.explain, explain.EXAMPLES),
         (faults.faults, faults.EXAMPLES),
         (policy.policy, policy.EXAMPLES),
         (sim.sim, sim.EXAMPLES),

@@ -2,6 +2,7 @@
 
 TenutoError
 ├── PolicyError        a policy value that is not allowed (also a ValueError)
+├── RegistrationError  register() was given something that is not allowed (also a ValueError)
 └── UnsupportedClient  wrap() was given something that it cannot wrap (also a TypeError)
 """
 
@@ -20,6 +21,14 @@ class PolicyError(TenutoError, ValueError):
     """A policy value is not allowed; the message names the key, the value and what is allowed.
 
     >>> issubclass(PolicyError, ValueError)
+    True
+    """
+
+
+class RegistrationError(TenutoError, ValueError):
+    """`register()` was given something that is not allowed; the message says what is.
+
+    >>> issubclass(RegistrationError, ValueError)
     True
     """
 

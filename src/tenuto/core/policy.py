@@ -76,6 +76,8 @@ class Rule:
         word = text.strip()
         if self.optional and word.lower() in ("", "none", "auto"):
             return None
+        if self.optional and self.kind is str and word.lower() in ("off", "false", "0"):
+            return None
         if self.kind is bool:
             return {"true": True, "1": True, "on": True, "yes": True}.get(
                 word.lower(),
@@ -162,6 +164,10 @@ class Policy:
         body_max_bytes: the largest whole body that is read; larger ones pass unread. 0: no limit.
         prefill: whether cut text is sent back as the beginning of the model's own answer: "auto"
             where the model is known to take it, "always", "never".
+        capture: a folder into which each turn's exchanges are written, without secrets but with all
+            content, for `tenuto explain`. None: nothing is written.
+        capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
+            what the caller was given where that differs. 0: no limit.
         decide: called with each `Decision`; returning "stop" ends the turn there, the name of
             another rung of the same ladder takes that one, None agrees.
 
@@ -205,6 +211,8 @@ class Policy:
     event_max_bytes: int = _f(16_777_216, int)
     body_max_bytes: int = _f(67_108_864, int)
     prefill: Prefill = _f("auto", str, choices=get_args(Prefill))
+    capture: str | None = _f(None, str, optional=True)
+    capture_max_bytes: int = _f(16_777_216, int)
     decide: Callable[[Decision], str | None] | None = None
 
     def __post_init__(self) -> None:

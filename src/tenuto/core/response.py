@@ -235,6 +235,7 @@ class Builder:
         cap_tokens: the output limit of the request, or None where it is not known; a clean stop at
             exactly this many tokens is suspicious (N12).
         salt: letters and digits by which ids made up here differ from those of other turns.
+        overrides: native stops, in small letters, that mean something else here (N11).
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -244,8 +245,15 @@ class Builder:
     ('Hello', 'end_turn', 'medium')
     """
 
-    def __init__(self, cap_tokens: int | None = None, salt: str = "") -> None:
+    def __init__(
+        self,
+        cap_tokens: int | None = None,
+        salt: str = "",
+        overrides: Mapping[str, StopReason] | None = None,
+    ) -> None:
         self._cap_tokens = cap_tokens
+        self._overrides = overrides
+        self._overridden = False
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
@@ -281,6 +289,7 @@ class Builder:
                 self._calls.feed(signal)
                 self._late = self._late or bool(self._stops)
             case StopSeen():
+                signal = self._as_overridden(signal)
                 key = (signal.field, signal.raw)
                 self._stop_repeated = self._stop_repeated or key in self._stops
                 self._stops.setdefault(key, signal)
@@ -290,6 +299,13 @@ class Builder:
                 self._fault = self._fault or fault
             case Ended():
                 self._ended = True
+
+    def _as_overridden(self, seen: StopSeen) -> StopSeen:
+        reason = self._overrides.get(seen.raw.strip().lower()) if self._overrides else None
+        if reason is None:
+            return seen
+        self._overridden = True
+        return replace(seen, reason=reason, detail=None, known=True)
 
     def progress(self) -> Stop:
         """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
@@ -332,6 +348,8 @@ class Builder:
         if seen is None:
             return self._absent(text, refusal, calls, over)
         reason = seen.reason
+        if self._overridden:
+            anomalies = (*anomalies, "stop_overridden")
         if self._late:
             anomalies = (*anomalies, "content_after_stop")
         if reason in CLEAN:

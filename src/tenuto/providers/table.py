@@ -7,10 +7,20 @@ is not recognized gets the safe defaults of `UNKNOWN`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from tenuto.core.stop import StopReason
 from tenuto.wire.base import Dialect
+from tenuto.wire.names import Names, key_of
+
+Overrides = Mapping[str, StopReason]
+
+
+def _none() -> Overrides:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +30,14 @@ class Provider:
     Attributes:
         dialect: what its form of the wire allows; carries the provider's name.
         wire: the name of the wire that it speaks.
-        hosts: host names; a leading dot stands for any sub-domain.
+        hosts: host names, with a port where only that port is meant; a leading dot stands for any
+            sub-domain.
         server: the beginning of its `server` response header, "" where that tells nothing.
         source: where the row's facts stand, and the day they were read.
+        version: tells rows of one name apart, "" for the one that counts where none is asked for.
+        overrides: native stop values that mean something else with this provider than its wire
+            says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
+            answer that was whole would be continued too, so it is for the user to say.
     """
 
     dialect: Dialect
@@ -30,6 +45,8 @@ class Provider:
     hosts: tuple[str, ...] = ()
     server: str = ""
     source: str = ""
+    version: str = ""
+    overrides: Overrides = field(default_factory=_none)
 
     @property
     def unknown(self) -> bool:
@@ -120,16 +137,26 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 
 
+def _shipped() -> dict[str, Provider]:
+    return {key_of(row.dialect.name, row.version): row for row in PROVIDERS}
+
+
+ROWS: Names[Provider] = Names(_shipped)
+"""The rows in force: those above, and what `tenuto.register` added."""
+
+
 def by_url(url: str, wire: str = "openai-chat") -> Provider:
     """The provider behind a URL that speaks a wire, the unknown one where no row names its host.
 
     >>> by_url("https://api.openai.com/v1/chat/completions").dialect.name
     'openai'
     """
-    host = (urlsplit(url).hostname or "").lower()
-    for row in PROVIDERS:
-        named = any(host == h or (h.startswith(".") and host.endswith(h)) for h in row.hosts)
-        if named and row.wire == wire:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    here = (host, parts.netloc.rpartition("@")[2].lower())
+    for row in ROWS.all().values():
+        named = any(h in here or (h.startswith(".") and host.endswith(h)) for h in row.hosts)
+        if named and row.wire.partition("@")[0] == wire:
             return row
     return UNKNOWN_OF.get(wire, UNKNOWN)
 
@@ -141,7 +168,7 @@ def by_server(server: str, wire: str = "openai-chat") -> Provider:
     True
     """
     word = server.lower()
-    for row in PROVIDERS:
-        if row.server and word.startswith(row.server) and row.wire == wire:
+    for row in ROWS.all().values():
+        if row.server and word.startswith(row.server) and row.wire.partition("@")[0] == wire:
             return row
     return UNKNOWN_OF.get(wire, UNKNOWN)

@@ -6,13 +6,27 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 from tenuto.core.fault import FaultKind
 
 Headers = tuple[tuple[bytes, bytes], ...]
 """Names and values as they stand on the wire; names are compared without case."""
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
+    """Headers given as text; `decoded` gives them back.
+
+    >>> encoded([("Accept", "*/*")])
+    ((b'Accept', b'*/*'),)
+    """
+    return tuple((k.encode("latin-1"), v.encode("latin-1")) for k, v in headers)
+
+
+def decoded(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Headers as text, byte by byte."""
+    return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers)
 
 
 BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")

@@ -10,10 +10,20 @@ from dataclasses import replace
 from tenuto.core.actions import Content, Finish, Status
 from tenuto.core.events import Report
 from tenuto.core.hints import NOTICE
+from tenuto.core.policy import Policy
 from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reraise, Run, Write
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import summed, usage_comment, usage_line
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, Shown
+
+
+def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
+    """Whether the caller gets an error: it asked for one, or the wire has no stop that says it."""
+    if finish.status is Status.COMPLETE:
+        return False
+    bare = finish.status is Status.FAILED and not shown.received
+    no_stop = (shown.error is not None or bare) and not finish.as_received
+    return policy.on_incomplete == "error" or no_stop
 
 
 class Ending:
@@ -35,9 +45,7 @@ class Ending:
         shown = self._turn.wire.shown[finish.shown]
         complete = finish.status is Status.COMPLETE
         answer = self._answer(finish, attempt)
-        bare = finish.status is Status.FAILED and not shown.received
-        no_stop = (shown.error or bare) and not finish.as_received
-        if not complete and (self._turn.policy.on_incomplete == "error" or no_stop):
+        if ends_in_error(finish, shown, self._turn.policy):
             yield from self._error_end(report, shown.error or finish.reason, answer)
             return
         if self._turn.facts.stream and not self._turn.open:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from urllib.parse import urlsplit
+from dataclasses import replace
 
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import UNKNOWN, Provider, by_url
+from tenuto.providers.registry import route
 from tenuto.relay import schema
+from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.turn import Surroundings, Turn
-from tenuto.wire.base import Wire
-from tenuto.wire.registry import wire_for_path
 
 
 class Engine:
@@ -33,25 +31,22 @@ class Engine:
         self.policy = policy
         self.on_event = on_event
         self._around = Surroundings(policy, on_event, Learned())
+        self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
-        return method == "POST" and _route(url)[0] is not None
+        return method == "POST" and route(url)[0] is not None
 
     def begin(self, request: Request) -> Run | None:
         """The turn of a request, or None where it is none and must pass untouched."""
-        wire, provider, path = _route(request.url)
+        wire, provider, path = route(request.url)
         if wire is None or request.method != "POST":
             return None
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path)
         if parsed is None:
             return None
-        return Pipe(Turn(wire, parsed, request, provider, self._around)).run()
-
-
-@lru_cache(maxsize=256)
-def _route(url: str) -> tuple[Wire | None, Provider, str]:
-    """What a URL is about: a client asks the same few again and again."""
-    path = urlsplit(url).path
-    wire = wire_for_path(path)
-    return wire, by_url(url, wire.name) if wire is not None else UNKNOWN, path
+        if self._capture is None:
+            return Pipe(Turn(wire, parsed, request, provider, self._around)).run()
+        record = self._capture.begin(wire.name, request, self.on_event)
+        around = replace(self._around, on_event=record.hear)
+        return record.watching(Pipe(Turn(wire, parsed, request, provider, around)).run())

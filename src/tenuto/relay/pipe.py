@@ -175,7 +175,9 @@ class Pipe:
 
     def _builder(self) -> Builder:
         return Builder(
-            self._turn.facts.max_tokens if self._turn.first is None else None, self._turn.salt
+            self._turn.facts.max_tokens if self._turn.first is None else None,
+            self._turn.salt,
+            self._turn.provider.overrides,
         )
 
     def _error(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:

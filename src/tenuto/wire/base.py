@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from tenuto.core.actions import Content, Edit
 from tenuto.core.fault import Fault
@@ -171,10 +171,20 @@ class Writer(Protocol):
         """An event by which the official SDK raises, and the end mark."""
 
 
-class ReadingWire(Protocol):
-    """What it takes to tell why a response of a provider format ended."""
+class Wire(Protocol):
+    """One provider format.
+
+    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
 
     name: str
+    wants_content: bool
+    shown: Mapping[Outcome, Shown]
+
+    def is_request(self, path: str) -> bool:
+        """Whether a request to this URL path speaks this wire."""
+
+    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object has the shape of this wire's body or event."""
@@ -197,22 +207,6 @@ class ReadingWire(Protocol):
 
     def usage_object(self, value: JsonObject) -> JsonObject | None:
         """The native usage object of a body or event."""
-
-
-@runtime_checkable
-class Wire(ReadingWire, Protocol):
-    """One provider format, read and written.
-
-    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
-
-    wants_content: bool
-    shown: Mapping[Outcome, Shown]
-
-    def is_request(self, path: str) -> bool:
-        """Whether a request to this URL path speaks this wire."""
-
-    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
 
     def is_plain(self, body: bytes) -> bool:
         """Whether a whole body is an answer of text that ended by itself, so that nothing is to be

@@ -1,24 +1,18 @@
 """Wires by name. A wire is a module of this package with a constant `WIRE`; adding one touches
-nothing here."""
+nothing here. Further ones come in at run time (`tenuto.register`)."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import cache
 
 from tenuto import wire as package
-from tenuto.wire.base import JsonObject, ReadingWire, Wire
+from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.names import Names
 
 
-@cache
-def wires() -> dict[str, ReadingWire]:
-    """Every wire by its name, those that can only be read among them.
-
-    >>> "openai-chat" in wires()
-    True
-    """
-    found: dict[str, ReadingWire] = {}
+def _shipped() -> dict[str, Wire]:
+    found: dict[str, Wire] = {}
     for module in pkgutil.iter_modules(package.__path__):
         wire = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "WIRE", None)
         if wire is not None:
@@ -26,21 +20,23 @@ def wires() -> dict[str, ReadingWire]:
     return found
 
 
-@cache
-def answering_wires() -> dict[str, Wire]:
-    """The wires by which a turn can be finished: they edit requests and write answers.
+WIRES: Names[Wire] = Names(_shipped)
 
-    >>> "openai-chat" in answering_wires()
+
+def wires() -> dict[str, Wire]:
+    """Every wire by its name.
+
+    >>> "openai-chat" in wires()
     True
     """
-    return {name: wire for name, wire in wires().items() if isinstance(wire, Wire)}
+    return WIRES.all()
 
 
 def wire_for_path(path: str) -> Wire | None:
-    """The wire that requests to a URL path speak, or None where none can answer them."""
-    return next((wire for wire in answering_wires().values() if wire.is_request(path)), None)
+    """The wire that requests to a URL path speak, or None."""
+    return next((wire for wire in wires().values() if wire.is_request(path)), None)
 
 
-def wire_for_shape(value: JsonObject) -> ReadingWire | None:
+def wire_for_shape(value: JsonObject) -> Wire | None:
     """The wire whose bodies or events look like this object, or None."""
     return next((wire for wire in wires().values() if wire.looks_like(value)), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import CallDelta, Ended, FaultSeen, OtherSeen, Signal
-from tenuto.wire.base import JsonObject, ReadingWire
+from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
 
@@ -29,7 +29,7 @@ class EventReader:
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
 
-    def __init__(self, wire: ReadingWire) -> None:
+    def __init__(self, wire: Wire) -> None:
         self.wire = wire
         self._other: set[int] = set()
 

@@ -1,0 +1,193 @@
+"""`tenuto explain`: why recorded turns ended, and what is done about it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from tenuto.cli import explained
+from tenuto.cli.app import CommandError
+from tenuto.cli.explained import Plain
+from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.cli.recorded import NotRecorded
+from tenuto.config import load_policy, read_policy
+from tenuto.core.policy import Policy
+from tenuto.core.stop import printable
+
+EXAMPLES = (
+    "tenuto explain turns/*.json",
+    "tenuto explain --policy strict.toml recorded.sse",
+    "curl -s $URL -d @request.json | tenuto explain --show-content -",
+    "tenuto explain --json turns/*.json",
+)
+_BAD_FILE = 2
+_SEAM = "⟦seam⟧"
+
+
+def explain(
+    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    policy: Path | None = None,
+    show_content: Annotated[bool, Parameter(negative="")] = False,
+    json: JsonFlag = False,
+) -> int:
+    """Say why each attempt of a recorded turn ended, and what follows from it.
+
+    Nothing is sent anywhere: what was recorded is run through the machine once more.
+
+    Args:
+        files: captures (Policy(capture="folder"), TENUTO_CAPTURE), or bodies and streams as they
+            were received, gzipped or not; "-" reads from standard input.
+        policy: a TOML file with the settings to decide by. Without it a capture is explained by
+            those that it was made under, anything else by those in force here (tenuto policy).
+        show_content: print the text as well, with a mark wherever two attempts were joined.
+        json: print one JSON object a line.
+    """
+    if not files:
+        raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
+    asked = read_policy(policy) if policy is not None else None
+    in_force = cache(load_policy)
+    told = [_told(name, asked, in_force, show_content) for name in files]
+    for one in told:
+        if json:
+            print_json(one, indent=None)
+        elif "error" in one:
+            where = printable(one["file"], 200)
+            print(f"tenuto: {where} cannot be explained: {one['error']}", file=sys.stderr)
+        elif len(told) == 1 or show_content:
+            print("\n".join(_story(one)), flush=True)
+        else:
+            print(_headline(one), flush=True)
+    if not json and len(told) > 1:
+        _print_summary([one for one in told if "error" not in one])
+    return _BAD_FILE if any("error" in one for one in told) else 0
+
+
+def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) -> Plain:
+    try:
+        content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        told = explained.explain(content, asked, in_force)
+    except NotRecorded as error:
+        return {"file": name, "error": str(error)}
+    except OSError as error:
+        return {"file": name, "error": error.strerror or str(error)}
+    except Exception as error:  # noqa: BLE001 - one odd file must not hide the others
+        return {"file": name, "error": f"it cannot be read ({type(error).__name__})"}
+    if not show_content:
+        del told["content"]
+    return {"file": name, **told}
+
+
+# --- for a person -------------------------------------------------------------------------------
+
+
+def _headline(told: Plain) -> str:
+    last, many = told["attempts"][-1], len(told["attempts"])
+    attempts = f"{many} attempts" if many > 1 else "1 attempt"
+    return f"{printable(told['file'], 200)}: {attempts}, {_why(last)}. {_follows(told['next'])}"
+
+
+def _story(told: Plain) -> Iterator[str]:
+    about = [told["kind"], told.get("provider"), told["wire"], told.get("model")]
+    yield f"{printable(told['file'], 200)}: {', '.join(printable(a) for a in about if a)}"
+    if told["request"]:
+        yield f"  asked: {_facts(told['request'])}"
+    elif told["kind"] != "capture":
+        yield "  asked: not in the file, so taken for an ordinary request without limits"
+    yield f"  policy: {told['policy']}"
+    for attempt in told["attempts"]:
+        yield f"  {attempt['number']}. {_why(attempt)}. {attempt['message']}".rstrip()
+        yield f"     {_measured(attempt)}"
+        if attempt["outcome"]:
+            rung = f", rung: {attempt['rung']}" if attempt["rung"] else ""
+            yield f"     outcome {attempt['outcome']}{rung}"
+        yield from (f"       {change}" for change in attempt.get("changes", ()))
+    yield f"  then: {_follows(told['next'])}"
+    yield from (f"       {change}" for change in told["next"].get("changes", ()))
+    if told.get("note"):
+        yield f"  note: {told['note']}"
+    if "content" in told:
+        text = _marked(told["content"])
+        yield "  text:" if text else "  text: none"
+        yield from (f"    {line}" for line in text.split("\n") if text)
+
+
+def _why(attempt: Plain) -> str:
+    status = f"{attempt['status']}, " if attempt.get("status") else ""
+    lost = f"broken off ({attempt['lost']}), " if attempt.get("lost") else ""
+    native = ""
+    if attempt["raw"] is not None:
+        native = f", {attempt['field']} = {printable(str(attempt['raw']))!r}"
+    odd = f", odd: {', '.join(attempt['anomalies'])}" if attempt["anomalies"] else ""
+    return f"{status}{lost}{attempt['reason']} ({attempt['confidence']} confidence{native}{odd})"
+
+
+def _measured(attempt: Plain) -> str:
+    usage = attempt["usage"] or {}
+    parts = [
+        f"{attempt['text_chars']} characters of text",
+        f"{attempt['reasoning_chars']} of reasoning" if attempt["reasoning_chars"] else "",
+        f"calls: {', '.join(attempt['calls'])}" if attempt["calls"] else "",
+        f"{usage['output_tokens']} output tokens" if usage.get("output_tokens") is not None else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _facts(request: Plain) -> str:
+    words = {True: "yes", False: "no"}
+    return ", ".join(
+        name.replace("_", " ") + ("" if value is True else f" {words.get(value, value)}")
+        for name, value in request.items()
+    )
+
+
+def _follows(following: Plain) -> str:
+    if following["do"] == "send":
+        return f"Tenuto sends another request ({following['rung']})."
+    shown = f"; the caller sees {following['shown']}" if following["shown"] else ""
+    advice = f" {following['advice']}" if following["advice"] else ""
+    reason = following["reason"].replace("_", " ")
+    return f"The turn ends {following['status']} ({reason}){shown}.{advice}"
+
+
+def _marked(content: Plain) -> str:
+    """The text with its seams, and nothing in it that a terminal would obey."""
+    text, begin, parts = content["text"], 0, []
+    for seam in content["seams"]:
+        parts.append(text[begin:seam])
+        begin = seam
+    parts.append(text[begin:])
+    return _SEAM.join("".join(_visible(c) for c in part) for part in parts)
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or character in "\n\t":
+        return character
+    return character.encode("unicode_escape").decode()
+
+
+def _print_summary(told: list[Plain]) -> None:
+    print_table(
+        ("file", "kind", "attempts", "last stop", "outcome", "then"),
+        (
+            (
+                printable(one["file"], 200),
+                one["kind"],
+                str(len(one["attempts"])),
+                one["attempts"][-1]["reason"],
+                one["attempts"][-1]["outcome"] or "–",
+                _then(one["next"]),
+            )
+            for one in told
+        ),
+    )
+
+
+def _then(following: Plain) -> str:
+    if following["do"] == "send":
+        return str(following["rung"])
+    return f"{following['status']}: {following['reason']}"

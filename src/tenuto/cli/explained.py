@@ -1,0 +1,420 @@
+"""Why recorded attempts ended, and what follows from it: the same machine as in a live turn.
+
+Theory of operation
+-------------------
+A capture holds the request and the responses, so the turn is run once more: the pipe itself,
+driven with what was recorded, tells by its events and commands what it decides. When it asks for a
+request that was never answered, or for another one than was sent, the bytes of that request say
+what would be different. An answer without its request goes through `classify` and `step` alone,
+with the facts that it shows by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from tenuto.cli.recorded import Capture, Exchange, NotRecorded, read_capture, unpacked
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendContent,
+    AppendFailedCalls,
+    AppendUser,
+    DropConstraint,
+    DropKeys,
+    Edit,
+    Finish,
+    FreeToolChoice,
+    LowerReasoning,
+    SetOutputBudget,
+)
+from tenuto.core.advice import ADVICE
+from tenuto.core.events import Event
+from tenuto.core.machine import step
+from tenuto.core.outcome import classify
+from tenuto.core.policy import Policy
+from tenuto.core.response import Response
+from tenuto.core.runaway import is_runaway
+from tenuto.core.stop import Stop, StopReason, printable
+from tenuto.core.view import Facts, State
+from tenuto.detection import recognize
+from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
+from tenuto.relay.ending import ends_in_error
+from tenuto.relay.engine import Engine
+from tenuto.relay.usage import output_tokens
+from tenuto.wire.base import RequestFacts, Wire
+from tenuto.wire.json import decode_object
+from tenuto.wire.registry import WIRES
+from tenuto.wire.sse import SseDecoder, looks_like_events
+
+Plain = dict[str, Any]
+_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+
+
+def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy]) -> Plain:
+    """What there is to say about a file, as plain values; content stands under `content` only.
+
+    Args:
+        content: the bytes of the file.
+        policy: the policy that was asked for; None: a capture's own, else the one in force.
+        in_force: gives that one.
+
+    Raises:
+        NotRecorded: the file holds nothing that can be explained.
+    """
+    content = unpacked(content)
+    capture = read_capture(content)
+    if capture is not None:
+        told = _Turn(capture, policy or capture.policy).told()
+        return told | {"policy": "given" if policy else "recorded"}
+    told = _answer(content, policy or in_force())
+    return told | {"policy": "given" if policy else "in force"}
+
+
+# --- an answer without its request --------------------------------------------------------------
+
+
+def _answer(content: bytes, policy: Policy) -> Plain:
+    response, wire = recognize(content)
+    document = content.lstrip(_SPACE_AND_BOM)[:1] in (b"{", b"[")
+    if wire is None and not _breaks_off_at_once(content):
+        known = ", ".join(WIRES.all())
+        raise NotRecorded(
+            f"it is no capture, and no body or stream of a wire that is known ({known})"
+        )
+    facts = Facts(
+        said=response.text,
+        new_chars=len(response.text),
+        runaway=is_runaway(response.text),
+        output_tokens=output_tokens(response, None),
+        input_tokens=response.usage.input_tokens if response.usage else None,
+        tools=bool(response.calls),
+        http_error=document and response.fault is not None,
+    )
+    _, action = step(State(), response, facts, replace(policy, decide=None), 0.0)
+    if isinstance(action, Finish):
+        as_it_came = facts.http_error and not facts.said.strip()
+        shown = "the error as it came" if as_it_came else _shown(action, wire, policy)
+        follows = _end(action.status, action.reason, shown)
+    else:
+        changes = [word for edit in action.edits for word in _edit(edit)]
+        follows = {"do": "send", "rung": action.rung, "changes": changes}
+    told = _stop(response.stop) | _size(response)
+    attempt = {"number": 1, **told, "outcome": classify(response).value, "rung": action.rung}
+    return {
+        "kind": "body" if document else "stream",
+        "wire": wire.name if wire else None,
+        "request": None,
+        "attempts": [attempt],
+        "next": follows,
+        "content": {"text": response.text, "seams": []},
+    }
+
+
+def _breaks_off_at_once(content: bytes) -> bool:
+    """Whether it is half a document, or a stream without one whole event: no wire can know it."""
+    if looks_like_events(content):
+        return not any(event.data for event in SseDecoder().feed(content))
+    document = content.lstrip(_SPACE_AND_BOM)
+    parts = (document, document.partition(b"\n")[0])  # a document, or one on each line
+    return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
+
+
+def _shown(finish: Finish, wire: Wire | None, policy: Policy) -> str:
+    if finish.status == "complete" or wire is None:
+        return "the answer as it came" if finish.status == "complete" else ""
+    shown = wire.shown[finish.shown]
+    if ends_in_error(finish, shown, policy):
+        return f"an error, {shown.error or finish.reason}"
+    notice = " and a line that says so" if policy.on_incomplete == "notice" else ""
+    if shown.received or finish.as_received:
+        return f"the text that came with its own stop{notice}"
+    return f"the text that came with the stop {shown.native!r}{notice}"
+
+
+def _edit(edit: Edit) -> Iterator[str]:
+    match edit:
+        case AppendAssistant(_, prefill):
+            yield (
+                "the text so far is the beginning of the model's own answer"
+                if prefill
+                else "the text so far is an assistant message"
+            )
+        case AppendUser():
+            yield "a user message with a hint follows"
+        case AppendContent():
+            yield "what the model has said is sent back verbatim"
+        case AppendFailedCalls(_, calls):
+            yield f"the {len(calls)} call(s) are answered as failed"
+        case SetOutputBudget(tokens):
+            yield f"the output limit is {tokens} tokens"
+        case LowerReasoning():
+            yield "less reasoning is asked for"
+        case DropConstraint():
+            yield "the output constraint is lifted, where there is one"
+        case DropKeys(keys):
+            yield f"left out: {', '.join(map(printable, keys))}"
+        case FreeToolChoice():
+            yield "the tool choice is free"
+
+
+# --- a turn that was captured -------------------------------------------------------------------
+
+
+@dataclass
+class _Turn:
+    """A captured turn, run once more.
+
+    Attributes:
+        capture, policy: what is run, and under which policy.
+        events: what the pipe told.
+        requests: the bodies that it asked to send.
+        note: how this run differs from what was recorded, "" where it does not.
+    """
+
+    capture: Capture
+    policy: Policy
+    events: list[Event] = field(default_factory=list)
+    requests: list[bytes] = field(default_factory=list)
+    note: str = ""
+    written: list[bytes] = field(default_factory=list)
+    head: Head | None = None
+    raised: str = ""
+
+    def told(self) -> Plain:
+        """The story as plain values."""
+        capture = self.capture
+        facts = self._facts()
+        runs = facts is not None and all(e.body is not None for e in capture.exchanges)
+        if runs:
+            self._run()
+        else:
+            self.note = "not all bytes are in the file, so this is what was recorded"
+        attempts = [self._attempt(n, e) for n, e in enumerate(capture.exchanges) if self._met(n)]
+        return {
+            "kind": "capture",
+            "wire": capture.wire,
+            "provider": capture.provider,
+            "model": capture.model,
+            "request": facts
+            and {k: v for k, v in asdict(facts).items() if v or (v == 0 and v is not False)},
+            "attempts": attempts,
+            "next": self._next(),
+            "note": self.note,
+            "content": self._content(),
+        }
+
+    def _facts(self) -> RequestFacts | None:
+        wire, request = WIRES.find(self.capture.wire), self.capture.request
+        parsed = (
+            wire
+            and request
+            and wire.request(request.body, self.policy.probe_max_tokens, urlsplit(request.url).path)
+        )
+        return parsed.facts if parsed else None
+
+    def _run(self) -> None:
+        request = self.capture.request
+        engine = Engine(replace(self.policy, capture=None), self.events.append)
+        run = engine.begin(request) if request else None
+        if run is None:
+            self.note = "its URL is that of no wire that is known, so this is what was recorded"
+            return
+        reply: Reply = None
+        unread: list[bytes | Lost] = []
+        try:
+            while (command := run.send(reply)) is not None:
+                reply = None
+                match command:
+                    case Transmit():
+                        if not self._goes_on(command):
+                            return
+                        exchange = self.capture.exchanges[len(self.requests) - 1]
+                        reply = exchange.head or exchange.lost
+                        lost = (exchange.lost,) if exchange.head and exchange.lost else ()
+                        unread = [piece for piece in (exchange.body or b"", *lost) if piece]
+                    case Read():
+                        reply = unread.pop(0) if unread else b""
+                    case Open(head):
+                        self.head = head
+                    case Write(data):
+                        self.written.append(data)
+                    case Reraise(error):
+                        self.raised = str(error)
+        except StopIteration:
+            if len(self.requests) < len(self.capture.exchanges):
+                self.note = "when it was recorded, the turn went on"
+        finally:
+            heard = len(self.events)
+            run.close()
+            del self.events[heard:]  # that nobody answers here is no caller going away
+
+    def _goes_on(self, command: Transmit) -> bool:
+        """Whether the request that the pipe wants to send is the one that was answered next."""
+        number = len(self.requests)
+        self.requests.append(command.body)
+        if number == len(self.capture.exchanges):
+            if self.capture.report:
+                self.note = "when it was recorded, the turn ended here"
+            return False
+        before = self.capture.exchanges[number - 1].report.get("rung") if number else None
+        now = self._observed(number - 1).get("rung") if number else None
+        if before != now:
+            self.note = (
+                f"when it was recorded, the next rung was {before!r}"
+                if before
+                else ("when it was recorded, the turn ended here")
+            )
+        return before == now
+
+    def _of(self, name: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.events if event.name == name]
+
+    def _observed(self, number: int) -> dict[str, Any]:
+        observed = self._of("stop_reason_observed")
+        recorded = self.capture.exchanges[number].report
+        return observed[number] if number < len(observed) else recorded if not self.requests else {}
+
+    def _met(self, number: int) -> bool:
+        return not self.requests or number < min(len(self.requests), len(self.capture.exchanges))
+
+    def _attempt(self, number: int, exchange: Exchange) -> Plain:
+        response, _ = recognize(exchange.body or b"", wire=self.capture.wire)
+        told: Plain = {
+            "number": number + 1,
+            "status": exchange.head.status if exchange.head else None,
+        }
+        told["lost"] = exchange.lost.kind.value if exchange.lost else None
+        observed = self._observed(number)
+        keys = ("reason", "raw", "detail", "confidence", "anomalies", "outcome", "rung")
+        told |= _stop(response.stop) | _size(response)
+        told |= {key: observed[key] for key in keys if key in observed}
+        told.setdefault("outcome", None)
+        told.setdefault("rung", "")
+        told["message"] = _message(observed) or told["message"]
+        if number + 1 < len(self.requests):
+            told["changes"] = changes(self.requests[0], self.requests[number + 1])
+        return told
+
+    def _next(self) -> Plain:
+        ended = self._of("turn_ended")
+        report = ended[-1] if ended else self.capture.report if not self.requests else None
+        if report:
+            return _end(report["status"], report["reason"], self._seen())
+        if self.raised or self.written or not self.requests:
+            return _end("failed" if self.raised else "complete", "passed_on_unread", self._seen())
+        last = self._observed(len(self.requests) - 2)
+        wanted = changes(self.requests[0], self.requests[-1])
+        return {"do": "send", "rung": last.get("rung", ""), "changes": wanted}
+
+    def _seen(self) -> str:
+        """What the caller sees, from the bytes that it would be given."""
+        if self.raised:
+            return f"the exception of its own transport, {printable(self.raised)}"
+        if self.head is None:
+            return ""
+        data = b"".join(self.written)
+        same = (n for n, e in enumerate(self.capture.exchanges, 1) if e.body == data)
+        number = next(same, None)
+        if number is not None:
+            return f"attempt {number} as it came"
+        stop = recognize(data, wire=self.capture.wire)[0].stop
+        if self.head.status >= 400 or stop.reason.value == "error":
+            return f"an error, {printable(stop.raw or stop.reason.value)}"
+        native = f"the stop {printable(stop.raw)!r}" if stop.raw is not None else "no stop"
+        return f"one answer out of {len(self.requests)} attempts, with {native}"
+
+    def _content(self) -> Plain:
+        text = recognize(b"".join(self.written), wire=self.capture.wire)[0].text
+        if not text:
+            text = recognize(self.capture.exchanges[-1].body or b"", wire=self.capture.wire)[0].text
+        seams = [d["output_chars"] for d in self._of("continuation_attempt")]
+        return {"text": text, "seams": [seam for seam in seams if seam < len(text)]}
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _stop(stop: Stop) -> Plain:
+    return {
+        "reason": stop.reason.value,
+        "raw": stop.raw,
+        "field": stop.field,
+        "detail": stop.detail,
+        "confidence": stop.confidence.value,
+        "anomalies": list(stop.anomalies),
+        "message": stop.message,
+    }
+
+
+def _size(response: Response) -> Plain:
+    return {
+        "text_chars": len(response.text),
+        "reasoning_chars": len(response.reasoning),
+        "calls": [call.finding.value for call in response.calls],
+        "usage": response.usage and asdict(response.usage),
+    }
+
+
+def _message(observed: dict[str, Any]) -> str:
+    try:
+        return Stop(StopReason(observed["reason"]), detail=observed.get("detail")).message
+    except (KeyError, ValueError):
+        return ""
+
+
+def _end(status: str, reason: str, shown: str) -> Plain:
+    advice = ADVICE.get(reason, "")
+    return {"do": "end", "status": str(status), "reason": reason, "shown": shown, "advice": advice}
+
+
+_WORD = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+_LONGEST_PATH = 4
+
+
+def changes(before: bytes, after: bytes) -> list[str]:
+    """How a request differs from the caller's own, in words and without its content.
+
+    >>> changes(b'{"n": 1, "messages": [{}]}', b'{"n": 2, "messages": [{}, {"role": "user"}]}')
+    ['n: 1 → 2', 'messages: 1 more at the end (user)']
+    """
+    try:
+        old, new = json.loads(before), json.loads(after)
+    except ValueError:
+        return [] if before == after else ["other bytes"]
+    return list(_differences("", old, new)) or ["nothing: it is sent again as it was"]
+
+
+def _differences(path: str, old: Any, new: Any) -> Iterator[str]:
+    if old == new:
+        return
+    if isinstance(old, dict) and isinstance(new, dict) and path.count(".") < _LONGEST_PATH:
+        for key in dict.fromkeys((*old, *new)):
+            inner = f"{path}.{key}" if path else str(key)
+            if key not in new:
+                yield f"{inner}: left out"
+            elif key not in old:
+                yield f"{inner}: {_brief(new[key])}, which was not there"
+            else:
+                yield from _differences(inner, old[key], new[key])
+    elif isinstance(old, list) and isinstance(new, list) and new[: len(old)] == old:
+        roles = [
+            str(row["role"]) for row in new[len(old) :] if isinstance(row, dict) and "role" in row
+        ]
+        names = f" ({', '.join(map(printable, roles))})" if roles else ""
+        yield f"{path}: {len(new) - len(old)} more at the end{names}"
+    else:
+        yield f"{path}: {_brief(old)} → {_brief(new)}"
+
+
+def _brief(value: object) -> str:
+    """A value where it cannot be content: numbers, switches, single words."""
+    if isinstance(value, str):
+        return value if _WORD.fullmatch(value) else "a text"
+    if isinstance(value, list):
+        return f"{len(value)} rows"
+    return "an object" if isinstance(value, dict) else json.dumps(value)

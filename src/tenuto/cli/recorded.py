@@ -1,0 +1,139 @@
+"""What `tenuto explain` reads: captures, and bodies or streams as they were received."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass, field
+from typing import Any
+
+from tenuto.core.errors import PolicyError
+from tenuto.core.fault import FaultKind
+from tenuto.core.policy import Policy
+from tenuto.relay.capture import FORMAT
+from tenuto.relay.commands import Head, Headers, Lost, Request, encoded
+
+UNPACKED_MAX_BYTES = 268_435_456
+"""A file that unpacks to more is not read."""
+
+
+class NotRecorded(Exception):
+    """A file holds nothing that can be explained; the message says why, for a person."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One attempt as a capture tells it.
+
+    Attributes:
+        head: the response's; None: none came.
+        body: its bytes, decoded; None where they are not whole in the file.
+        lost: how its connection broke, None where it did not.
+        report: what was decided, {} where nothing was.
+    """
+
+    head: Head | None
+    body: bytes | None
+    lost: Lost | None
+    report: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """A capture file. `request`: the first one as it left, None where its body is not whole."""
+
+    wire: str
+    provider: str
+    model: str
+    policy: Policy
+    request: Request | None
+    exchanges: tuple[Exchange, ...]
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def unpacked(content: bytes) -> bytes:
+    """The bytes of a file, gunzipped where they are packed.
+
+    Raises:
+        NotRecorded: they cannot be unpacked."""
+    if content[:2] != b"\x1f\x8b":
+        return content
+    decoder = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    try:
+        plain = decoder.decompress(content, UNPACKED_MAX_BYTES)
+    except zlib.error as error:
+        raise NotRecorded(f"it cannot be unpacked: {error}") from None
+    if decoder.unconsumed_tail:
+        raise NotRecorded(f"it unpacks to more than {UNPACKED_MAX_BYTES} bytes")
+    return plain
+
+
+def read_capture(content: bytes) -> Capture | None:
+    """The capture that bytes hold, None where they are something else.
+
+    Raises:
+        NotRecorded: a capture, but not one that this version can read."""
+    if b'"tenuto_capture"' not in content:
+        return None
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError):
+        raise NotRecorded("it is a part of a capture, not a whole one") from None
+    if not isinstance(value, dict) or "tenuto_capture" not in value:
+        return None
+    if value["tenuto_capture"] != FORMAT:
+        raise NotRecorded(f"it is a capture of format {value['tenuto_capture']}, not {FORMAT}")
+    try:
+        return _capture(value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        told = f": {error}" if isinstance(error, PolicyError) else ""
+        raise NotRecorded(f"it is a capture with a part that cannot be read{told}") from None
+
+
+def _capture(value: dict[str, Any]) -> Capture:
+    exchanges = tuple(_exchange(attempt) for attempt in value["attempts"])
+    if not exchanges:
+        raise NotRecorded("it is a capture without attempts")
+    policy = Policy().changed(value.get("policy") or {})
+    return Capture(
+        wire=str(value["wire"]),
+        provider=str(value.get("provider") or "unknown"),
+        model=str(value.get("model") or ""),
+        policy=policy,
+        request=_request(value["attempts"][0]["request"]),
+        exchanges=exchanges,
+        report=dict(value.get("report") or {}),
+    )
+
+
+def _request(value: dict[str, Any]) -> Request | None:
+    body = _body(value["body"])
+    headers = _headers(value["headers"])
+    return Request(str(value["method"]), str(value["url"]), headers, body) if body else None
+
+
+def _exchange(value: dict[str, Any]) -> Exchange:
+    response, lost = value.get("response"), value.get("lost")
+    # Bodies are kept decoded.
+    head = response and Head(int(response["status"]), _headers(response["headers"])).without(
+        b"content-encoding", b"content-length"
+    )
+    return Exchange(
+        head or None,
+        _body(response["body"]) if response else b"",
+        lost and Lost(FaultKind(lost["kind"]), ConnectionError(str(lost["error"]))),
+        dict(value.get("report") or {}),
+    )
+
+
+def _headers(value: list[list[str]]) -> Headers:
+    return encoded((str(name), str(text)) for name, text in value)
+
+
+def _body(value: dict[str, Any]) -> bytes | None:
+    if value.get("cut_bytes") or value.get("decoded_bytes_cut") or "omitted" in value:
+        return None
+    if "base64" in value:
+        return base64.b64decode(value["base64"])
+    return str(value["text"]).encode("utf-8", "surrogatepass")

@@ -1,0 +1,193 @@
+"""`register()`: providers and wires that are not in the tables, and the look-ups over both (N8).
+
+Theory of operation
+-------------------
+What ships and what is registered stand in one mapping each (`ROWS`, `WIRES`);
+what has the same name and version is replaced. Whatever was worked out from them before is
+forgotten by a count of the changes, so that a client that is wrapped already sees a registration
+with its next request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from tenuto.core.errors import RegistrationError
+from tenuto.core.outcome import Outcome
+from tenuto.core.stop import StopReason
+from tenuto.providers.table import ROWS, UNKNOWN, Overrides, Provider, by_url
+from tenuto.wire.base import Dialect, Wire
+from tenuto.wire.names import key_of
+from tenuto.wire.registry import WIRES, wire_for_path
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_HOST = re.compile(r"\.?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:[0-9]{1,5})?|[0-9a-f:]+")
+_DIALECT = {item.name: item.type for item in fields(Dialect) if item.name != "name"}
+_MEMBERS = [name for name in (*Wire.__annotations__, *vars(Wire)) if not name.startswith("_")]
+
+
+def register(
+    name: str | None = None,
+    *,
+    wire: str | Wire,
+    version: str = "",
+    hosts: Collection[str] = (),
+    server: str = "",
+    overrides: Mapping[str, str] | None = None,
+    **dialect: Any,
+) -> None:
+    """Make a provider or a wire known; from here on it is found by name, URL and shape.
+
+    One of the same name and version is replaced, those that ship included. Safe under threads; it
+    takes microseconds.
+
+    Args:
+        name: the provider's name; None: only the wire is registered.
+        wire: the name of the wire that the provider speaks, or a new wire as an object
+            (`tenuto.wire.base.Wire`), which is asked before those that ship.
+        version: tells several of one name apart; asked for as `name@version`.
+        hosts: the host names of its base URLs, with a port where only that port is meant; a leading
+            dot stands for any sub-domain.
+        server: the beginning of its `server` response header.
+        overrides: native stops that this provider means otherwise, each with the reason that it
+            stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
+            were cut. They hold for this provider alone.
+        dialect: what its form of the wire allows: the columns of docs/providers.md.
+
+    Raises:
+        RegistrationError: something is not allowed; the message says what is.
+
+    >>> register("halting", wire="openai-chat", overrides={"halt": "end_turn"})
+    >>> from tenuto import detect
+    >>> body = {"choices": [{"message": {"content": "Hi"}, "finish_reason": "halt"}]}
+    >>> detect(body, wire="halting").reason.value, detect(body).reason.value
+    ('end_turn', 'unknown')
+    """
+    _check_name("version", version, empty=True)
+    if name is None:
+        if isinstance(wire, str) or hosts or server or overrides or dialect:
+            raise RegistrationError(
+                "a provider needs a name; without one only a wire object can be"
+            )
+    else:
+        _check_name("name", name)
+    wire_name = wire if isinstance(wire, str) else _checked_wire(wire)
+    if isinstance(wire, str) and WIRES.find(wire) is None:
+        raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
+    row = None
+    if name is not None:
+        row = Provider(
+            _checked_dialect(name, dialect),
+            wire_name if isinstance(wire, str) else key_of(wire_name, version),
+            hosts=_checked_hosts(hosts),
+            server=_checked_server(server),
+            source="registered",
+            version=version,
+            overrides=_checked_overrides(overrides),
+        )
+    if not isinstance(wire, str):
+        WIRES.add(key_of(wire_name, version), wire)
+    if row is not None:
+        ROWS.add(key_of(row.dialect.name, version), row)
+
+
+def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
+    """What a name stands for: the wire that it names; the one that the provider of that name is
+    likely to speak; and that provider's overrides. Nothing of a name that is not known."""
+    if not isinstance(name, str):
+        return None, None, UNKNOWN.overrides
+    row = ROWS.find(name)
+    if row is not None:
+        return None, WIRES.find(row.wire), row.overrides
+    return WIRES.find(name), None, UNKNOWN.overrides
+
+
+def route(url: str) -> tuple[Wire | None, Provider, str]:
+    """What a URL is about: the wire, who is behind it, and the path. A client asks the same few
+    again and again."""
+    return _route(url, WIRES.changes + ROWS.changes)
+
+
+@lru_cache(maxsize=256)
+def _route(url: str, changes: int) -> tuple[Wire | None, Provider, str]:
+    path = urlsplit(url).path
+    wire = wire_for_path(path)
+    if wire is None:
+        return None, UNKNOWN, path
+    provider = by_url(url, wire.name)
+    own = WIRES.find(provider.wire)  # a version of the wire that only this provider speaks
+    return own if own is not None and own.is_request(path) else wire, provider, path
+
+
+# --- what is allowed ----------------------------------------------------------------------------
+
+
+def _check_name(what: str, value: object, *, empty: bool = False) -> None:
+    if value == "" and empty:
+        return
+    if not isinstance(value, str) or not _NAME.fullmatch(value) or value == UNKNOWN.dialect.name:
+        raise RegistrationError(
+            f"{what} is {value!r}, allowed are up to 64 letters, digits, dots, hyphens and low "
+            f"lines, but not {UNKNOWN.dialect.name!r}"
+        )
+
+
+def _checked_wire(wire: object) -> str:
+    missing = [member for member in _MEMBERS if not hasattr(wire, member)]
+    if missing:
+        given = type(wire).__name__
+        raise RegistrationError(f"wire is of type {given}, which lacks {', '.join(missing)}")
+    known = cast("Wire", wire)
+    _check_name("the wire's name", known.name)
+    unshown = [outcome.value for outcome in Outcome if outcome not in known.shown]
+    if unshown:
+        raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
+    return known.name
+
+
+def _checked_dialect(name: str, dialect: Mapping[str, Any]) -> Dialect:
+    default = Dialect()
+    for key, value in dialect.items():
+        if key not in _DIALECT:
+            raise RegistrationError(f"{key} is no field of a provider; {', '.join(_DIALECT)} are")
+        kind = type(getattr(default, key))
+        if not isinstance(value, kind):
+            raise RegistrationError(f"{key} is {value!r}, allowed is a {kind.__name__}")
+    return Dialect(name, **dialect)
+
+
+def _checked_hosts(hosts: object) -> tuple[str, ...]:
+    if isinstance(hosts, str) or not isinstance(hosts, Collection):
+        raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
+    for host in hosts:
+        if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
+            raise RegistrationError(f"{host!r} is no host name; it has neither scheme nor path")
+    return tuple(host.lower() for host in hosts)
+
+
+def _checked_server(server: object) -> str:
+    if not isinstance(server, str):
+        raise RegistrationError(f"server is {server!r}, allowed is a text")
+    return server.lower()
+
+
+def _checked_overrides(overrides: object) -> Overrides:
+    if overrides is None:
+        return UNKNOWN.overrides
+    if not isinstance(overrides, Mapping):
+        raise RegistrationError(f"overrides is {overrides!r}, allowed is a mapping")
+    checked: dict[str, StopReason] = {}
+    for native, reason in overrides.items():
+        if not isinstance(native, str) or not native.strip():
+            raise RegistrationError(f"{native!r} in overrides is no native stop")
+        if reason not in tuple(StopReason):
+            words = ", ".join(StopReason)
+            raise RegistrationError(f"{native!r} stands for {reason!r}, allowed is one of {words}")
+        checked[native.strip().lower()] = StopReason(reason)
+    return MappingProxyType(checked)

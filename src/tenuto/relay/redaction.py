@@ -1,0 +1,180 @@
+"""Taking secrets out of what is written down (P8b, N10).
+
+Tables: headers by name, query parameters and members of JSON by name, and texts by their look.
+Beside them, what a request carries as a secret is taken out wherever it occurs again, whatever it
+looks like. In doubt too much is taken out. What no table can see is a key that a model spells out
+piece by piece over the events of a stream.
+
+The patterns begin at few places and repeat within bounds, so that a large body takes linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote
+
+REMOVED = "[removed]"
+
+SECRET_HEADERS = frozenset(
+    {
+        "authorization",
+        "proxy-authorization",
+        "x-api-key",
+        "api-key",
+        "x-goog-api-key",
+        "x-goog-iam-authorization-token",
+        "x-amz-security-token",
+        "x-amz-signature",
+        "x-auth-token",
+        "ocp-apim-subscription-key",
+        "cookie",
+        "set-cookie",
+        "cf-access-client-secret",
+    }
+)
+"""Headers whose values are never written down, in small letters."""
+
+_SECRET_WORD = re.compile(
+    r"(?:^|[-_])(?:key|apikey|token|secret|cookie|auth|authorization|signature|credentials?|password)"
+    r"(?:$|[-_])"
+)
+_HARMLESS_HEADERS = frozenset({"idempotency-key"})
+"""Headers with a secret word in their name that tell an attempt from the one before."""
+
+SECRET_PARAMETERS = (
+    "key",
+    "api[-_]?key",
+    "(?:access|id|refresh|session|security)?[-_]?token",
+    "sig",
+    "signature",
+    "secret",
+    "password",
+    "code",
+    "x-(?:amz|goog)-[a-z-]+",
+)
+"""Parameters of a URL's query, as patterns without case."""
+
+SECRET_MEMBERS = (
+    "api[-_]?key",
+    "authorization",
+    "(?:access|auth|bearer|refresh|session|security)[-_]?token",
+    "(?:client|aws)?[-_]?secret(?:[-_]?access)?(?:[-_]?key)?",
+    "password",
+    "private[-_]?key",
+)
+"""Members of JSON whose text is a secret, as patterns without case."""
+
+SECRET_LOOKS = {
+    "sk-": r"sk-[A-Za-z0-9_-]{8,}",
+    "AIza": r"AIza[A-Za-z0-9_-]{20,}",
+    "AKIA": r"AKIA[A-Z0-9]{12,}",
+    "ASIA": r"ASIA[A-Z0-9]{12,}",
+    **{
+        begin: begin + r"[A-Za-z0-9_-]{16,}"
+        for begin in ("gsk_", "hf_", "r8_", "fw_", "tgp_v1_", "xai-", "pplx-", "nvapi-", "csk-")
+    },
+    **{
+        begin: begin + r"[A-Za-z0-9_-]{16,}"
+        for begin in ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-", "xoxb-")
+    },
+    "ya29.": r"ya29\.[A-Za-z0-9._-]{8,}",
+    "eyJ": r"(?<![_-])eyJ[A-Za-z0-9_-]{8,4096}\.[A-Za-z0-9_-]{8,4096}(?:\.[A-Za-z0-9_-]*)?",
+}
+"""What keys of the well-known services look like, and JSON web tokens, each by its beginning."""
+
+_REPLACED: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    (
+        "PRIVATE KEY",
+        re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END|\Z)", re.DOTALL),
+        REMOVED,
+    ),
+    *(
+        (
+            word,
+            re.compile(rf"\b{word}(\s+)[A-Za-z0-9._~+/=-]{{8,}}", re.IGNORECASE),
+            rf"{word}\1{REMOVED}",
+        )
+        for word in ("Bearer", "Basic")
+    ),
+    *(
+        (begin, re.compile(rf"(?<![A-Za-z0-9]){look}"), REMOVED)
+        for begin, look in SECRET_LOOKS.items()
+    ),
+    (
+        "=",
+        re.compile(rf"([?&](?:{'|'.join(SECRET_PARAMETERS)})=)[^&#\s\"'\\]+", re.IGNORECASE),
+        rf"\1{REMOVED}",
+    ),
+    ("://", re.compile(r"\b(\w{1,20}://)[^/?#@\s\"'\\]{1,512}@"), rf"\1{REMOVED}@"),
+    (
+        # Also inside a text that is JSON itself, where each quote stands behind a backslash.
+        '"',
+        re.compile(
+            rf'("(?:{"|".join(SECRET_MEMBERS)})\\{{0,8}}"\s*:\s*\\{{0,8}}")(?:\\{{1,8}}/|[^"\\])+',
+            re.IGNORECASE,
+        ),
+        rf"\1{REMOVED}",
+    ),
+)
+"""A pattern is only tried where the text beside it occurs, without case: most do in no body."""
+
+_LEAST_CHARS = 8
+"""Shorter secrets of a request are not looked for elsewhere: they may be any word."""
+
+
+def is_secret_header(name: str) -> bool:
+    """Whether a header's value is never written down.
+
+    >>> is_secret_header("X-Api-Key"), is_secret_header("x-ratelimit-remaining-tokens")
+    (True, False)
+    """
+    name = name.lower()
+    if name in _HARMLESS_HEADERS:
+        return False
+    return name in SECRET_HEADERS or bool(_SECRET_WORD.search(name))
+
+
+class Redaction:
+    """Takes secrets out of the texts of one turn.
+
+    Args:
+        url, headers: those of its request, whose own secrets are looked for everywhere.
+
+    >>> redaction = Redaction("https://host/v1?key=abc", [("X-Api-Key", "0123-4567-89")])
+    >>> redaction.text("No such key: 0123-4567-89")
+    'No such key: [removed]'
+    >>> redaction.text("https://host/v1?key=abc&alt=sse")
+    'https://host/v1?key=[removed]&alt=sse'
+    >>> redaction.headers([("X-Api-Key", "0123-4567-89"), ("Accept", "*/*")])
+    [['X-Api-Key', '[removed]'], ['Accept', '*/*']]
+    """
+
+    def __init__(self, url: str, headers: Iterable[tuple[str, str]]) -> None:
+        found: set[str] = set()
+        for name, value in headers:
+            if is_secret_header(name):
+                found.update((value, value.rpartition(" ")[2]))
+        parameter = re.compile(rf"[?&](?:{'|'.join(SECRET_PARAMETERS)})=([^&#]+)", re.IGNORECASE)
+        for value in parameter.findall(url):
+            found.update((value, unquote(value)))
+        # The longest first: what holds another one would be left in half.
+        own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)
+        self._own = re.compile("|".join(map(re.escape, own))) if own else None
+
+    def text(self, text: str) -> str:
+        """The text without secrets."""
+        if self._own is not None:
+            text = self._own.sub(REMOVED, text)
+        lowered = text.lower()
+        for word, pattern, put in _REPLACED:
+            if word.lower() in lowered:
+                text = pattern.sub(put, text)
+        return text
+
+    def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
+        """Headers as pairs, without secrets."""
+        return [
+            [name, REMOVED if is_secret_header(name) else self.text(value)]
+            for name, value in headers
+        ]

@@ -1,0 +1,298 @@
+"""`register()`: providers and wires at run time, as those who detect and those who ask meet them."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import tenuto
+from tenuto import RegistrationError, StreamDetector, detect, register
+from tenuto.core.events import Event
+from tenuto.core.policy import Policy
+from tenuto.core.stop import StopReason
+from tenuto.providers import registry
+from tenuto.providers.table import PROVIDERS, ROWS
+from tenuto.relay.commands import Head, Request
+from tenuto.relay.drive import Drive
+from tenuto.relay.engine import Engine
+from tenuto.relay.scripted import Script, Scripted
+from tenuto.wire.openai_chat import OpenAIChat
+from tenuto.wire.registry import WIRES, wires
+
+LOCAL = "http://gpu.lab:8000/v1/chat/completions"
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    """What a test registers is gone after it."""
+    before = [(names, names.all()) for names in (ROWS, WIRES)]
+    yield
+    for names, known in before:
+        names._all = known
+        names.changes += 1
+
+
+def body(text: str = "Hello", finish: str | None = "stop") -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+    return json.dumps({"choices": [choice | {"finish_reason": finish}]}).encode()
+
+
+def stream(text: str, finish: str) -> bytes:
+    deltas: list[dict[str, Any]] = [{"delta": {"content": text}, "finish_reason": None}]
+    deltas.append({"delta": {}, "finish_reason": finish})
+    events = (json.dumps({"id": "c", "choices": [{"index": 0, **delta}]}) for delta in deltas)
+    return b"".join(b"data: %s\n\n" % event.encode() for event in events) + b"data: [DONE]\n\n"
+
+
+class Vendor(OpenAIChat):
+    """A wire of its own: the one that ships, in an envelope `{"answer": …}`."""
+
+    name = "vendor"
+
+    def looks_like(self, value: dict[str, Any]) -> bool:
+        return isinstance(value.get("answer"), dict)
+
+    def is_request(self, path: str) -> bool:
+        return path.endswith("/vendor")
+
+    @staticmethod
+    def parse_object(value: object, *, event: bool) -> Any:
+        inner = value.get("answer") if isinstance(value, dict) else None
+        return OpenAIChat.parse_object(inner, event=event)
+
+
+def ask(engine: Engine, url: str, script: Script, *, streams: bool = False) -> bytes:
+    row = {"role": "user", "content": "Hi"}
+    asked = json.dumps({"model": "m", "messages": [row], "stream": streams}).encode()
+    run = engine.begin(Request("POST", url, (), asked))
+    assert run is not None
+    head, *pieces = Drive(run, script.connect).pieces()
+    assert isinstance(head, Head)
+    return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+
+
+# --- by name and version ------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    "name", ["openai-chat", "deepseek", "openai", "deepseek@7", None, "nobody"]
+)
+def test_a_wire_a_provider_a_version_and_nobody_at_all_give_the_same_stop(name) -> None:
+    assert detect(body(finish="length"), wire=name).reason is StopReason.MAX_TOKENS
+    detector = StreamDetector(name)
+    detector.feed(stream("Hi", "length"))
+    assert detector.finalize() == detect(stream("Hi", "length"))
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize("name", [7, b"openai", ["openai"], "", "@", "@2", "\x00"])
+def test_what_is_no_name_is_found_from_the_shape_and_does_not_raise(name) -> None:
+    assert detect(body(finish="length"), wire=name).reason is StopReason.MAX_TOKENS
+    assert StreamDetector(name).feed(body()).terminal is False
+
+
+@pytest.mark.behaviour("N8")
+def test_each_version_has_its_own_row_and_another_version_the_newest() -> None:
+    register("acme", wire="openai-chat", version="1", overrides={"cut": "max_tokens"})
+    register("acme", wire="openai-chat", version="2", overrides={"cut": "refusal"})
+    told = {
+        name: detect(body(finish="cut"), wire=name).reason
+        for name in ("acme@1", "acme@2", "acme", "acme@3", "acmé")
+    }
+    assert told == {
+        "acme@1": StopReason.MAX_TOKENS,
+        "acme@2": StopReason.REFUSAL,
+        "acme": StopReason.REFUSAL,
+        "acme@3": StopReason.REFUSAL,
+        "acmé": StopReason.UNKNOWN,
+    }
+    register("acme", wire="openai-chat")
+    assert detect(body(finish="cut"), wire="acme@3").reason is StopReason.UNKNOWN
+    assert detect(body(finish="cut"), wire="acme@1").reason is StopReason.MAX_TOKENS
+
+
+@pytest.mark.behaviour("N8")
+def test_a_wire_object_is_found_by_name_by_shape_and_by_path() -> None:
+    given = {"answer": json.loads(body(finish="length"))}
+    assert detect(given).reason is StopReason.UNKNOWN
+    register(wire=Vendor())
+    assert detect(given).reason is StopReason.MAX_TOKENS
+    assert detect(given, wire="vendor").reason is StopReason.MAX_TOKENS
+    assert detect(body(finish="length")).reason is StopReason.MAX_TOKENS
+    assert registry.route("https://x.example/vendor")[0] is WIRES.find("vendor")
+
+
+@pytest.mark.behaviour("N8")
+def test_a_name_that_is_taken_is_replaced_and_that_of_a_provider_does_not_narrow_its_wires() -> (
+    None
+):
+    class Later(Vendor):
+        """The same name again."""
+
+    register(wire=Vendor())
+    register("acme", wire=Later(), hosts=["acme.example"])
+    assert isinstance(wires()["vendor"], Later)
+    assert list(wires()).count("vendor") == 1
+    # This provider may well speak another wire that is known.
+    assert detect(body(finish="length"), wire="acme").reason is StopReason.MAX_TOKENS
+    assert detect({"answer": json.loads(body())}, wire="acme").reason is StopReason.END_TURN
+    register("openai", wire="openai-chat", hosts=["proxy.example"])
+    assert registry.route("https://api.openai.com/v1/chat/completions")[1].dialect.name == "unknown"
+    assert registry.route("https://proxy.example/v1/chat/completions")[1].dialect.name == "openai"
+
+
+@pytest.mark.behaviour("N8")
+def test_a_provider_is_recognized_by_host_port_sub_domain_and_server() -> None:
+    register("one", wire="openai-chat", hosts=["Acme.example", ".acme.example"])
+    register("two", wire="openai-chat", hosts=["localhost:8000"])
+    register("three", wire="openai-chat", server="Three/", prefill=True)
+    urls = {
+        "https://acme.example/v1": "one",
+        "https://eu.ACME.example:443/v1": "one",
+        "https://notacme.example/v1": "unknown",
+        "http://user:key@localhost:8000/v1": "two",
+        "http://localhost:8001/v1": "unknown",
+        "https://api.deepseek.com/v1": "deepseek",
+    }
+    assert {url: registry.route(url)[1].dialect.name for url in urls} == urls
+    assert tenuto.providers.table.by_server("three/1.2").dialect.prefill is True
+
+
+# --- at run time --------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N8", "N11")
+@pytest.mark.parametrize("streams", [False, True])
+def test_a_client_that_asks_already_sees_a_registration_with_its_next_request(streams) -> None:
+    events: list[Event] = []
+    engine = Engine(Policy(), events.append)
+
+    def once() -> tuple[int, bytes]:
+        make = stream if streams else body
+        answers = (make("Half of", "stop"), make(" it.", "length"), make(" All.", "eos"))
+        form = Scripted.stream if streams else Scripted.body
+        script = Script(*map(form, answers))
+        return len(
+            (answer := ask(engine, LOCAL, script, streams=streams)) and script.transmitted
+        ), answer
+
+    assert once()[0] == 1
+    register("lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={" Stop ": "max_tokens"})
+    attempts, answer = once()
+    assert attempts == 3
+    assert detect(answer).reason is StopReason.END_TURN
+    assert {e.provider for e in events} == {"unknown", "lab"}
+    seen = [e.data for e in events if e.name == "stop_reason_observed"]
+    assert [(d["reason"], d["raw"], d["anomalies"]) for d in seen] == [
+        ("end_turn", "stop", []),
+        ("max_tokens", "stop", ["stop_overridden"]),
+        ("max_tokens", "length", []),
+        ("end_turn", "eos", []),
+    ]
+
+
+@pytest.mark.behaviour("N11")
+def test_a_turn_that_an_override_leaves_unfinished_shows_what_was_meant() -> None:
+    register("lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={"stop": "max_tokens"})
+    policy = Policy(continuation_max_attempts=0)
+    answer = ask(Engine(policy), LOCAL, Script(Scripted.body(body("Half", "stop"))))
+    assert json.loads(answer)["choices"][0]["finish_reason"] == "length"
+
+
+@pytest.mark.behaviour("N11")
+def test_no_row_that_ships_has_an_override_and_other_hosts_are_not_touched() -> None:
+    assert not any(row.overrides for row in PROVIDERS)
+    register("lab", wire="openai-chat", hosts=["gpu.lab"], overrides={"stop": "max_tokens"})
+    for name in (None, "openai", "openai-chat", "nobody"):
+        assert detect(body(), wire=name).reason is StopReason.END_TURN
+    untouched = body("Whole.")
+    assert ask(Engine(Policy()), LOCAL.replace("lab", "zoo"), Script(Scripted.body(untouched))) == (
+        untouched
+    )
+
+
+@pytest.mark.behaviour("N8")
+def test_many_threads_may_register_and_look_up_at_once() -> None:
+    errors: list[BaseException] = []
+    barrier = threading.Barrier(8)
+
+    def work(number: int) -> None:
+        try:
+            barrier.wait()
+            for n in range(50):
+                host = f"h{number}-{n}.example"
+                register(f"p{number}-{n}", wire="openai-chat", hosts=[host])
+                found = registry.route(f"https://{host}/v1/chat/completions")
+                assert found[1].dialect.name == f"p{number}-{n}"
+                assert detect(body(), wire=f"p{number}-{n}").reason is StopReason.END_TURN
+        except BaseException as error:  # noqa: BLE001 - told by the main thread
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert len(ROWS.all()) >= 400 + len(PROVIDERS)
+
+
+# --- what is not allowed ------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"name": "", "wire": "openai-chat"}, "name is ''"),
+        ({"name": "a@b", "wire": "openai-chat"}, "name is 'a@b'"),
+        ({"name": "a\nb", "wire": "openai-chat"}, r"name is 'a\nb'"),
+        ({"name": "unknown", "wire": "openai-chat"}, "name is 'unknown'"),
+        ({"name": 3, "wire": "openai-chat"}, "name is 3"),
+        ({"name": "a", "wire": "openai-chat", "version": "1@2"}, "version is '1@2'"),
+        ({"wire": "openai-chat"}, "a provider needs a name"),
+        ({"wire": Vendor(), "hosts": ["a.b"]}, "a provider needs a name"),
+        ({"name": "a", "wire": "morse"}, "wire is 'morse', known are openai-chat"),
+        (
+            {"name": "a", "wire": object()},
+            "wire is of type object, which lacks name, shown, is_request",
+        ),
+        ({"name": "a", "wire": None}, "wire is of type NoneType"),
+        ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),
+        ({"name": "a", "wire": "openai-chat", "hosts": ["http://a.b"]}, "'http://a.b' is no host"),
+        ({"name": "a", "wire": "openai-chat", "hosts": ["a.b/v1"]}, "'a.b/v1' is no host name"),
+        ({"name": "a", "wire": "openai-chat", "hosts": [None]}, "None is no host name"),
+        ({"name": "a", "wire": "openai-chat", "server": 1}, "server is 1"),
+        ({"name": "a", "wire": "openai-chat", "overrides": ["stop"]}, "overrides is ['stop']"),
+        ({"name": "a", "wire": "openai-chat", "overrides": {"": "error"}}, "'' in overrides"),
+        (
+            {"name": "a", "wire": "openai-chat", "overrides": {"stop": "length"}},
+            "'stop' stands for 'length', allowed is one of end_turn, ",
+        ),
+        ({"name": "a", "wire": "openai-chat", "prefil": True}, "prefil is no field of a provider"),
+        ({"name": "a", "wire": "openai-chat", "prefill": "yes"}, "prefill is 'yes', allowed is a"),
+    ],
+)
+def test_what_is_not_allowed_is_named_and_nothing_is_registered(arguments, said) -> None:
+    before = (ROWS.all(), WIRES.all())
+    with pytest.raises(RegistrationError) as caught:
+        register(**arguments)
+    assert said in str(caught.value)
+    assert isinstance(caught.value, tenuto.TenutoError)
+    assert (ROWS.all(), WIRES.all()) == before
+
+
+@pytest.mark.behaviour("N8")
+def test_a_wire_must_say_how_every_outcome_shows() -> None:
+    class Silent(Vendor):
+        """Says nothing of endings."""
+
+        shown: Any = {}  # noqa: RUF012 - as somebody would write it
+
+    with pytest.raises(RegistrationError, match="`shown` lacks done, text_cut"):
+        register(wire=Silent())
