@@ -1,7 +1,7 @@
 """Tenuto finds out why a language model stopped, and finishes the turn.
 
 client = tenuto.wrap(openai.OpenAI())                        # used exactly as before
-llm = ChatOpenAI(http_client=tenuto.http_client("httpx"))    # or whatever takes an HTTP client
+llm = ChatOpenAI(http_client=tenuto.http_client())           # or whatever takes an HTTP client
 stop = tenuto.detect(response)                               # SDK object, dict, or bytes
 """
 
