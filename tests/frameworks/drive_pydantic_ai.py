@@ -22,12 +22,15 @@ class Driver:
         self.messages: Any = []
 
     async def ask_async(self, prompt: str) -> Answer:
-        asked = {"user_prompt": prompt, "message_history": self.messages}
-        if self.stream:
-            async with self.agent.run_stream(**asked) as run:
-                text = await run.get_output()
-        else:
-            run = await self.agent.run(**asked)
-            text = run.output
+        handler = _read if self.stream else None
+        run = await self.agent.run(
+            prompt, message_history=self.messages, event_stream_handler=handler
+        )
         self.messages = run.all_messages()
-        return Answer(text, self.messages[-1].finish_reason)
+        return Answer(run.output, self.messages[-1].finish_reason)
+
+
+async def _read(_: Any, events: Any) -> None:
+    """`run_stream` takes text before a call for the answer; with this the whole loop is streamed."""
+    async for _event in events:
+        pass
