@@ -48,4 +48,5 @@ class Driver:
 def _answer(run: RunOutput) -> Answer:
     if run.status is RunStatus.error:  # it raises nothing of its own: this is how it tells
         raise RuntimeError(run.content)
-    return Answer(str(run.content or ""))
+    # `run.content` is the text before a call and that after it in one; the last message stands alone.
+    return Answer(str(run.messages[-1].content or ""))

@@ -28,11 +28,8 @@ QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what is measured."""
 
 HANDED_ON = {
-    "suspected_truncation": "N12: an answer that ends at the cap is a suspicion, not a proof",
-    "empty_after_tool_result_always": "E11: an agent may end its work with tools only",
     "done_no_finish": "N1a: an orderly end without a stop is passed on as it came",
     "finish_empty_string": "N1a",
-    "finish_null_string": "N1a",
     "content_after_finish": "S6: content after the stop is delivered after it",
 }
 """Cases that the pipe hands on as they came, and why: what a framework makes of them is its own."""
