@@ -65,7 +65,7 @@ check-docs: setup
 check-behaviours: setup
 	@$(BIN)/python tools/behaviours.py
 # The lightest framework alone, and only with the client as the page shows it: 42 s of processor time
-# with pip and all, where `make frameworks` for the five takes six minutes.
+# with its installation by pip, where the five of `make frameworks` take minutes.
 check-frameworks: .frameworks/pydantic-ai/.installed
 	@.frameworks/pydantic-ai/bin/python tests/frameworks/run.py pydantic-ai .frameworks/check.json error
 
