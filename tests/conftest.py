@@ -9,6 +9,10 @@ settings.register_profile("house", settings.default, deadline=None)
 settings.load_profile("house")
 
 
+# Drivers of frameworks, which live in environments of their own: `make frameworks` runs them.
+collect_ignore_glob = ["frameworks/*.py"]
+
+
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""

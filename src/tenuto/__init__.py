@@ -1,9 +1,11 @@
 """Tenuto finds out why a language model stopped, and finishes the turn.
 
-client = tenuto.wrap(openai.OpenAI())     # used exactly as before
-stop = tenuto.detect(response)            # SDK object, dict, or bytes
+client = tenuto.wrap(openai.OpenAI())                        # used exactly as before
+llm = ChatOpenAI(http_client=tenuto.http_client())           # or whatever takes an HTTP client
+stop = tenuto.detect(response)                               # SDK object, dict, or bytes
 """
 
+from tenuto.clients.http_client import async_http_client, http_client
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, RegistrationError, TenutoError, UnsupportedClient
@@ -28,7 +30,9 @@ __all__ = [
     "TenutoError",
     "UnsupportedClient",
     "__version__",
+    "async_http_client",
     "detect",
+    "http_client",
     "load_policy",
     "register",
     "wrap",

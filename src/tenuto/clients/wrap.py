@@ -54,18 +54,24 @@ def wrap(
         raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
     if engine_of(http) is not None and policy is None and on_event is None:
         return client
+    before = engine_of(http)
+    if policy is None and before is not None:
+        policy = before.policy
+    made_by = engine(policy, on_event)
+    wrapped = copy.copy(client)
+    _forget_resources(wrapped, client)
+    vars(wrapped)["_client"] = recovering(http, made_by)
+    return wrapped
+
+
+def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
+    """The engine of a client that is given these settings; for a policy of None, those outside the
+    program."""
     if policy is not None and not isinstance(policy, Policy):
         raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
     if on_event is not None and not callable(on_event):
         raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
-    before = engine_of(http)
-    if policy is None:
-        policy = before.policy if before is not None else load_policy()
-    engine = Engine(policy, on_event)
-    wrapped = copy.copy(client)
-    _forget_resources(wrapped, client)
-    vars(wrapped)["_client"] = recovering(http, engine)
-    return wrapped
+    return Engine(load_policy() if policy is None else policy, on_event)
 
 
 def _is_known(client: object) -> bool:

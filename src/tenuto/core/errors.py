@@ -3,7 +3,9 @@
 TenutoError
 ├── PolicyError        a policy value that is not allowed (also a ValueError)
 ├── RegistrationError  register() was given something that is not allowed (also a ValueError)
-└── UnsupportedClient  wrap() was given something that it cannot wrap (also a TypeError)
+└── UnsupportedClient  there is no way to recover on what was given: an object that wrap() cannot
+                       wrap, a library that http_client() does not know or that is not installed
+                       (also a TypeError)
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class RegistrationError(TenutoError, ValueError):
 
 
 class UnsupportedClient(TenutoError, TypeError):
-    """`wrap()` cannot wrap this object; the message says what it can wrap.
+    """`wrap()` cannot wrap this object, or `http_client()` cannot use this library; the message
+    says what can be used.
 
     >>> issubclass(UnsupportedClient, TypeError)
     True

@@ -1,0 +1,157 @@
+"""`http_client()` and `async_http_client()`: the pipe for whoever takes an HTTP client.
+
+Theory of operation
+-------------------
+A client of the library is made, and what is given out is its recovering copy, as `wrap()` makes it
+for a client that somebody else has made: one way in, and wrapping such a client again is wrapping
+it once. The copy is the only one that holds the library's own client, and shares its transports, so
+closing the copy closes everything.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from tenuto.clients.httpx_client import LIBRARIES, recovering
+from tenuto.clients.wrap import engine
+from tenuto.core.errors import UnsupportedClient
+from tenuto.core.events import OnEvent
+from tenuto.core.policy import Policy
+
+if TYPE_CHECKING:
+    import httpx
+    import httpx2
+
+READ_TIMEOUT_S = 600.0
+CONNECT_TIMEOUT_S = 5.0
+MAX_CONNECTIONS = 1000
+MAX_KEEPALIVE_CONNECTIONS = 100
+"""What the SDKs give to the clients that they make for themselves. A bare client of either library
+waits 5 s for a model that thinks for minutes, and follows no redirect:
+https://github.com/openai/openai-python#configuring-the-http-client (read 2026-11-22)."""
+
+
+@overload
+def http_client(
+    library: Literal["httpx2"] = "httpx2",
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> httpx2.Client: ...
+@overload
+def http_client(
+    library: Literal["httpx"],
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> httpx.Client: ...
+def http_client(
+    library: str = "httpx2",
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> Any:
+    """A client of httpx2 or httpx that finishes the turns that are asked for through it.
+
+    For frameworks and SDKs that take an HTTP client. It is an instance of the library's `Client`,
+    used and closed as any other; what asks no model for a turn passes through untouched.
+
+    Args:
+        library: "httpx2" or "httpx", whichever the taker stands on. The openai SDK takes both.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+            defaults.
+        on_event: called with each `Event` of each turn, from the thread that runs the turn.
+        options: go to the library's own constructor. Where it is not given, `timeout` is 600 s with
+            5 s to connect, `limits` are 1,000 connections with 100 kept alive, and
+            `follow_redirects` is True, as in the clients that the
+            [SDKs](https://github.com/openai/openai-python#configuring-the-http-client) make.
+
+    Raises:
+        UnsupportedClient: the library is neither of the two, or is not installed.
+        PolicyError: `policy` or `on_event` is of the wrong type, or a setting outside the program
+            is not allowed or needs a package that is not installed.
+
+    >>> import httpx
+    >>> with http_client("httpx", headers={"x-team": "tides"}) as client:
+    ...     isinstance(client, httpx.Client), client.timeout.read
+    (True, 600.0)
+    """
+    return _made("Client", library, policy, on_event, options)
+
+
+@overload
+def async_http_client(
+    library: Literal["httpx2"] = "httpx2",
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> httpx2.AsyncClient: ...
+@overload
+def async_http_client(
+    library: Literal["httpx"],
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> httpx.AsyncClient: ...
+def async_http_client(
+    library: str = "httpx2",
+    *,
+    policy: Policy | None = None,
+    on_event: OnEvent | None = None,
+    **options: Any,
+) -> Any:
+    """The same as `http_client`, with the library's `AsyncClient`.
+
+    Args:
+        library: "httpx2" or "httpx", whichever the taker stands on.
+        policy: the limits; None: as for `http_client`.
+        on_event: called with each `Event` of each turn, from the task that runs the turn.
+        options: go to the library's own constructor; unset ones as for `http_client` (timeouts in
+            seconds).
+
+    Raises:
+        UnsupportedClient: the library is neither of the two, or is not installed.
+        PolicyError: as for `http_client`.
+
+    >>> import httpx
+    >>> isinstance(async_http_client("httpx"), httpx.AsyncClient)
+    True
+    """
+    return _made("AsyncClient", library, policy, on_event, options)
+
+
+def _made(
+    name: str,
+    library: str,
+    policy: Policy | None,
+    on_event: OnEvent | None,
+    options: dict[str, Any],
+) -> Any:
+    made_by = engine(policy, on_event)  # before the client: one that is not given out stays open
+    module = _imported(library)
+    defaults = {
+        "timeout": module.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+        "limits": module.Limits(
+            max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_KEEPALIVE_CONNECTIONS
+        ),
+        "follow_redirects": True,
+    }
+    return recovering(getattr(module, name)(**(defaults | options)), made_by)
+
+
+def _imported(library: str) -> Any:
+    if library not in LIBRARIES:
+        allowed = " and ".join(repr(name) for name in LIBRARIES)
+        raise UnsupportedClient(f"library is {library!r}, allowed are {allowed}")
+    try:
+        return importlib.import_module(library)
+    except ModuleNotFoundError as error:
+        if error.name != library:
+            raise
+        raise UnsupportedClient(f"{library} is not installed: pip install {library}") from error

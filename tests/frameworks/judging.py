@@ -1,0 +1,253 @@
+"""What a framework makes of each fault of the simulator: bare, and with a recovering client.
+
+Theory of operation
+-------------------
+A driver gives an agent of its framework one tool, asks it one thing, and lets the framework do all
+the rest: its own loop runs the tool and sends the result. Then it asks the same agent to go on. What
+is judged is what came of it, not how: which calls were really run, what the framework gave out as
+its answer, and whether the provider accepted the conversation afterwards. The fault is chosen with
+a header of the HTTP client, so that a driver knows nothing of it.
+"""
+
+import asyncio
+import importlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+import tenuto
+from tenuto.sim import CASES, Case, Simulator
+
+MOST_REQUESTS = 40
+"""More than any loop here needs that comes to an end."""
+
+QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
+"""Waits are not what is measured."""
+
+HANDED_ON = {
+    "done_no_finish": "N1a: an orderly end without a stop is passed on as it came",
+    "finish_empty_string": "N1a",
+    "content_after_finish": "S6: content after the stop is delivered after it",
+}
+"""Cases that the pipe hands on as they came, and why: what a framework makes of them is its own."""
+
+CLEAN_STOPS = frozenset({None, "", "null", "stop", "end_turn", "tool_calls", "tool_use"})
+REFUSAL = "I'm sorry, but I can't help with that."
+
+
+class Verdict(StrEnum):
+    """What came of one question, the best first."""
+
+    RIGHT = "right"
+    """The whole right answer, each call run once, and the conversation goes on."""
+    TOLD = "told"
+    """An error, or a stop in the framework's answer that says that it is not whole."""
+    SILENT = "silent"
+    """A cut, empty or broken answer that was given out as if it were whole."""
+    HARMFUL = "harmful"
+    """A broken call was run, the conversation is refused from here on, or it never ended."""
+
+
+ORDER = list(Verdict)
+COLUMNS: dict[str, dict[str, Any] | None] = {
+    "bare": None,
+    "stop": {},
+    "error": {"on_incomplete": "error"},
+}
+"""The clients: the library's own, and recovering ones with these settings of the policy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the framework gave out; `stop` is the stop reason that it shows, None where it does not."""
+
+    text: str
+    stop: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a driver is given: where to ask, through what, with which tools and body keys."""
+
+    base_url: str
+    http: Any
+    way: str
+    stream: bool
+    tools: list[Callable[..., str]]
+    body: dict[str, Any]
+
+
+class Driver(Protocol):
+    """An agent of a framework. It has `ask` or `ask_async`, as its ways say."""
+
+    distribution: str
+    library: str
+    ways: tuple[str, ...]
+
+    def __init__(self, given: Given) -> None: ...
+    def ask(self, prompt: str) -> Answer: ...
+    async def ask_async(self, prompt: str) -> Answer: ...
+
+
+class Endless(BaseException):
+    """The framework asks and asks. No `Exception`, so that nobody retries it."""
+
+
+@dataclass
+class Disk:
+    """The tools, and what was really run."""
+
+    ran: list[dict[str, Any]] = field(default_factory=list)
+
+    def tools(self, case: Case) -> list[Callable[..., str]]:
+        def write_file(path: str, content: str) -> str:
+            """Write a text file."""
+            self.ran.append({"path": path, "content": content})
+            return "written"
+
+        def list_files() -> str:
+            """List all files."""
+            self.ran.append({})
+            return "a.txt"
+
+        if not case.wants_tools:
+            return []
+        return [list_files if case.kind == "no_arguments" else write_file]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The verdict on one question and its circumstances."""
+
+    case: str
+    mode: str
+    way: str
+    column: str
+    verdict: Verdict
+    why: str
+
+
+class Judge:
+    """One framework in front of one simulator."""
+
+    def __init__(self, driver: Any, sim: Simulator) -> None:
+        self.driver = driver
+        self.sim = sim
+        self.count = 0
+        self.left = 0
+
+    def results(self, columns: Iterable[str]) -> Iterator[Result]:
+        """Ask once in each way, in each column, for each case whole and streamed."""
+        for column in columns:
+            for way in self.driver.ways:
+                with asyncio.Runner() as runner:
+                    http = self._client(way, COLUMNS[column])
+                    for case in CASES.values():
+                        for mode in sorted(case.modes):
+                            yield self._result(runner, http, case, mode, way, column)
+                    runner.run(http.aclose()) if way == "async" else http.close()
+
+    def _client(self, way: str, policy: dict[str, Any] | None) -> Any:
+        def counted(_: Any) -> None:
+            self.left -= 1
+            if self.left < 0:
+                raise Endless
+
+        async def counted_async(_: Any) -> None:
+            counted(_)
+
+        hooks = {"request": [counted_async if way == "async" else counted]}
+        if policy is None:
+            library = importlib.import_module(self.driver.library)
+            kind = library.AsyncClient if way == "async" else library.Client
+            return kind(event_hooks=hooks, timeout=600)
+        make: Any = tenuto.async_http_client if way == "async" else tenuto.http_client
+        made = tenuto.Policy(**(QUICK | policy))
+        return make(self.driver.library, policy=made, event_hooks=hooks)
+
+    def _result(
+        self, runner: asyncio.Runner, http: Any, case: Case, mode: str, way: str, column: str
+    ) -> Result:
+        self.count += 1
+        prompt = f"Tell me about {case.name}, take {self.count}."
+        disk = Disk()
+        stream = mode == "stream"
+        body = dict(case.request)
+        given = Given(self.sim.base_url, http, way, stream, disk.tools(case), body)
+        agent = self.driver(given)
+
+        def ask(fault: str, prompt: str) -> Answer:
+            http.headers["x-sim-fault"] = fault
+            self.left = MOST_REQUESTS
+            if way == "async":
+                return runner.run(agent.ask_async(prompt))  # type: ignore[no-any-return]
+            return agent.ask(prompt)  # type: ignore[no-any-return]
+
+        before = len(self.sim.requests)
+        verdict, why = self._verdict(case, prompt, disk, before, ask)
+        return Result(case.name, mode, way, column, verdict, why)
+
+    def _verdict(
+        self, case: Case, prompt: str, disk: Disk, before: int, ask: Callable[[str, str], Answer]
+    ) -> tuple[Verdict, str]:
+        error: Exception | None = None
+        try:
+            answer = ask(case.name, prompt)
+        except Endless:
+            return Verdict.HARMFUL, "it never ended"
+        except Exception as raised:  # noqa: BLE001 - any is an error that its user sees
+            error, answer = raised, Answer("")
+        asked = self.sim.requests[before:]
+        wanted = self._wanted_calls(case, prompt, asked)
+        left = list(wanted)
+        for call in disk.ran:
+            if call not in wanted:
+                return Verdict.HARMFUL, f"ran a broken call: {call}"
+            if call not in left:
+                return Verdict.HARMFUL, f"ran a call twice: {call}"
+            left.remove(call)
+        if error is not None:
+            # The case's own refusals apart: the framework sent back what no provider accepts.
+            refused = asked and asked[-1].status == 400 and not says_400(case)
+            verdict = Verdict.HARMFUL if refused else Verdict.TOLD
+            return verdict, f"{type(error).__name__}: {error}"
+        try:
+            ask("normal", "Go on.")
+        except (Endless, Exception) as raised:  # noqa: BLE001 - whatever it is, the talk is over
+            # A case's own small limit cuts the next answer as well, which spoils nothing.
+            if self.sim.requests[-1].status == 400 or "max_tokens" not in case.request:
+                return Verdict.HARMFUL, f"the next turn: {type(raised).__name__}: {raised}"
+        if not left and plain(answer.text) == plain(self._wanted_text(case, prompt, wanted)):
+            return Verdict.RIGHT, ""
+        told = answer.stop not in CLEAN_STOPS or REFUSAL in answer.text
+        why = f"stop {answer.stop!r}, {len(left)} calls not run, text {answer.text[-60:]!r}"
+        return (Verdict.TOLD if told else Verdict.SILENT), why
+
+    def _wanted_calls(self, case: Case, prompt: str, asked: list[Any]) -> list[Any]:
+        """The arguments of the right calls, made for the schema that the framework sent."""
+        if not case.wants_tools or not asked:
+            return []
+        function = asked[0].json["tools"][0]["function"]
+        name = "tool" if case.after_tool_result else case.name
+        schema = function.get("parameters") or {}
+        whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
+        return [json.loads(str(call.arguments)) for call in whole.calls]
+
+    def _wanted_text(self, case: Case, prompt: str, calls: list[Any]) -> str:
+        """The text that stands last: after calls were run, it is that after their results."""
+        if calls:
+            return self.sim.answer(prompt)
+        return self.sim.answer(prompt, case.name, case.request.get("response_format"))
+
+
+def says_400(case: Case) -> bool:
+    """Whether refusals are what this case is about."""
+    return any(step.error or step.ceiling_tokens for step in case.plan)
+
+
+def plain(text: str) -> str:
+    """The text without think blocks, which some frameworks keep and others take out."""
+    return re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL).strip()

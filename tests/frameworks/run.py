@@ -1,0 +1,82 @@
+"""Judges one framework in its own environment: `python tests/frameworks/run.py agno agno.json`.
+
+Columns may follow, to judge these alone.
+"""
+
+import contextlib
+import importlib
+import importlib.metadata
+import io
+import json
+import logging
+import os
+import re
+import sys
+import warnings
+from collections import Counter
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from judging import COLUMNS, HANDED_ON, ORDER, Judge, Result, Verdict
+
+from tenuto.sim import STEPS, Simulator
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
+QUESTION = "Why do tides come twice a day?"
+TOKEN_CHARS = 20
+"""Tokens longer than real ones: frameworks take their time for each event of a stream."""
+
+
+def is_wrong(result: Result) -> bool:
+    """Whether a result with a recovering client must not be. Most frameworks hide or translate the
+    stop, so only an error is sure to be heard, and only with "error" silence is wrong."""
+    if result.column == "bare":
+        return False
+    heard = result.column == "error" and result.case not in HANDED_ON
+    return result.verdict is Verdict.HARMFUL or (result.verdict is Verdict.SILENT and heard)
+
+
+def block_fails(name: str) -> str:
+    """Run the framework's block of the page: what went wrong, "" where nothing did."""
+    blocks = re.findall(
+        rf"^```python {name}\n(.*?)^```", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL
+    )
+    assert len(blocks) == 1, f"{PAGE} has {len(blocks)} blocks for {name}"
+    printed = io.StringIO()
+    # Not strict: Strands sends an empty list of tools for an agent that has none.
+    with Simulator(strict=False, token_chars=TOKEN_CHARS) as sim:
+        os.environ |= {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": sim.base_url}
+        sim.script([STEPS["length"]])
+        with contextlib.redirect_stdout(printed):
+            exec(compile(blocks[0], f"{PAGE.name}: {name}", "exec"), {})
+        asked = [request for request in sim.requests if request.path.endswith("/chat/completions")]
+        if len(asked) != 2:
+            return f"{len(asked)} requests instead of a question and a continuation"
+        whole = printed.getvalue().strip() == sim.answer(QUESTION).strip()
+        return "" if whole else f"printed {printed.getvalue()!r}"
+
+
+def main(name: str, to: str, *columns: str) -> int:
+    logging.disable()
+    warnings.simplefilter("ignore")
+    driver: Any = importlib.import_module(f"drive_{name.replace('-', '_')}").Driver
+    with Simulator(token_chars=TOKEN_CHARS) as sim:
+        results = list(Judge(driver, sim).results(columns or tuple(COLUMNS)))
+    version = importlib.metadata.version(driver.distribution)
+    measured = {"version": version, "results": [asdict(result) for result in results]}
+    Path(to).write_text(json.dumps(measured, indent=0), "utf-8")
+    for column in columns or COLUMNS:
+        counts = Counter(r.verdict for r in results if r.column == column)
+        print(f"{name:14} {column:6}", *(f"{counts[v]:4} {v}" for v in ORDER), flush=True)
+    wrong = [result for result in results if is_wrong(result)]
+    for r in wrong:
+        print(f"  {r.verdict}: {r.case} {r.mode} {r.way} {r.column}: {r.why[:200]}")
+    failed = block_fails(name)
+    if failed:
+        print(f"  the block of the page: {failed}")
+    return int(bool(wrong or failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,71 @@
+"""Prints what was measured, and writes it below the mark of docs/frameworks.md.
+
+`python tests/frameworks/table.py .frameworks`: the folder holds what `run.py` wrote.
+"""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
+MARK = "<!-- Below: written by `make frameworks`. -->\n"
+NAMES = ("langchain", "pydantic-ai", "openai-agents", "strands", "agno")
+VERDICTS = ("right", "told", "silent", "harmful")
+CLIENTS = {"bare": "bare", "stop": "Tenuto, default policy", "error": "Tenuto, as above"}
+
+
+def worst(results: Iterable[dict[str, Any]]) -> str:
+    """The worst verdict, "" where there is none."""
+    return max((r["verdict"] for r in results), key=VERDICTS.index, default="")
+
+
+def sums(measured: dict[str, Any]) -> list[str]:
+    """How many turns came out how, framework by framework."""
+    rows = [
+        f"| | | {' | '.join(VERDICTS)} |",
+        "| --- | --- " + "| ---: " * len(VERDICTS) + "|",
+    ]
+    for name, found in measured.items():
+        for column, client in CLIENTS.items():
+            counts = Counter(r["verdict"] for r in found["results"] if r["column"] == column)
+            cells = " | ".join(str(counts[verdict]) for verdict in VERDICTS)
+            title = f"{name} {found['version']}" if column == "bare" else ""
+            rows.append(f"| {title} | {client} | {cells} |")
+    return rows
+
+
+def faults(measured: dict[str, Any]) -> list[str]:
+    """The worst verdict on each fault over streams and bodies, sync and async: bare → with us."""
+    cases = dict.fromkeys(r["case"] for found in measured.values() for r in found["results"])
+    rows = [f"| | {' | '.join(measured)} |", "| --- " * (len(measured) + 1) + "|"]
+    for case in cases:
+        cells = []
+        for found in measured.values():
+            bare, ours = (
+                worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
+                for column in ("bare", "error")
+            )
+            cells.append(f"{bare} → {ours}" if (bare, ours) != ("right", "right") else "right")
+        rows.append(f"| `{case}` | {' | '.join(cells)} |")
+    return rows
+
+
+def main(folder: str) -> None:
+    files = {name: Path(folder) / f"{name}.json" for name in NAMES}
+    measured = {
+        name: json.loads(file.read_text("utf-8")) for name, file in files.items() if file.exists()
+    }
+    text = "\n".join([*sums(measured), "", *faults(measured)])
+    print(text)
+    if len(measured) < len(NAMES):
+        print(f"Not all were measured, so {PAGE.name} stays as it is.")
+        return
+    page = PAGE.read_text("utf-8").partition(MARK)[0]
+    PAGE.write_text(f"{page}{MARK}\n{text}\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
