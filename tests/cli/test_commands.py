@@ -20,7 +20,7 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import build
 from tenuto.core.policy import RULES
-from tenuto.sim import CASES
+from tenuto.sim import CASES, CASES_ON
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 CUT_BODY = json.dumps(
@@ -152,6 +152,9 @@ def test_faults_lists_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert tables["faults"]["length_once"]["bare"] == "silent"
+    assert main(["faults", "--wire", "anthropic-messages"]) == 0
+    names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert names == list(CASES_ON["anthropic-messages"])
 
 
 def test_policy_lists_every_setting_with_the_value_in_force(
@@ -197,6 +200,7 @@ def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
     announced = json.loads(running_sim.stdout.readline())
     with urllib.request.urlopen(announced["faults_url"], timeout=10) as response:
         assert "length_twice" in json.load(response)["faults"]
+    assert announced["base_url"] == announced["anthropic_base_url"] + "/v1"
     port = announced["base_url"].rpartition(":")[2].removesuffix("/v1")
     taken = subprocess.run(
         [*COMMAND, "sim", "--port", port], capture_output=True, text=True, check=False

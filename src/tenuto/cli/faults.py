@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Final, Literal
+
 from tenuto.cli.printing import JsonFlag, print_json, print_table
-from tenuto.sim.cases import BLOCKED, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, described
+from tenuto.sim.cases import TABLES_ON, described
 
-EXAMPLES = ("tenuto faults", "tenuto faults --json")
+EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")
+
+_GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
 
 
-def faults(*, json: JsonFlag = False) -> None:
+def faults(
+    *, wire: Literal["openai-chat", "anthropic-messages"] = "openai-chat", json: JsonFlag = False
+) -> None:
     """List the faults that the simulator knows, and what the bare SDK makes of each.
 
     Bare SDK: silent (a wrong answer, no exception), harmful (a broken call is handed out, or a
     foreign exception comes), raises (an exception of the SDK's own), fine.
 
     Args:
+        wire: the wire as which the faults come; most come on each.
         json: print one JSON object, with the simulator's steps as well.
     """
     if json:
-        print_json(described())
+        print_json(described(wire))
         return
-    groups = {
-        "normal": NORMAL,
-        "fault": FAULTS,
-        "http": HTTP_FAULTS,
-        "quirk": QUIRKS,
-        "blocked": BLOCKED,
-    }
     print_table(
         ("name", "group", "bare SDK", "can be recovered", "as", "what happens"),
         (
             (
                 case.name,
-                group,
+                _GROUPS.get(title, title),
                 case.bare.value,
                 "yes" if case.recoverable else "no",
                 " ".join(sorted(case.modes)),
                 case.summary,
             )
-            for group, table in groups.items()
+            for title, table in TABLES_ON[wire].items()
             for case in table.values()
         ),
     )

@@ -16,13 +16,17 @@ EXAMPLES = (
     "tenuto sim --port 8089",
     "tenuto sim --port 8089 --gzip --prefill continue",
     "OPENAI_BASE_URL=http://127.0.0.1:8089/v1 OPENAI_API_KEY=none python my_program.py",
+    "ANTHROPIC_BASE_URL=http://127.0.0.1:8089 ANTHROPIC_API_KEY=none python my_program.py",
 )
 
 _HOW = """\
-The simulator answers at {url} until Ctrl-C. Any API key will do.
+The simulator answers until Ctrl-C. Any API key will do.
+  OpenAI Chat Completions   {url}
+  Anthropic Messages        {root}
 Choose a fault by the model name, for example "sim/length_twice", or by a header:
   x-sim-fault: length_twice           one fault by name
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
+A model that takes a prefill, or does not, by its name: "claude-sonnet-4-5/sim/length_twice".
 `tenuto faults` lists them, and GET {root}/sim/faults does so as JSON."""
 
 
@@ -41,14 +45,16 @@ def sim(
         host: the address to listen on.
         gzip: compress answers for clients that accept it.
         prefill: what a trailing assistant message does: the answer begins anew, is continued, or
-            the request is refused.
+            the request is refused. Anthropic Messages knows the last two alone: what is not
+            "continue" refuses, unless the model's name says otherwise.
         json: announce the address as one JSON object on one line.
     """
 
     def ready(url: str) -> None:
         root = url.removesuffix("/v1")
         if json:
-            print_json({"base_url": url, "faults_url": f"{root}/sim/faults"}, indent=None)
+            urls = {"base_url": url, "anthropic_base_url": root}
+            print_json(urls | {"faults_url": f"{root}/sim/faults"}, indent=None)
         else:
             print(_HOW.format(url=url, root=root), flush=True)
 

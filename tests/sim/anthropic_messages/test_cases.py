@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import anthropic
+import httpx
 import pytest
 from asking_anthropic import CASES, TOOLS, WIRE, broken_call, in_every_mode, verdicts
 
@@ -56,6 +57,17 @@ def test_a_case_of_the_other_wire_is_refused(bare):
     assert isinstance(said.error, anthropic.NotFoundError)
     said = bare.ask([{"role": "user", "content": "x"}], extra_headers={"x-sim-fault": "nothing"})
     assert isinstance(said.error, anthropic.BadRequestError)
+
+
+def test_the_tables_of_each_wire_can_be_read_over_http(sim):
+    url = sim.root_url + "/sim/faults"
+    listed = httpx.get(url, params={"wire": WIRE}).json()
+    assert listed["wires"] == [WIRE, "openai-chat"]
+    for title, table in TABLES_ON[WIRE].items():
+        assert set(listed[title]) == set(table)
+    assert listed["faults"]["cut_off_mid_text"]["bare"] == "harmful"
+    assert httpx.get(url).json()["wire"] == "openai-chat"
+    assert httpx.get(url, params={"wire": "morse"}).status_code == 404
 
 
 class Oracle:
