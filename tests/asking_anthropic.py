@@ -68,6 +68,12 @@ def of_message(message: anthropic.types.Message) -> Said:
     )
 
 
+def resource(client: Any, given: dict[str, Any]) -> Any:
+    """Return what a program asks: the SDK knows compaction in its beta alone."""
+    compacts = "compaction" in json.dumps([given["model"], given["messages"]])
+    return client.beta.messages if compacts else client.messages
+
+
 class AnthropicAsker:
     """Asks a simulator through the SDK, with nothing else around it."""
 
@@ -119,15 +125,17 @@ class AnthropicAsker:
             return Said(error=error)
 
     def _ask(self, given: dict[str, Any], mode: str) -> Any:
+        messages = resource(self.client, given)
         if mode == "body":
-            return self.client.messages.create(**given)
-        with self.client.messages.stream(**given) as stream:
+            return messages.create(**given)
+        with messages.stream(**given) as stream:
             return stream.get_final_message()
 
     async def _ask_async(self, given: dict[str, Any], mode: str) -> Any:
+        messages = resource(self.async_client, given)
         if mode == "body":
-            return await self.async_client.messages.create(**given)
-        async with self.async_client.messages.stream(**given) as stream:
+            return await messages.create(**given)
+        async with messages.stream(**given) as stream:
             return await stream.get_final_message()
 
     def wanted(self, said: Said, case: Case) -> tuple[str, list[Any]]:

@@ -159,7 +159,8 @@ def test_a_provider_is_recognized_by_host_port_sub_domain_and_server() -> None:
         "http://localhost:8001/v1": "unknown",
         "https://api.deepseek.com/v1": "deepseek",
     }
-    assert {url: registry.route(url)[1].dialect.name for url in urls} == urls
+    chat = "/chat/completions"
+    assert {url: registry.route(url + chat)[1].dialect.name for url in urls} == urls
     assert tenuto.providers.table.by_server("three/1.2").dialect.prefill is True
 
 
@@ -257,7 +258,10 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"name": "a", "wire": "openai-chat", "version": "1@2"}, "version is '1@2'"),
         ({"wire": "openai-chat"}, "a provider needs a name"),
         ({"wire": Vendor(), "hosts": ["a.b"]}, "a provider needs a name"),
-        ({"name": "a", "wire": "morse"}, "wire is 'morse', known are anthropic-messages, openai-chat"),
+        (
+            {"name": "a", "wire": "morse"},
+            "wire is 'morse', known are anthropic-messages, openai-chat",
+        ),
         (
             {"name": "a", "wire": object()},
             "wire is of type object, which lacks name, wants_content, shown, is_request",

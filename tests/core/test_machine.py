@@ -158,6 +158,11 @@ EMPTY = Situation((END,))
 SPENT_REPHRASE = State(spent={Budget.REPHRASE: 1, Budget.NUDGE: 1})
 
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
+    (Outcome.DONE, "take what came before the break for the whole answer"): Situation(
+        (TEXT, END),
+        Facts(said="Half a sentence"),
+        state=State(last_edits=(AppendAssistant("Half a sentence"), AppendUser(hints.CONTINUE))),
+    ),
     (Outcome.DONE, "end a continuation without news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
     ),

@@ -117,6 +117,11 @@ _CALLS = {
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
+        Rung(
+            "take what came before the break for the whole answer",
+            (RESUMED, NOTHING_NEW),
+            ends=(Status.COMPLETE, "completed"),
+        ),
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
         Rung(
             "end a document that does not parse",

@@ -13,9 +13,11 @@ from a parsed object: parsers of the official SDKs make a cut call look whole.
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FAULT_CLASSES, Fault
@@ -25,6 +27,7 @@ from tenuto.core.signals import (
     Closed,
     Ended,
     FaultSeen,
+    OddSeen,
     OtherSeen,
     ReasoningDelta,
     RefusalDelta,
@@ -114,6 +117,10 @@ class Response:
     other: bool = False
 
 
+Parameters = Callable[[], Mapping[str, Mapping[str, Any]]]
+"""Gives the JSON Schema of each tool's parameters, by the tool's name."""
+
+
 @dataclass(slots=True)
 class _Slot:
     """A tool call while it is being collected."""
@@ -124,6 +131,7 @@ class _Slot:
     parts: list[str] = field(default_factory=list)
     free: bool = False
     may_be_empty: bool = False
+    decoded: bool = False
     extra: dict[str, object] = field(default_factory=dict)
 
 
@@ -132,8 +140,9 @@ class _Calls:
     begins a new call. Providers leave out the index, repeat it, send "" for the id, or give two
     calls one id."""
 
-    def __init__(self, salt: str) -> None:
+    def __init__(self, salt: str, parameters: Parameters | None) -> None:
         self._salt = salt
+        self._parameters = parameters
         self.slots: list[_Slot] = []
         self.odd: list[str] = []
 
@@ -141,6 +150,8 @@ class _Calls:
         self.odd.extend(delta.odd)
         slot = self._find(delta)
         if slot is None:
+            if delta.index is not None and any(s.index == delta.index for s in self.slots):
+                self.odd.append("call_index_repeated")  # readers by index would take them for one
             slot = _Slot(delta.index, delta.id or "", delta.name or "")
             self.slots.append(slot)
         else:
@@ -150,6 +161,7 @@ class _Calls:
             slot.parts.append(delta.arguments)
         slot.free = slot.free or delta.free
         slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
+        slot.decoded = slot.decoded or delta.decoded
         if delta.extra:
             slot.extra.update(delta.extra)
 
@@ -188,6 +200,8 @@ class _Calls:
                     odd.append("arguments_empty")
             elif finding is Finding.WHOLE and text != raw:
                 odd.append("arguments_encoded_twice")
+            if slot.decoded and finding is Finding.WHOLE and self._lacks(slot.name, text):
+                finding, detail = Finding.TRUNCATED, "lacks_required"
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
             call_id = slot.id
@@ -198,6 +212,17 @@ class _Calls:
             extra = slot.extra or None
             calls.append(ToolCall(call_id, slot.name, text, finding, detail, slot.free, extra))
         return tuple(calls), tuple(dict.fromkeys(odd))
+
+    def _lacks(self, name: str, arguments: str) -> bool:
+        """Whether arguments lack a member that their tool requires: of a call that was decoded
+        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks)."""
+        if self._parameters is None:
+            return False
+        required = self._parameters().get(name, {}).get("required")
+        given = json.loads(arguments)
+        return isinstance(required, list) and any(
+            isinstance(key, str) and key not in given for key in required
+        )
 
 
 def _later(before: Usage, now: Usage) -> Usage:
@@ -236,6 +261,7 @@ class Builder:
             exactly this many tokens is suspicious (N12).
         salt: letters and digits by which ids made up here differ from those of other turns.
         overrides: native stops, in small letters, that mean something else here (N11).
+        parameters: gives the tools' parameters, asked only of calls that came decoded.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
@@ -250,6 +276,7 @@ class Builder:
         cap_tokens: int | None = None,
         salt: str = "",
         overrides: Mapping[str, StopReason] | None = None,
+        parameters: Parameters | None = None,
     ) -> None:
         self._cap_tokens = cap_tokens
         self._overrides = overrides
@@ -257,7 +284,7 @@ class Builder:
         self._text: list[str] = []
         self._reasoning: list[str] = []
         self._refusal: list[str] = []
-        self._calls = _Calls(salt)
+        self._calls = _Calls(salt, parameters)
         self._stops: dict[tuple[str, str], StopSeen] = {}
         self._stop_repeated = False
         self._usage: Usage | None = None
@@ -265,6 +292,7 @@ class Builder:
         self._ended = False
         self._late = False
         self._other = False
+        self._odd: list[str] = []
 
     @property
     def ended(self) -> bool:
@@ -283,6 +311,8 @@ class Builder:
                 self._refusal.append(text)
             case OtherSeen():
                 self._other = True
+            case OddSeen(what):
+                self._odd.append(what)
             case Began() | Closed():
                 pass
             case CallDelta():
@@ -326,6 +356,7 @@ class Builder:
         seen = {seen.reason for seen in self._stops.values()}
         clean = self._fault is None and bool(seen) and seen <= CLEAN
         calls, odd = self._calls.build(clean)
+        odd = (*self._odd, *odd)
         stop = self._stop(text, refusal, calls, over)
         return Response(
             text=text,

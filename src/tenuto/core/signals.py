@@ -49,8 +49,9 @@ class CallDelta:
 
     `odd` names what the wire had to put right to read it (T13). `free`: the tool takes text of any
     form, so that it cannot be judged as JSON. `may_be_empty`: this wire writes a call that has no
-    arguments without any text, so that nothing is odd about it. `extra`: further keys of the call,
-    handed on as they came (providers keep signatures there)."""
+    arguments without any text, so that nothing is odd about it. `decoded`: the arguments were
+    decoded before they came, so that their text cannot show that they were cut. `extra`: further
+    keys of the call, handed on as they came (providers keep signatures there)."""
 
     index: int | None
     id: str | None
@@ -59,6 +60,7 @@ class CallDelta:
     odd: tuple[str, ...] = ()
     free: bool = False
     may_be_empty: bool = False
+    decoded: bool = False
     extra: Mapping[str, object] | None = None
 
 
@@ -71,6 +73,14 @@ class OtherSeen:
     None where the wire does not number parts."""
 
     index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OddSeen:
+    """The form of the response lacks what readers rely on. It is put right where we write, so that
+    handing on the bytes as they came would hand on the oddity."""
+
+    what: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +138,7 @@ Signal = (
     | ReasoningDelta
     | RefusalDelta
     | OtherSeen
+    | OddSeen
     | CallDelta
     | StopSeen
     | UsageSeen

@@ -35,7 +35,7 @@ from tenuto.core.signals import (
 )
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import SseEvent
+from tenuto.wire.sse import BOM, SseEvent
 from tenuto.wire.stream import EventReader
 
 _FLOWING = (Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
@@ -156,7 +156,7 @@ class Outlet:
     # --- the first attempt: bytes as they came
 
     def _forward(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
-        raw = _readable(event.raw)
+        raw = _readable(event.raw).removeprefix(BOM)  # SDKs take it for a part of the first name
         if not event.terminated:
             if value is None:
                 return self._hold(raw, None)  # half an event: of use only where nothing follows it

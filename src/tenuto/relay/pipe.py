@@ -178,6 +178,7 @@ class Pipe:
             self._turn.facts.max_tokens if self._turn.first is None else None,
             self._turn.salt,
             self._turn.provider.overrides,
+            self._turn.parsed.tool_parameters,
         )
 
     def _error(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:

@@ -29,6 +29,7 @@ from tenuto.core.signals import (
     Closed,
     Ended,
     FaultSeen,
+    OddSeen,
     OtherSeen,
     ReasoningDelta,
     Signal,
@@ -212,6 +213,7 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         arguments,
         tuple(odd),
         may_be_empty=given == {},
+        decoded=isinstance(given, dict) and arguments is not None,
         # Objects of the SDK name every key that there may be.
         extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
     )
@@ -274,12 +276,18 @@ def _index(event: JsonObject) -> int | None:
     return count(event.get("index"))
 
 
+def _message_delta(event: JsonObject) -> list[Signal]:
+    signals = _end_of(event.get("delta"), "delta.stop_reason", event)
+    # The official SDK reads the usage of this event without looking whether there is one.
+    return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
+
+
 _EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
     "message_start": _message_start,
     "content_block_start": _block_start,
     "content_block_delta": _block_delta,
     "content_block_stop": lambda event: [Closed()],
-    "message_delta": lambda event: _end_of(event.get("delta"), "delta.stop_reason", event),
+    "message_delta": _message_delta,
     "message_stop": lambda event: [Ended()],
 }
 """What is not here, `ping` and events yet to come, says nothing."""

@@ -16,7 +16,7 @@ from typing import NamedTuple
 # A line end and one more; "\r\n" is one line end, not two.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
 _LINES = re.compile(rb"\r\n|\n|\r")
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _CR = 0x0D
 
 
@@ -119,7 +119,7 @@ class SseDecoder:
         if event is not None:
             self._first = False
             return event
-        body = raw.removeprefix(_BOM) if self._first else raw
+        body = raw.removeprefix(BOM) if self._first else raw
         self._first = False
         data: list[bytes] = []
         name: str | None = None
@@ -165,4 +165,4 @@ def looks_like_events(data: object) -> bool:
     >>> looks_like_events(b"data: {}"), looks_like_events(b'{"data": 1}')
     (True, False)
     """
-    return isinstance(data, bytes) and data.removeprefix(_BOM).lstrip().startswith(_STARTS)
+    return isinstance(data, bytes) and data.removeprefix(BOM).lstrip().startswith(_STARTS)
