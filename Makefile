@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile)
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours
 
-.PHONY: help setup model run test check $(CHECKS) format docs bench lock wheel clean
+.PHONY: help setup model run test check $(CHECKS) format docs bench fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,8 +72,21 @@ docs: setup ## write the generated docs anew
 bench: setup ## run every script in bench/
 	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
+FUZZ_VENV := .fuzz/venv
+FUZZ_S ?= 600
+
+$(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m venv $(FUZZ_VENV)
+	$(FUZZ_VENV)/bin/python -m pip install -qq --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/fuzz.lock
+	@touch $@
+
+fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder, FUZZ_S seconds each (600); ONLY=sse: one of them
+	PYTHONPATH=src FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
+
 lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
+	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
 
@@ -81,5 +94,5 @@ wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .fuzz dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

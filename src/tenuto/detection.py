@@ -134,6 +134,7 @@ class _Reader:
         self._body: list[bytes] | None = None
         self._streams = False
         self._read_any = False
+        self._foreign = False
         self.progress = RUNNING
 
     def take(self, source: object) -> None:
@@ -154,10 +155,12 @@ class _Reader:
         if isinstance(value, dict):
             self._read_any = True
             self._object(value)
+        else:
+            self._foreign = True
 
     def finish(self) -> Response:
         """The response, its end included."""
-        if not self._read_any:
+        if self._foreign and not self._read_any:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
             body, self._body = b"".join(self._body), []
