@@ -10,7 +10,7 @@ UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile)
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours
 
-.PHONY: help setup model run test check $(CHECKS) format docs bench fuzz lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) format docs bench fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ run: setup ## show the demo
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
+
+heavy: setup ## run the tests that take many seconds or much memory
+	$(BIN)/python -m pytest -m heavy -n 1
 
 check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
 	@failed=; for step in $(CHECKS); do \

@@ -69,6 +69,7 @@ def seeds(wire: Wire) -> Iterator[bytes]:
     yield seed(body_of(row, stream=True), 0xFF, 1)
     more = {"seed": 1, "max_tokens": 90, "tool_choice": {"type": "any"}, "response_format": {}}
     yield seed(json.dumps(row.body | more).encode(), 0xFF)
+    yield seed(json.dumps(row.body | {"tools": 5, "functions": {}}).encode(), 0xFF)
     for number in range(len(HISTORY)):
         rows = b",".join(HISTORY[number:] + HISTORY[:number])
         tail = b'], "model": "m", "max_tokens": 9, "reasoning_effort": "high", "x": [1.0]}'
@@ -86,7 +87,9 @@ def check(wire: Wire, data: bytes) -> None:
     if not request.repairs:
         assert bare == payload
     again = wire.request(bare, 16)
-    assert again is not None
+    if again is None:  # a history of empty rows alone: what is left is no request, and passes as it is
+        assert rows(members(bare)[asked(wire).rows]) == []
+        return
     assert again.repairs == (), (request.repairs, again.repairs)
     assert again.apply((), DIALECTS[0]) == bare
     edits = list(compress(EDITS, (knobs[0] >> bit & 1 for bit in range(8))))

@@ -18,6 +18,8 @@ def seeds() -> Iterator[bytes]:
     table = "\n".join(f"{key} = {toml(getattr(Policy(), key))}" for key in KEYS)
     yield seed(table.encode(), 0)
     yield seed(b"[tool.tenuto]\n" + table.encode(), 1)
+    yield from (seed(b"empty_retries = " + odd) for odd in (b"9" * 4400, b"0x" + b"f" * 4000))
+    yield from (seed(b"a = " + b"[" * 1_500, form) for form in (0, 1))
     for number, word in enumerate(("1", "none", "true", "1e3", "notice", " 7 ", "-1", "nan")):
         yield from (seed(word.encode(), 2, at) for at in range(number, len(KEYS), 8))
 

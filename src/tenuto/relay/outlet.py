@@ -107,7 +107,8 @@ class Outlet:
             return event.raw
         if self._writing:
             return self._write([signal], event)
-        raw = event.raw if event.terminated else event.raw.rstrip() + b"\n\n"
+        raw = _readable(event.raw)  # fields that nobody reads are not looked at
+        raw = raw if event.terminated else raw.rstrip() + b"\n\n"
         return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw)
 
     def _settled(self, text: str, raw: bytes) -> bytes:
@@ -169,7 +170,7 @@ class Outlet:
 
     def _write(self, signals: list[Signal], event: SseEvent) -> bytes:
         if event.data is None:
-            return event.raw if event.terminated else b""
+            return _readable(event.raw) if event.terminated else b""
         out: list[bytes] = []
         for signal in signals:
             if isinstance(signal, TextDelta):

@@ -96,8 +96,8 @@ class ChatRequest:
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
         self._split()
-        tools = _value(self._members.get("tools")) or []
-        functions = _value(self._members.get("functions")) or []
+        tools = _list(self._members.get("tools"))
+        functions = _list(self._members.get("functions"))
         found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
         return {
             f["name"]: f["parameters"] if isinstance(f.get("parameters"), dict) else {}
@@ -228,6 +228,11 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 
 def _value(raw: bytes | None) -> Any:
     return None if raw is None else decode_object(raw)
+
+
+def _list(raw: bytes | None) -> list[Any]:
+    value = _value(raw)
+    return value if isinstance(value, list) else []
 
 
 def _without(row: bytes, keys: Sequence[str]) -> bytes:
