@@ -21,7 +21,9 @@ def seeds() -> Iterator[bytes]:
     for number, name in enumerate(NAMES):
         compress = (COMPRESS | {"zstd": zstandard.compress}).get(name, bytes)
         coded = compress(PLAIN)
-        yield from (seed(made, 5, 60, 0, 0, 0, 0, 0, number) for made in (coded, coded[:-9], coded * 2))
+        yield from (
+            seed(made, 5, 60, 0, 0, 0, 0, 0, number) for made in (coded, coded[:-9], coded * 2)
+        )
 
 
 def check(data: bytes) -> None:

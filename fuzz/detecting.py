@@ -12,6 +12,7 @@ from tenuto.wire.base import Wire
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:
+    yield seed(b"", 0, 0, 0, 0, 0, 0, 1)
     for data in fixtures(wire.name):
         yield seed(data, 200, 40, 3)
         yield seed(data, 255, 255, 9, 0, 0, 0, 1, 128)

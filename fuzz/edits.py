@@ -87,7 +87,9 @@ def check(wire: Wire, data: bytes) -> None:
     if not request.repairs:
         assert bare == payload
     again = wire.request(bare, 16)
-    if again is None:  # a history of empty rows alone: what is left is no request, and passes as it is
+    if (
+        again is None
+    ):  # a history of empty rows alone: what is left is no request, and passes as it is
         assert rows(members(bare)[asked(wire).rows]) == []
         return
     assert again.repairs == (), (request.repairs, again.repairs)

@@ -10,7 +10,15 @@ from tenuto.core.fault import Fault
 from tenuto.wire.base import Wire
 
 HEADERS = ("retry-after", "retry-after-ms", "date")
-WAITS = (b"1.5", b"Sat, 21 Nov 99999999999 10:00:07 GMT", b"Sat, 21 Nov 2026 10:00:07 GMT", b"1e999", b"nan", b"-1", b"")
+WAITS = (
+    b"1.5",
+    b"Sat, 21 Nov 99999999999 10:00:07 GMT",
+    b"Sat, 21 Nov 2026 10:00:07 GMT",
+    b"1e999",
+    b"nan",
+    b"-1",
+    b"",
+)
 STATUSES = (400, 401, 402, 403, 404, 408, 409, 413, 422, 424, 429, 500, 502, 503, 504, 529, 599)
 
 

@@ -1,7 +1,7 @@
 """One target under the fuzzer, or a single input again.
 
-    python -m fuzz.one sse corpus/ -max_total_time=20     what follows the name is libFuzzer's
-    python -m fuzz.one sse --again .fuzz/found/sse-crash-…
+python -m fuzz.one sse corpus/ -max_total_time=20     what follows the name is libFuzzer's
+python -m fuzz.one sse --again .fuzz/found/sse-crash-…
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def main(arguments: list[str]) -> None:
         target(name).check(Path(rest[1]).read_bytes())
         print(f"{name}: all that must hold holds for {rest[1]}")
         return
-    import atheris  # type: ignore[import-not-found]  # only .fuzz has it
+    import atheris  # type: ignore[import-untyped]  # only .fuzz has it
 
     fuzzer: Any = atheris
     # A module is instrumented when it is imported, so the fuzzer comes before the code.

@@ -41,8 +41,7 @@ def check(data: bytes) -> None:
             (Path(folder) / ("tenuto.toml", "pyproject.toml")[form]).write_bytes(payload)
         try:
             policy = load_policy(Path(folder), variables)
-        except PolicyError as error:
-            assert str(error)
+        except PolicyError:
             return
     for name, rule in RULES.items():
         assert rule.accepts(getattr(policy, name))

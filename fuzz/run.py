@@ -60,7 +60,9 @@ def fuzz(name: str, seconds: int) -> str:
 def main(only: list[str]) -> int:
     seconds = int(os.environ.get("FUZZ_S") or 600)
     with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
-        found = [text for text in pool.map(lambda name: fuzz(name, seconds), only or names()) if text]
+        found = [
+            text for text in pool.map(lambda name: fuzz(name, seconds), only or names()) if text
+        ]
     print("\n".join(["Found something:", *found] if found else ["Found nothing."]))
     return bool(found)
 

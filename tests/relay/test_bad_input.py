@@ -52,7 +52,9 @@ def mutations(data: bytes) -> Iterator[bytes]:
             return
 
 
-@pytest.mark.behaviour("N6", "N8", "P1")
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize("wire", wires())
 @pytest.mark.parametrize("kind", ["detecting", "turns"])
 def test_a_wrong_type_at_any_place_is_no_exception_and_no_hang(wire, kind):

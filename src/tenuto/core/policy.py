@@ -247,7 +247,9 @@ class Policy:
         """
         for key in values:
             if key not in RULES:
-                raise PolicyError(f"{_shown(key, str)} is no setting; the settings are {', '.join(RULES)}")
+                raise PolicyError(
+                    f"{_shown(key, str)} is no setting; the settings are {', '.join(RULES)}"
+                )
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
