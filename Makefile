@@ -13,7 +13,7 @@ MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m ven
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 FRAMEWORKS ?= langchain pydantic-ai openai-agents strands agno
 
-.PHONY: help setup model run test check $(CHECKS) frameworks format docs bench lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) frameworks format docs bench fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ run: setup ## show the demo
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
+
+heavy: setup ## run the tests that take many seconds or much memory
+	$(BIN)/python -m pytest -m heavy -n 1
 
 check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
 	@failed=; for step in $(CHECKS); do \
@@ -95,8 +98,21 @@ docs: setup ## write the generated docs anew
 bench: setup ## run every script in bench/
 	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
+FUZZ_VENV := .fuzz/venv
+FUZZ_S ?= 600
+
+$(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
+	@$(BIN)/python -m venv $(FUZZ_VENV)
+	$(FUZZ_VENV)/bin/python -m pip install -qq --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/fuzz.lock
+	@touch $@
+
+fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder, FUZZ_S seconds each (600); ONLY=sse: one of them
+	PYTHONPATH=src FUZZ_S=$(FUZZ_S) $(FUZZ_VENV)/bin/python -m fuzz.run $(ONLY)
+
 lock: | $(VENV)/.installed ## resolve the dependencies anew (make lock UPGRADE=--upgrade for newer ones)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --output-file requirements/dev.lock $(LOCKED)
+	$(BIN)/uv pip compile pyproject.toml requirements/fuzz.in --all-extras --constraint requirements/dev.lock --output-file requirements/fuzz.lock $(LOCKED)
 	$(BIN)/uv pip compile requirements/model.in --no-deps --output-file requirements/model.lock $(LOCKED)
 	for each in requirements/frameworks/*.in; do $(BIN)/uv pip compile pyproject.toml $$each --output-file $${each%.in}.lock $(LOCKED) || exit 1; done
 LOCKED = --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command "make lock" $(UPGRADE)
@@ -105,5 +121,5 @@ wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) .frameworks dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .frameworks .fuzz dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

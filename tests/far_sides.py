@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import socketserver
+import struct
 import threading
 from collections.abc import Iterable
 from types import TracebackType
 from typing import Any
 
 Answer = bytes | Iterable[bytes]
+RESET = b"the connection is reset here"
+"""A piece of an answer at which the connection breaks off with a reset instead of an end."""
 
 CHUNK = (
     b'{"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":'
@@ -71,6 +76,11 @@ class FarSide:
                 outer.requests.append((head, body))
                 try:
                     for piece in (given,) if isinstance(given, bytes) else given:
+                        if piece is RESET:
+                            linger = struct.pack("ii", 1, 0)
+                            self.request.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                            os.close(self.request.detach())
+                            return
                         self.wfile.write(piece)
                 except OSError:
                     outer.gone += 1

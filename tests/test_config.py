@@ -85,3 +85,25 @@ def test_a_file_that_is_no_text_is_named(tmp_path) -> None:
 def test_a_bad_variable_says_that_the_environment_is_meant(tmp_path) -> None:
     with pytest.raises(PolicyError, match=r"^environment \(TENUTO_…\): fault_retries is 'x'"):
         load_policy(tmp_path, {"TENUTO_FAULT_RETRIES": "x"})
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        "empty_retries = " + "9" * 5_000,
+        "empty_retries = 0x" + "f" * 5_000,
+        "empty_retries = " + "[" * 5_000,
+    ],
+)
+def test_toml_without_measure_is_a_policy_error_of_bounded_length(tmp_path, odd):
+    (tmp_path / "tenuto.toml").write_text(odd)
+    with pytest.raises(PolicyError, match=r"tenuto\.toml") as raised:
+        load_policy(tmp_path, {})
+    assert len(str(raised.value)) < 1_000
+
+
+@pytest.mark.behaviour("P3")
+def test_a_number_beyond_every_float_is_no_number_of_seconds():
+    with pytest.raises(PolicyError, match="turn_timeout_s"):
+        Policy(turn_timeout_s=10**400)

@@ -57,7 +57,8 @@ def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
         table: object = tomllib.loads(file.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         return policy
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
+    except (OSError, ValueError, RecursionError) as error:
         if path:  # somebody else's broken pyproject.toml is theirs to mend, not a reason to stop
             return policy
         raise PolicyError(f"{file.name}: cannot be read as TOML: {error}") from None

@@ -152,6 +152,7 @@ class _Reader:
         self._streams = False
         self._read_any = False
         self._reader_of_error: Wire | None = None
+        self._foreign = False
         self.progress = RUNNING
 
     @property
@@ -177,10 +178,12 @@ class _Reader:
         if isinstance(value, dict):
             self._read_any = True
             self._object(value)
+        else:
+            self._foreign = True
 
     def finish(self) -> Response:
         """The response, its end included."""
-        if not self._read_any:
+        if self._foreign and not self._read_any:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
             body, self._body = b"".join(self._body), []

@@ -67,6 +67,11 @@ class Rule:
             return isinstance(value, self.kind)
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
+        if self.kind is float:
+            try:
+                value = float(value)
+            except OverflowError:
+                return False
         whole = isinstance(value, int) or (self.kind is float and math.isfinite(value))
         return whole and self.least <= value <= self.most
 
@@ -89,6 +94,22 @@ class Rule:
             except ValueError:
                 return text
         return word
+
+
+def _shown(value: object, form: Callable[[object], str] = repr) -> str:
+    """A value as an error message names it: bounded, and whatever its own `repr` may raise.
+
+    >>> _shown(10**5000)
+    'an int that cannot be shown'
+    """
+    try:
+        shown = form(value)
+    except Exception:  # noqa: BLE001 - somebody else's object, or an int of very many digits
+        return f"an {type(value).__name__} that cannot be shown"
+    return shown if len(shown) <= _SHOWN_CHARS else f"{shown[:_SHOWN_CHARS]}…"
+
+
+_SHOWN_CHARS = 200
 
 
 def _f(
@@ -219,9 +240,9 @@ class Policy:
         for key, rule in RULES.items():
             value = getattr(self, key)
             if not rule.accepts(value):
-                raise PolicyError(f"{key} is {value!r}, allowed is {rule.allowed}")
+                raise PolicyError(f"{key} is {_shown(value)}, allowed is {rule.allowed}")
         if self.decide is not None and not callable(self.decide):
-            raise PolicyError(f"decide is {self.decide!r}, allowed is a callable, or none")
+            raise PolicyError(f"decide is {_shown(self.decide)}, allowed is a callable, or none")
 
     def changed(self, values: Mapping[str, object]) -> Policy:
         """This policy with other values, as a table of TOML gives them.
@@ -234,7 +255,9 @@ class Policy:
         """
         for key in values:
             if key not in RULES:
-                raise PolicyError(f"{key} is no setting; the settings are {', '.join(RULES)}")
+                raise PolicyError(
+                    f"{_shown(key, str)} is no setting; the settings are {', '.join(RULES)}"
+                )
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import zlib
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -15,71 +16,110 @@ class Decoder(Protocol):
         """The plain bytes that these give.
 
         Raises:
-            UndecodableBytes: they are not what the header says."""
+            UndecodableBytes: they are not what the header says, or give more than is allowed."""
 
 
 class UndecodableBytes(Exception):
-    """Bytes are not coded as the header says; internal to the relay."""
+    """Bytes are not coded as the header says, or a few of them unpack to more than is allowed;
+    internal to the relay."""
 
 
 class _Plain:
+    def __init__(self, _: int) -> None:
+        pass
+
     def feed(self, data: bytes) -> bytes:
         return data
 
 
 class _Coded:
-    """A decoder of a library, whose own exceptions become ours at this one seam."""
+    """A decoder of a library, whose own exceptions become ours at this one seam.
+
+    `unpack` gives the plain bytes of coded ones, and stops a little beyond a number of them."""
 
     def __init__(
-        self, decode: Callable[[bytes], bytes], errors: tuple[type[Exception], ...]
+        self,
+        unpack: Callable[[bytes, int], bytes],
+        errors: tuple[type[Exception], ...],
+        limit_bytes: int,
     ) -> None:
-        self._decode = decode
+        self._unpack = unpack
         self._errors = errors
+        self._limit_bytes = limit_bytes or sys.maxsize - 1
 
     def feed(self, data: bytes) -> bytes:
         try:
-            return self._decode(data)
+            plain = self._unpack(data, self._limit_bytes + 1)
         except self._errors as error:
             raise UndecodableBytes(str(error)) from error
+        if len(plain) > self._limit_bytes:
+            raise UndecodableBytes(f"{len(data)} bytes unpack to more than {self._limit_bytes}")
+        return plain
 
 
 class _Deflate:
-    """`deflate` is zlib by the standard and raw by habit: the first bytes tell."""
+    """`deflate` is zlib by the standard and raw by habit: the first two bytes tell
+    (https://www.rfc-editor.org/rfc/rfc1950#section-2.2)."""
 
     def __init__(self) -> None:
+        self._head = b""
         self._inner: Any = None
 
-    def feed(self, data: bytes) -> bytes:
-        if self._inner is not None:
-            return self._inner.decompress(data)  # type: ignore[no-any-return]
-        self._inner = zlib.decompressobj()
-        try:
-            return self._inner.decompress(data)  # type: ignore[no-any-return]
-        except zlib.error:
-            self._inner = zlib.decompressobj(-zlib.MAX_WBITS)
-            return self._inner.decompress(data)  # type: ignore[no-any-return]
+    def decompress(self, data: bytes, most_bytes: int) -> bytes:
+        if self._inner is None:
+            self._head = data = self._head + data
+            if len(data) < 2:
+                return b""
+            wrapped = data[0] & 0x8F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
+            self._inner = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+        return self._inner.decompress(data, most_bytes)  # type: ignore[no-any-return]
 
 
-def _gzip() -> Decoder:
-    return _Coded(zlib.decompressobj(16 + zlib.MAX_WBITS).decompress, (zlib.error,))
+def _gzip(limit_bytes: int) -> Decoder:
+    inner = zlib.decompressobj(16 + zlib.MAX_WBITS)
+    return _Coded(inner.decompress, (zlib.error,), limit_bytes)
 
 
-def _deflate() -> Decoder:
-    return _Coded(_Deflate().feed, (zlib.error,))
+def _deflate(limit_bytes: int) -> Decoder:
+    return _Coded(_Deflate().decompress, (zlib.error,), limit_bytes)
 
 
-def _brotli() -> Decoder:
+def _brotli(limit_bytes: int) -> Decoder:
     brotli = importlib.import_module("brotli")
-    return _Coded(brotli.Decompressor().process, (brotli.error,))
+    inner = brotli.Decompressor()
+    # Versions before 1.2 cannot be told where to stop: with them the limit is seen too late.
+    bounded = hasattr(inner, "can_accept_more_data")
+
+    def unpack(data: bytes, most_bytes: int) -> bytes:
+        options = {"output_buffer_limit": most_bytes} if bounded else {}
+        return inner.process(data, **options)  # type: ignore[no-any-return]
+
+    return _Coded(unpack, (brotli.error,), limit_bytes)
 
 
-def _zstd() -> Decoder:
+_ZSTD_SLICE_BYTES = 256
+"""Four bytes unpack to 128 KB at most (https://www.rfc-editor.org/rfc/rfc8878#section-3.1.1.2.3):
+a slice to 8 MB."""
+
+
+def _zstd(limit_bytes: int) -> Decoder:
     zstandard = importlib.import_module("zstandard")
-    decoder = zstandard.ZstdDecompressor().decompressobj()
-    return _Coded(decoder.decompress, (zstandard.ZstdError,))
+    inner = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+
+    def unpack(data: bytes, most_bytes: int) -> bytes:
+        out: list[bytes] = []
+        size = 0
+        for at in range(0, len(data), _ZSTD_SLICE_BYTES):
+            out.append(inner.decompress(data[at : at + _ZSTD_SLICE_BYTES]))
+            size += len(out[-1])
+            if size >= most_bytes:
+                break
+        return b"".join(out)
+
+    return _Coded(unpack, (zstandard.ZstdError,), limit_bytes)
 
 
-CODINGS: dict[str, Callable[[], Decoder]] = {
+CODINGS: dict[str, Callable[[int], Decoder]] = {
     "": _Plain,
     "identity": _Plain,
     "gzip": _gzip,
@@ -92,8 +132,12 @@ CODINGS: dict[str, Callable[[], Decoder]] = {
 them only where the same libraries are installed."""
 
 
-def decoder_for(coding: str) -> Decoder | None:
+def decoder_for(coding: str, limit_bytes: int = 0) -> Decoder | None:
     """A decoder for a `content-encoding`, or None where it cannot be read here.
+
+    Args:
+        coding: the header's value.
+        limit_bytes: the most that one piece may unpack to; 0: no limit.
 
     >>> decoder_for("identity").feed(b"plain")
     b'plain'
@@ -102,6 +146,6 @@ def decoder_for(coding: str) -> Decoder | None:
     """
     make = CODINGS.get(coding.strip().lower())
     try:
-        return make() if make else None
+        return make(limit_bytes) if make else None
     except ImportError:
         return None

@@ -128,7 +128,8 @@ class Outlet:
         if self._writing:
             value = decode_object(event.data or b"") if isinstance(signal, ReasoningDelta) else None
             return self._write([signal], event, value if isinstance(value, dict) else None)
-        raw = event.raw if event.terminated else event.raw.rstrip() + b"\n\n"
+        raw = _readable(event.raw)  # fields that nobody reads are not looked at
+        raw = raw if event.terminated else raw.rstrip() + b"\n\n"
         return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
@@ -198,7 +199,7 @@ class Outlet:
 
     def _write(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
         if event.data is None:
-            return event.raw if event.terminated else b""
+            return _readable(event.raw) if event.terminated else b""
         out = [self.writer.passed(value)] if value is not None else []
         for signal in signals:
             if isinstance(signal, TextDelta):

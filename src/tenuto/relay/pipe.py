@@ -110,7 +110,7 @@ class Pipe:
         if self._turn.provider.unknown and (server := reply.get(b"server")):
             self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
-        decoder = decoder_for(reply.get(b"content-encoding"))
+        decoder = decoder_for(reply.get(b"content-encoding"), self._turn.policy.body_max_bytes)
         if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:
             if self._turn.first is None:
                 self._turn.watch.emit("left_alone", why="unreadable", outcome=None)

@@ -55,5 +55,7 @@ def usage_line(report: Report) -> str:
 
 
 def usage_comment(line: str) -> bytes:
-    """The same as a comment of an event stream."""
-    return f": x-tenuto-usage {line}\n\n".encode()
+    """The same as a comment of an event stream, at the head of the event that follows: behind an
+    event with an `id` the openai SDK takes the blank line of a comment that stands alone for an
+    event, and fails on it."""
+    return f": x-tenuto-usage {line}\n".encode()

@@ -106,7 +106,8 @@ def _call(call: ToolCall) -> JsonObject:
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
     choice = dict(_first_choice(last) or _first_choice(first))
-    message = {"role": "assistant", **(choice.get("message") or {})}
+    given = choice.get("message")
+    message: JsonObject = {"role": "assistant", **(given if isinstance(given, dict) else {})}
     message["content"] = answer.text or None
     reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
     _set_or_drop(message, reasoning_key, answer.reasoning)

@@ -102,8 +102,8 @@ class ChatRequest:
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
         self._split()
-        tools = value_of(self._members.get("tools")) or []
-        functions = value_of(self._members.get("functions")) or []
+        tools = _list(self._members.get("tools"))
+        functions = _list(self._members.get("functions"))
         found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
         return {
             f["name"]: f["parameters"] if isinstance(f.get("parameters"), dict) else {}
@@ -226,6 +226,11 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
     if max_tokens is not None and max_tokens <= probe_max_tokens:
         return "probe"
     return ""
+
+
+def _list(raw: bytes | None) -> list[Any]:
+    value = value_of(raw)
+    return value if isinstance(value, list) else []
 
 
 def _without(row: bytes, keys: Sequence[str]) -> bytes:

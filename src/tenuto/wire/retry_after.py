@@ -20,6 +20,8 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
     7.0
     >>> retry_after_s({"retry-after": "nan"}) is None
     True
+    >>> retry_after_s({"retry-after": "Sat, 21 Nov 99999999999 10:00:07 GMT"}) is None
+    True
     """
     millis = _number(headers.get("retry-after-ms"))
     if millis is not None:
@@ -40,6 +42,6 @@ def _number(value: str | None) -> float | None:
 def _until(then: str, now: str) -> float | None:
     try:
         seconds = (parsedate_to_datetime(then) - parsedate_to_datetime(now)).total_seconds()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return max(seconds, 0.0)

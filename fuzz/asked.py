@@ -1,0 +1,87 @@
+"""A request of each wire, and how its official SDK reads what comes back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import anthropic
+import httpx2
+import openai
+from openai.types.chat import ChatCompletionChunk
+
+from tenuto.wire.base import Wire
+
+
+class Asked(NamedTuple):
+    """Attributes:
+    path: the URL path.
+    rows: the key of the conversation.
+    body: a request, without `stream`.
+    read: reads a stream as the SDK does, to its end.
+    error: what the SDK raises for an error of the far side.
+    """
+
+    path: str
+    rows: str
+    body: dict[str, Any]
+    read: Callable[[bytes], None]
+    error: type[Exception]
+
+
+def _response(raw: bytes) -> Any:
+    request = httpx2.Request("POST", "https://host/")
+    return httpx2.Response(200, content=raw, request=request)
+
+
+_openai = openai.OpenAI(api_key="key", base_url="https://host/v1")
+_anthropic = anthropic.Anthropic(api_key="key", base_url="https://host")
+
+
+def _read_openai(raw: bytes) -> None:
+    list(openai.Stream(cast_to=ChatCompletionChunk, response=_response(raw), client=_openai))
+
+
+def _read_anthropic(raw: bytes) -> None:
+    kind: Any = anthropic.types.RawMessageStreamEvent
+    list(anthropic.Stream(cast_to=kind, response=_response(raw), client=_anthropic))
+
+
+TOOL = {"type": "object", "properties": {"path": {"type": "string"}}}
+ALL = (
+    Asked(
+        "/v1/chat/completions",
+        "messages",
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
+        },
+        _read_openai,
+        openai.APIError,
+    ),
+    Asked(
+        "/v1/messages",
+        "messages",
+        {
+            "model": "m",
+            "max_tokens": 100,
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"name": "read", "input_schema": TOOL}],
+        },
+        _read_anthropic,
+        anthropic.APIError,
+    ),
+)
+"""A new wire adds its row."""
+
+
+def asked(wire: Wire) -> Asked:
+    """The row of a wire."""
+    return next(row for row in ALL if wire.is_request(row.path))
+
+
+def body_of(row: Asked, *, stream: bool) -> bytes:
+    """The request's bytes."""
+    return json.dumps(row.body | {"stream": stream}, ensure_ascii=False).encode()

@@ -1,0 +1,34 @@
+"""Every target by its name. One that reads a wire stands once for each wire of the registry."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import NamedTuple
+
+from tenuto.wire.registry import wires
+
+PLAIN = ("sse", "arguments", "seam", "codings", "policies")
+PER_WIRE = ("detecting", "faults", "edits", "turns")
+
+
+class Target(NamedTuple):
+    """`seeds()` gives inputs to begin with, `check(data)` raises where something does not hold."""
+
+    seeds: Callable[[], Iterable[bytes]]
+    check: Callable[[bytes], None]
+
+
+def names() -> list[str]:
+    """All targets, those of the wires as `detecting-openai-chat`."""
+    return [*PLAIN, *(f"{name}-{wire}" for name in PER_WIRE for wire in wires())]
+
+
+def target(name: str) -> Target:
+    """The target of a name."""
+    module_name, _, wire = name.partition("-")
+    module = importlib.import_module(f"fuzz.{module_name}")
+    if wire:
+        return Target(partial(module.seeds, wires()[wire]), partial(module.check, wires()[wire]))
+    return Target(module.seeds, module.check)

@@ -1,0 +1,68 @@
+"""Wrong types at every place of a body and of an event: the turn ends, bounded, and its caller gets
+what the official SDK reads or what the far side sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from fuzz.drawing import fixtures
+from fuzz.targets import target
+from tenuto.wire.registry import wires
+
+DEEP: Any = "deepest"
+for _ in range(60):
+    DEEP = [{"a": DEEP}]
+ODD: list[Any] = [None, 5, -1, 1e300, True, [], {}, [None], "", "x" * 5_000, "\ud800\0\ufeff", DEEP]
+_JSON = re.compile(rb"\{.*\}", re.DOTALL)
+
+
+def places(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every (container, key), in a fixed order."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in list(pairs):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from places(inner)
+
+
+def mutations(data: bytes) -> Iterator[bytes]:
+    """The same with one member of one object replaced by a value of another type; over all members
+    every odd value comes many times."""
+    number = len(data)
+    for part in data.split(b"\n"):
+        found = _JSON.search(part if b"data:" in data else data)
+        try:
+            value = json.loads(found[0]) if found else None
+        except ValueError:
+            value = None
+        if not isinstance(value, dict):
+            continue
+        for container, key in places(value):
+            kept, number = container[key], number + 1
+            container[key] = ODD[number % len(ODD)]
+            assert found is not None
+            yield data.replace(found[0], json.dumps(value).encode(), 1)
+            container[key] = kept
+        if b"data:" not in data:
+            return
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.behaviour("N6", "P1")
+@pytest.mark.parametrize("wire", wires())
+@pytest.mark.parametrize("kind", ["detecting", "turns"])
+def test_a_wrong_type_at_any_place_is_no_exception_and_no_hang(wire, kind):
+    check = target(f"{kind}-{wire}").check
+    seen = 0
+    for data in fixtures(wire):
+        stream = b"data:" in data
+        for mutated in mutations(data):
+            check(bytes([255, 255, 255, stream, not stream, 0, 0, 0]) + mutated)
+            seen += 1
+    assert seen > 500
