@@ -15,7 +15,7 @@ from typing import Final
 
 from tenuto.core.runaway import suffix_borders
 
-__all__ = ["Ending", "Grade"]
+__all__ = ["Ending", "Grade", "weight"]
 
 
 class Grade(IntEnum):
@@ -40,14 +40,33 @@ _OVERLAP_WEIGHT: Final = 12
 _STRONG_WEIGHT: Final = 24
 _DIFFERENT_WEIGHT: Final = 6
 _LINE_LETTERS: Final = 3
+_PHRASE_CHARS: Final = 3
+_ROW_DIGITS: Final = 3
+_ROW_DIFFERENT: Final = 4
 _WORD_LETTERS: Final = 3
 _WHOLE_WORD_LETTERS: Final = 4  # a word said again as it is: "can" + "can" may be "cancan"
 _TWO_WORDS_LETTERS: Final = 5
+# A passage that begins and ends in the middle of words, with something else between them.
+_TORN_CHARS: Final = 5
+_TORN_DIFFERENT: Final = 4
+_LONG_TORN_CHARS: Final = 7
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
 # comes again is taken for a repetition, unless the text has doubled lines before.
 _LONG_LINE_CHARS: Final = 20
+# From here on a line that the plain join doubles (a lone bracket, say) weighs less than the rest.
+_BLOCK_CHARS: Final = 150
+_BLOCK_LINES: Final = 3
 # Enough to grade any passage: one that is varied here is varied.
 _GRADED_CHARS: Final = 64
+
+
+def weight(text: str) -> int:
+    """How much `text` says, in letters.
+
+    >>> weight("word"), weight("\u8bcd")
+    (4, 3)
+    """
+    return sum(map(_weight, text))
 
 
 def _weight(char: str) -> int:
@@ -65,12 +84,18 @@ _word_run = re.compile(r"\w+").match
 _hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
 
 
+def _last_word(text: str) -> str:
+    found = _word_run(text[::-1])
+    return found[0][::-1] if found else ""
+
+
 def _in_word(char: str) -> bool:
     """Whether a break before or after `char` would show as a space: not so in Chinese."""
     return (char.isalnum() or char == "_") and _weight(char) == 1
 
 
 _LINE_BEGIN_CHARS: Final = 6
+_COLONS: Final = (":", "\uff1a")
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -110,18 +135,29 @@ class Ending:
         """Whether the last `length` characters begin at the start of a line."""
         return self._tail[:-length].rstrip(" \t")[-1:] in ("", "\n")
 
-    def line_again(self, text: str) -> int:
-        """How much of `text` is the whole unfinished line again, be it one character long."""
+    def line_again(self, text: str, *, final: bool) -> int | None:
+        """How much of `text` is the whole unfinished line again, be it one character long.
+
+        None: more of the text is needed (never when `final`)."""
         for length in self._line_chars:
-            if text.startswith(self._tail[-length:] + self._blank):
+            line = self._tail[-length:] + self._blank
+            if length > 1 and len(set(line.strip())) == 1:
+                continue  # a row of marks may be a part of a longer one
+            if text.startswith(line):
                 return length
+            if not final and line.startswith(text):
+                return None
         return 0
 
-    def starts_lines(self, length: int) -> bool:
-        """Whether a line before the last begins like the last `length` characters (a list)."""
-        passage = self._tail[-length:].lstrip()
-        begins = re.compile(r"^[ \t]*" + re.escape(passage), re.MULTILINE)
-        return begins.search(self._tail[:-length]) is not None
+    def follows_a_colon(self, length: int) -> bool:
+        """Whether the line before the last `length` characters ends in a colon."""
+        return self._tail[:-length].rstrip()[-1:] in _COLONS
+
+    def lines_alike(self, length: int) -> list[str]:
+        """What stands before each line that begins like the last `length` characters (a list)."""
+        begins = re.compile(r"^[ \t]*" + re.escape(self._tail[-length:].lstrip()), re.MULTILINE)
+        before = self._tail[:-length]
+        return [before[: found.start()] for found in begins.finditer(before)]
 
     def grade(self, length: int) -> Grade:
         """How much it proves that the last `length` characters come again."""
@@ -140,25 +176,60 @@ class Ending:
         if before.rstrip().endswith(passage.strip()):
             return Grade.NONE  # it has come twice already, why not a third time
         sample = passage[-_GRADED_CHARS:]
-        weight = sum(map(_weight, sample))
-        if weight >= _OVERLAP_WEIGHT:
+        if passage[0] == " " and _is_token(passage[1:]) and not self.is_line(length):
+            return Grade.NONE  # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
+        said = weight(sample)
+        if said >= _OVERLAP_WEIGHT:
             different = sum(min(_weight(char), 2) for char in set(sample))
             if different >= _DIFFERENT_WEIGHT:
-                return Grade.STRONG if weight >= _STRONG_WEIGHT else Grade.OVERLAP
-        letters = sum(map(str.isalpha, sample))
+                return Grade.STRONG if said >= _STRONG_WEIGHT else Grade.OVERLAP
+        if _is_phrase(sample):
+            return Grade.OVERLAP
+        letters = sum(_weight(char) for char in sample if char.isalpha())
         in_word = [_in_word(char) for char in sample]
         if all(in_word) and not self._blank:
             # "assassin" in the text says that "ass" may well be followed by "ass".
             unknown = _ends_word(before) and passage * 2 not in tail and not _hex(sample)
             return Grade.WORD if unknown and letters >= _WORD_LETTERS else Grade.NONE
-        if self.is_line(length) and (
-            letters >= _LINE_LETTERS or (passage[0].isspace() and length == self._line_chars[0])
-        ):
-            return Grade.LINE
-        glues = in_word[0] and in_word[-1] and not self._blank
-        if glues and letters >= _TWO_WORDS_LETTERS and " " in passage and _ends_word(before):
+        if self.is_line(length):
+            indented = passage[0].isspace() and length == self._line_chars[0]
+            if letters >= _LINE_LETTERS or indented or (not self._blank and _is_row(sample)):
+                return Grade.LINE
+        if length >= _TORN_CHARS and len(set(sample)) >= _TORN_DIFFERENT and self._is_torn(length):
             return Grade.WORD
+        glues = in_word[0] and in_word[-1] and not self._blank
+        # Two letters at the end are a prefix as well: "direct, in" + "direct, incidental".
+        begun = len(_last_word(passage)) >= _WORD_LETTERS or passage.count(" ") > 1
+        if glues and begun and letters >= _TWO_WORDS_LETTERS and " " in passage:
+            return Grade.WORD if _ends_word(before) else Grade.NONE
         return Grade.NONE
+
+    def _is_torn(self, length: int) -> bool:
+        """Whether the last `length` characters begin or end with a piece of a word that would stand
+        by itself in the plain join, where a text that repeats itself has a whole word."""
+        passage, before = self._tail[-length:], self._tail[:-length]
+        if all(map(_in_word, passage)):
+            return False
+        first, last = _word_run(passage), _last_word(passage)
+        begins_torn = first is not None and not _ends_word(before)
+        if begins_torn and _in_word(passage[-1]) and not self._blank:
+            # The plain join glues the two pieces; `_follows` looks whether the text knows the word.
+            return len(last) >= _WORD_LETTERS or length >= _LONG_TORN_CHARS
+        if begins_torn:
+            piece = first[0] if first else ""
+            long = len(piece) >= _WORD_LETTERS or (len(piece) > 1 and length >= _LONG_TORN_CHARS)
+            return long and piece.isalpha() and not self._knows(piece, "")
+        return (
+            first is None
+            and not self._blank
+            and len(last) >= _WHOLE_WORD_LETTERS
+            and last.isalpha()
+            and not self._knows(last, before)
+        )
+
+    def _knows(self, word: str, text: str) -> bool:
+        """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
+        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text or self._tail) is not None
 
     def find(
         self, text: str, *, final: bool, least: Grade = Grade.WORD, gap: str = ""
@@ -196,12 +267,16 @@ class Ending:
         if len(following) <= len(blank) and not final and blank.startswith(following):
             return None
         grade = self.grade(length)
+        if gap == " " and _is_token(text[:length]) and not self.is_line(length):
+            return False
         if following and not following.startswith(blank):
             space = following[: len(following) - len(following.lstrip())]
             if grade < Grade.STRONG or not space or ("\n" in space) != ("\n" in blank):
                 return False
         if grade < Grade.STRONG and self._glues_a_known_word(text[: length + 1]):
             return False
+        if grade == Grade.WORD and not _in_word(text[0]):
+            return bool(following) and following[0].isalpha()  # the piece becomes a word
         if grade == Grade.WORD and " " not in text[:length]:
             if following and _in_word(following[0]):
                 return True
@@ -209,7 +284,7 @@ class Ending:
             word = rf"(?<!\w){re.escape(text[:length])}(?!\w)"
             known = re.search(word, self._tail[:-length]) is not None
             return known or length >= _WHOLE_WORD_LETTERS
-        if not self._may_follow_a_break(text[:length], gap):
+        if not self._may_follow_a_break(text[:length], gap, following):
             return False
         return not self._doubles_a_line(text, length, gap)
 
@@ -223,11 +298,17 @@ class Ending:
         glued = re.escape(last[0][::-1] + first[0])
         return re.search(rf"(?<!\w){glued}(?!\w)", self._tail) is not None
 
-    def _may_follow_a_break(self, passage: str, gap: str) -> bool:
+    def _may_follow_a_break(self, passage: str, gap: str, next_: str) -> bool:
         """Whether the last line may come again on a new line: not where lines are alike anyhow."""
         line = passage.lstrip()
         if "\n" in line or "\n" not in gap + passage[: len(passage) - len(line)]:
             return True
+        if self._blank and "\n" not in self._blank:
+            return True  # else there would be a blank at the end of a line
+        last = _last_word(passage)
+        goes_on = len(last) >= _WORD_LETTERS and next_[:1].isalpha() and not self._blank
+        if goes_on and not self._knows(last, self._tail[: -len(passage)]):
+            return True  # a word was cut, so the line was
         begin = re.compile("^[ \t]*" + re.escape(line[:_LINE_BEGIN_CHARS]), re.MULTILINE)
         return begin.search(self._tail[: -len(line)]) is None
 
@@ -239,6 +320,8 @@ class Ending:
         first, broken, _ = body.partition("\n")
         if not broken and len(text) > length:
             return False
+        if length >= _BLOCK_CHARS and text.count("\n", 0, length) >= _BLOCK_LINES:
+            return False
         lines = self._tail.split("\n")
         if "\n" not in between:
             return lines.pop() + between + first in lines
@@ -249,6 +332,23 @@ class Ending:
         if self._doubles is None:
             self._doubles = _doubled_line.search(self._tail) is not None
         return self._doubles
+
+
+def _is_token(text: str) -> bool:
+    return not any(char.isspace() for char in text) and weight(text) == len(text)
+
+
+def _is_phrase(passage: str) -> bool:
+    """Three different Chinese or Japanese characters: they double two ("看看", "ひとつひとつ" is
+    all kana), not three."""
+    kinds = [_weight(char) for char in passage]
+    return len(set(passage)) >= _PHRASE_CHARS and 3 in kinds and min(kinds) > 1
+
+
+def _is_row(line: str) -> bool:
+    """Whether a line without letters still tells: "2025-0", "| 212"."""
+    alnum = sum(map(str.isalnum, line))
+    return alnum >= _ROW_DIGITS and len(set(line.strip())) >= _ROW_DIFFERENT
 
 
 def _ends_word(text: str) -> bool:

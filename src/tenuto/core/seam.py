@@ -27,7 +27,7 @@ import re
 from enum import Enum
 from typing import Final, Protocol
 
-from tenuto.core.overlap import Ending, Grade
+from tenuto.core.overlap import Ending, Grade, weight
 from tenuto.core.runaway import suffix_borders
 
 __all__ = ["AfterThought", "Joint", "Seam", "join", "trailing_space"]
@@ -40,12 +40,18 @@ _DIVERGED_LINE_CHARS: Final = 80
 _ECHO_CHARS: Final = 6
 _DIFFERENT_CHARS: Final = 4
 _PREAMBLE_CHARS: Final = 200
-_ANNOUNCING_LINE_CHARS: Final = 10
+_ANNOUNCED_LINE_WEIGHT: Final = 10
+_LINE_CHARS: Final = 2  # letters and digits
+_NEAR_CHARS: Final = 60
+_FULL_STOPS: Final = ".!\u2026\u3002\uff01"
+_DECORATIONS: Final = "*_ \t"  # **Continued:**
+_EAST: Final = "\u3041"  # from here on no capitals, and no spaces between words
 # Periods are looked for in this many characters of the start.
 _HEAD_CHARS: Final = 400
 _CUT_CHARACTER: Final = "\ufffd"
 _NOTHING: Final = ("exact", 0)
 
+_decoration = re.compile("[*_\u00a1\u00bf]+").match
 _fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*\n").match
 _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
 _fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
@@ -125,7 +131,7 @@ class Seam:
 
     __slots__ = (
         "_alive_at",
-        "_diverged_chars",
+        "_at_line",
         "_ending",
         "_exact",
         "_given",
@@ -154,8 +160,7 @@ class Seam:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
             raise ValueError("trimmed is white space, and delivered_trimmed is its start")
         self._said = said.rstrip(_CUT_CHARACTER)
-        at_line = "\n" in trimmed or not said
-        self._diverged_chars = _DIVERGED_LINE_CHARS if at_line else _DIVERGED_CHARS
+        self._at_line = "\n" in trimmed
         self._start = len(self._said) - len(self._said.lstrip())
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
@@ -271,11 +276,22 @@ class Seam:
         elif delta.startswith(self._said[at:]):
             self._held = ""
             return self._settle(("echo" if self._exact else "restart", left), "", delta)
-        matched = self._matched
-        if not self._exact and matched + _common(self._said[at:], delta) >= self._diverged_chars:
+        matched = self._matched + _common(self._said[at:], delta)
+        if not self._exact and self._departs(matched, at_line=self._at_line):
             return self._settle(("diverged", 0), "")
         held = self._held + self._said[self._start : at]
         return self._settle(_NOTHING, delta, held)
+
+    def _departs(self, matched: int, *, at_line: bool) -> bool:
+        """Whether this is a restart that goes on in other words after `matched` characters.
+
+        All of it would be dropped, so a text whose lines begin alike (a log, a table, a list of
+        files) must not be taken for one: its beginning is found in it a second time.
+        """
+        if matched < (_DIVERGED_LINE_CHARS if at_line else _DIVERGED_CHARS):
+            return False
+        begin = self._said[self._start : self._start + _DIVERGED_CHARS]
+        return begin not in self._said[self._start + 1 :]
 
     # SPACE
 
@@ -292,8 +308,18 @@ class Seam:
 
     def _merged(self, blank: str, rest: str) -> str:
         trimmed = self._trimmed
+        breaks = trimmed.rfind("\n") + 1
+        begun = blank[blank.rfind("\n") + 1 :]
         if blank.startswith(trimmed):
             whole = blank
+        elif (
+            breaks
+            and blank.count("\n") < trimmed.count("\n")
+            and len(begun) > len(trimmed) - breaks
+            and begun.startswith(trimmed[breaks:])
+        ):
+            # The cut was in the indentation, which comes whole, and a line break was left out.
+            whole = trimmed[:breaks] + begun
         elif trimmed.startswith(blank) or ("\n" in trimmed and trimmed.endswith(blank)):
             # The second: the model left the line break out and began with the indentation.
             whole = trimmed
@@ -358,7 +384,10 @@ class Seam:
             return _NOTHING
         if matched == len(body) and matched >= _RESTART_CHARS:
             return "restart", len(self._held)  # and was cut off before anything new came
-        return ("diverged", 0) if matched >= self._diverged_chars else _NOTHING
+        if not self._departs(matched, at_line=self._at_line or at > 0):
+            return _NOTHING
+        # The last line comes again, and lines are alike.
+        return _NOTHING if ending.line_again(body, final=True) else ("diverged", 0)
 
     def _reopened(self, ending: Ending, at: int, final: bool) -> tuple[str, int] | None:
         """The code fence is opened again."""
@@ -375,8 +404,12 @@ class Seam:
             return repeated
         if repeated[1]:
             return "fence", repeated[1]
-        if open_info is not None and (removed := ending.line_again(self._held[end:])):
-            return "fence", end + removed
+        if open_info is not None:
+            removed = ending.line_again(self._held[end:], final=final)
+            if removed is None:
+                return None
+            if removed:
+                return "fence", end + removed
         if info and (info == open_info or (open_info is not None and ending.mid_line)):
             return "fence", self._after_line(end)
         return _NOTHING
@@ -387,13 +420,17 @@ class Seam:
         The shape decides, not the words: a list of phrases knows only its own.
         """
         held = self._held
-        if not (held[at].isupper() or held[at] >= "\u3041"):
+        decoration = _decoration(held, at)
+        first = decoration.end() if decoration else at
+        if first == len(held):
+            return _NOTHING if final else None
+        if not (held[first].isupper() or held[first] >= _EAST):
             return _NOTHING
         end = held.find("\n", at)
         if end < 0 and not final and len(held) - at <= _PREAMBLE_CHARS:
             return None
-        sentence = held[at:end].rstrip()
-        if end < 0 or len(sentence) > _PREAMBLE_CHARS:
+        sentence = held[first:end].rstrip(_DECORATIONS)
+        if end < 0 or not sentence or weight(sentence) > _PREAMBLE_CHARS:
             return _NOTHING
         rest = held[end:].lstrip()
         if not rest:
@@ -402,38 +439,52 @@ class Seam:
         paragraph = held.count("\n", end, begin) > 1
         if _rule_so_far(held, begin) and not final:
             return None
-        if rule := _rule_line(held, begin):
-            begin = rule.end()
+        rule = _rule_line(held, begin)
+        begin = rule.end() if rule else begin
         fence = self._fence_at(begin, final)
         if fence is None:
             return None
         after_fence, info = fence
         colon = sentence[-1] in ":\uff1a"
-        if (
-            not after_fence
-            and not colon
-            and not (paragraph and sentence[-1] in ".!\u2026\u3002\uff01")
-        ):
+        if not after_fence and not colon and not (paragraph and sentence[-1] in _FULL_STOPS):
             return _NOTHING
-        repeated = self._repeated(ending, after_fence or begin, final, Grade.LINE)
-        if repeated is None or repeated[0] == "diverged":
+        breaks_in = bool(rule and rule[0]) or self._breaks_in(sentence, paragraph)
+        begin = after_fence or begin
+        repeated = self._repeated(ending, begin, final, Grade.LINE)
+        if repeated is None or (repeated[0] == "diverged" and colon):
             return repeated
         kind, removed = repeated
+        if not removed and (paragraph or breaks_in or after_fence):
+            again = ending.line_again(held[begin:], final=final)
+            if again is None:
+                return None
+            if sum(map(str.isalnum, held[begin : begin + again])) >= _LINE_CHARS:
+                kind, removed = "line", begin + again
         if not removed:
             if info and info == self._open_info():
                 return "preamble", self._after_line(after_fence)
             return _NOTHING
-        if kind == "overlap" and not ending.begins_line(
-            len(held[after_fence or begin : removed].lstrip())
-        ):
-            return _NOTHING
-        if kind == "line":
-            line = held[after_fence or begin : removed].strip()
-            if ending.starts_lines(len(line)):
+        passage = held[begin:removed].lstrip()
+        if kind == "overlap":
+            alike_code = not paragraph and not after_fence and ending.follows_a_colon(len(passage))
+            if alike_code or not ending.begins_line(len(passage)):
                 return _NOTHING
-            if len(line) < _ANNOUNCING_LINE_CHARS and not (colon or after_fence):
+        if kind == "line" and not (breaks_in or after_fence):
+            if weight(passage) < _ANNOUNCED_LINE_WEIGHT and not colon:
+                return _NOTHING
+            alike = ending.lines_alike(len(passage))
+            if alike and not _is_new_here(alike, sentence, paragraph):
                 return _NOTHING
         return "preamble", removed
+
+    def _breaks_in(self, sentence: str, paragraph: bool) -> bool:
+        """Whether `sentence` can hardly be what the unfinished line goes on with: a capital in the
+        middle of a word, or another script."""
+        last = self._said[-1]
+        if not self._trimmed and last.isalnum() and not last.isupper() and sentence[0].isupper():
+            return paragraph or " " in sentence
+        near = self._said[-_NEAR_CHARS:]
+        return _is_east(sentence) != _is_east(near)
 
     def _fence_at(self, at: int, final: bool) -> tuple[int, str] | None:
         """(End of the line that opens a code fence at `at`, its info string); (0, ""): none."""
@@ -471,6 +522,21 @@ def _common(one: str, other: str) -> int:
         else:
             high = middle
     return low
+
+
+def _is_east(text: str) -> bool:
+    return any(char >= _EAST for char in text)
+
+
+def _is_new_here(alike: list[str], sentence: str, paragraph: bool) -> bool:
+    """Whether `sentence`, before one more of the lines that are `alike`, is not the text's own.
+
+    The text shows what it puts between such lines: whether a blank line, or one with a colon.
+    """
+    if paragraph:
+        return not any(before.rstrip(" \t").endswith("\n\n") for before in alike)
+    a_few = len(alike) > 1 and sentence.count(" ") > 1
+    return a_few and not any(before.rstrip().endswith((":", "\uff1a")) for before in alike)
 
 
 def _is_varied(head: str, least_chars: int) -> bool:
