@@ -1,43 +1,66 @@
-"""What providers taught us by an error, kept by base URL and model (C8).
+"""What providers taught us by an error, kept by base URL and model (C8, P8c).
 
-One odd 400 must not switch a capability off for good: what was learned is forgotten after a while,
-and a success of the same thing forgets it at once.
+One odd 400 must not switch a capability off for good: the first lesson holds for a short while, and
+the look after that confirms or forgets it.
 """
 
 from __future__ import annotations
 
 import threading
+from typing import NamedTuple
+
+
+class _Lesson(NamedTuple):
+    until_s: float
+    confirmed: bool
 
 
 class Learned:
-    """Capabilities that a provider denied; safe under threads.
+    """Capabilities that a provider denied; safe under threads. Each process learns for itself.
 
     Args:
-        keep_s: how long a lesson holds, in seconds.
+        first_s: how long a first lesson holds, in seconds.
+        keep_s: how long one holds that a second look has confirmed, in seconds.
         most: how many lessons are kept; the oldest go first.
 
-    >>> learned = Learned(keep_s=10)
-    >>> learned.deny("https://host", "model", "prefill", now_s=0.0)
-    >>> learned.denied("https://host", "model", "prefill", now_s=5.0)
+    >>> learned = Learned(first_s=10, keep_s=100)
+    >>> prefill = ("https://host", "model", "prefill")
+    >>> learned.deny(*prefill, now_s=0.0)
+    >>> learned.denied(*prefill, now_s=5.0), learned.denied(*prefill, now_s=11.0)
+    (True, False)
+    >>> learned.deny(*prefill, now_s=11.0)
+    >>> learned.denied(*prefill, now_s=110.0)
     True
-    >>> learned.denied("https://host", "model", "prefill", now_s=11.0)
-    False
     """
 
-    def __init__(self, keep_s: float = 3_600.0, most: int = 10_000) -> None:
+    def __init__(
+        self, first_s: float = 300.0, keep_s: float = 86_400.0, most: int = 10_000
+    ) -> None:
+        self._first_s = first_s
         self._keep_s = keep_s
         self._most = most
-        self._until: dict[tuple[str, str, str], float] = {}
+        self._lessons: dict[tuple[str, str, str], _Lesson] = {}
         self._lock = threading.Lock()
 
     def deny(self, base_url: str, model: str, capability: str, now_s: float) -> None:
-        """Note that the provider rejects a capability for a model."""
+        """Note that the provider rejects a capability for a model. Many requests that were on
+        their way together are one look."""
+        key = (base_url, model, capability)
         with self._lock:
-            self._until[base_url, model, capability] = now_s + self._keep_s
-            while len(self._until) > self._most:
-                del self._until[next(iter(self._until))]
+            before = self._lessons.pop(key, None)
+            second = before is not None and (before.confirmed or before.until_s <= now_s)
+            holds_s = self._keep_s if second else self._first_s
+            self._lessons[key] = _Lesson(now_s + holds_s, second)
+            while len(self._lessons) > self._most:
+                del self._lessons[next(iter(self._lessons))]
 
     def denied(self, base_url: str, model: str, capability: str, now_s: float) -> bool:
         """Whether that was noted, and not too long ago."""
-        with self._lock:
-            return self._until.get((base_url, model, capability), now_s) > now_s
+        lesson = self._lessons.get((base_url, model, capability))
+        return lesson is not None and lesson.until_s > now_s
+
+    def allow(self, base_url: str, model: str, capability: str) -> None:
+        """Forget a lesson: the same thing was accepted."""
+        if (base_url, model, capability) in self._lessons:
+            with self._lock:
+                self._lessons.pop((base_url, model, capability), None)

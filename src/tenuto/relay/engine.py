@@ -21,16 +21,19 @@ class Engine:
     Args:
         policy: the limits.
         on_event: called with every event, or None.
+        learned: what providers taught, where it is shared with others; None: an own one.
 
     Raises:
         PolicyError: the policy needs a package that is not installed.
     """
 
-    def __init__(self, policy: Policy, on_event: OnEvent | None = None) -> None:
+    def __init__(
+        self, policy: Policy, on_event: OnEvent | None = None, learned: Learned | None = None
+    ) -> None:
         schema.require(policy)
         self.policy = policy
         self.on_event = on_event
-        self._around = Surroundings(policy, on_event, Learned())
+        self._around = Surroundings(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def is_turn(self, method: str, url: str) -> bool:
@@ -39,6 +42,11 @@ class Engine:
 
     def begin(self, request: Request) -> Run | None:
         """The turn of a request, or None where it is none and must pass untouched."""
+        begun = self.begin_turn(request)
+        return begun[1] if begun is not None else None
+
+    def begin_turn(self, request: Request) -> tuple[Turn, Run] | None:
+        """The same with the turn's record, which holds its report in the end."""
         wire, provider, path = route(request.url)
         if wire is None or request.method != "POST":
             return None
@@ -46,7 +54,9 @@ class Engine:
         if parsed is None:
             return None
         if self._capture is None:
-            return Pipe(Turn(wire, parsed, request, provider, self._around)).run()
+            turn = Turn(wire, parsed, request, provider, self._around)
+            return turn, Pipe(turn).run()
         record = self._capture.begin(wire.name, request, self.on_event)
         around = replace(self._around, on_event=record.hear)
-        return record.watching(Pipe(Turn(wire, parsed, request, provider, around)).run())
+        turn = Turn(wire, parsed, request, provider, around)
+        return turn, record.watching(Pipe(turn).run())

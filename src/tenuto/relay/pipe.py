@@ -119,6 +119,8 @@ class Pipe:
             return self._received(Attempt(failed(FaultKind.GARBAGE), reply))
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
+        if any(isinstance(e, AppendAssistant) and e.prefill for e in edits):
+            self._turn.around.learned.allow(self._turn.base_url, self._turn.facts.model, _PREFILL)
         content_type = reply.get(b"content-type")
         ahead: Reply = None
         events = "event-stream" in content_type
@@ -330,8 +332,11 @@ class Pipe:
                 yield Write(out)
             if outlet.overfull:
                 builder.feed(FaultSeen(Fault(FaultKind.LIMIT, "hold_back_exceeded")))
-            if not reply or outlet.overfull:
-                break
+            elif self._is_late():
+                builder.feed(FaultSeen(Fault(FaultKind.LIMIT, "turn_timeout")))
+            elif reply:
+                continue
+            break
         if out := outlet.end():
             yield Write(out)
         attempt = Attempt(builder.build(), head, events=kept, tail=tail, lost=lost)
@@ -340,6 +345,12 @@ class Pipe:
         begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
         self._keep(attempt, text, min(begins, len(text)), apart)
         return self._received(attempt)
+
+    def _is_late(self) -> bool:
+        """Whether a further attempt runs on beyond the turn's time (C29). The first one may: it
+        ends when it would have ended without Tenuto."""
+        limit, state = self._turn.policy.turn_timeout_s, self._turn.state
+        return bool(limit and state.attempts) and self._turn.around.now() - state.started_s > limit
 
     def _take(self, events: list[SseEvent], builder: Builder) -> tuple[bytes, bytes]:
         """Pass events through the outlet: what may go on now, and what came after the end."""

@@ -54,6 +54,7 @@ class Watch:
     last: Response | None = None
     continuations: int = 0
     ended: bool = False
+    report: Report | None = None
 
     def emit(self, name: str, **data: object) -> None:
         """Send one event."""
@@ -176,6 +177,7 @@ class Watch:
         stop = self.last.stop if self.last else None
         suggestion = "stop" if status == "complete" else ENDINGS[outcome].suggestion
         report = Report(status, reason, stop, tuple(self.usage), suggestion, tuple(self.rungs))
+        self.report = report
         self.emit(
             "turn_ended",
             status=status,

@@ -1,0 +1,165 @@
+"""`Turn`: the machine without I/O, for a loop of one's own.
+
+Theory of operation
+-------------------
+A turn is told what came and says what to do: send this request, read on, hand these bytes to the
+caller, wait. Whoever drives it has the sockets and the clock; the turn decides. It is the very pipe
+that `wrap()` drives (`relay.pipe`), so that both finish a turn alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tenuto.config import load_policy
+from tenuto.core.errors import PolicyError, TurnError
+from tenuto.core.events import OnEvent, Report
+from tenuto.core.policy import Policy
+from tenuto.providers.learned import Learned
+from tenuto.relay.commands import (
+    Command,
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Reraise,
+    Transmit,
+    Wait,
+    Write,
+    encoded,
+)
+from tenuto.relay.engine import Engine
+from tenuto.wire.registry import wires
+
+_learned = Learned()
+
+REPLIES: dict[type, tuple[type, ...]] = {
+    Transmit: (Head, Lost),
+    Read: (bytes, Lost),
+    Open: (type(None),),
+    Write: (type(None),),
+    Wait: (type(None),),
+    Reraise: (type(None),),
+}
+"""What each command is answered with."""
+
+
+class Turn:
+    """One turn of a model, finished, with no I/O of its own.
+
+    `next()` gives a command; carry it out and give the reply to the following `next()`, until it
+    gives None:
+
+    - `Transmit(headers, body, edited, timeout_s)`: send this request to the turn's URL, closing the
+      response before it; reply with its `Head(status, headers)`, or `Lost(kind, error)`.
+    - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`.
+    - `Open(head)`, then `Write(data)`: what the caller is to see; no reply.
+    - `Wait(seconds)`: wait; no reply.
+    - `Reraise(error)`: the connection failed before anything came; raise the error, or try again.
+
+    Args:
+        method: the request's method.
+        url: its URL, by which the wire and the provider are found.
+        headers: its headers, as pairs of text.
+        body: its body.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+            defaults.
+        on_event: called with each `Event`.
+        timeout_s: how long a whole body is waited for, in seconds; None: for ever.
+
+    Raises:
+        TurnError: the request asks no model for a turn on a wire that is known; send it as it is.
+        PolicyError: a setting is not allowed.
+
+    >>> from tenuto.relay.scripted import Script, Scripted  # a provider by script
+    >>> half = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'
+    >>> rest = b'{"choices":[{"message":{"content":" and the rest."},"finish_reason":"stop"}]}'
+    >>> provider = Script(Scripted.body(half), Scripted.body(rest))
+    >>> body = b'{"model":"m","messages":[{"role":"user","content":"Say it."}]}'
+    >>> turn = Turn("POST", "https://host/v1/chat/completions", [], body, policy=Policy())
+    >>> reply, seen = None, []
+    >>> while (command := turn.next(reply)) is not None:
+    ...     reply = None
+    ...     match command:
+    ...         case Transmit():
+    ...             upstream = provider.connect(command)
+    ...             reply = upstream.head
+    ...         case Read():
+    ...             reply = upstream.read()
+    ...         case Write(data):
+    ...             seen.append(data)
+    >>> b"Half of it and the rest." in b"".join(seen)
+    True
+    >>> turn.report.status, turn.report.attempts
+    ('complete', 2)
+    """
+
+    def __init__(
+        self,
+        method: str,
+        url: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes,
+        *,
+        policy: Policy | None = None,
+        on_event: OnEvent | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        if policy is not None and not isinstance(policy, Policy):
+            raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
+        engine = Engine(
+            policy if policy is not None else load_policy(), on_event or _nobody, _learned
+        )
+        begun = engine.begin_turn(Request(method, url, encoded(headers), body, timeout_s))
+        if begun is None:
+            raise TurnError(
+                f"{method} {url.partition('?')[0]} with this body asks no model for a turn; "
+                f"the wires that are known: {', '.join(wires())}"
+            )
+        self._record, self._run = begun
+        self._asked: Command | None = None
+        self._over = False
+
+    def next(self, reply: Reply = None) -> Command | None:
+        """The next command, None once the turn is over.
+
+        Args:
+            reply: the answer to the command before; None for the first, and for commands that
+                have none.
+
+        Raises:
+            TurnError: the reply is none that the command before is answered with.
+        """
+        if self._over:
+            return None
+        self._check(reply)
+        try:
+            self._asked = self._run.send(reply)
+        except StopIteration:
+            self._asked, self._over = None, True
+        return self._asked
+
+    def close(self) -> None:
+        """End the turn at once: the caller went away (C23). May be called twice."""
+        self._over = True
+        self._run.close()
+
+    @property
+    def report(self) -> Report | None:
+        """How the turn ended, what each attempt used, and by which rungs; None before its end and
+        for a response that could not be read at all."""
+        return self._record.watch.report
+
+    def _check(self, reply: Any) -> None:
+        allowed = (type(None),) if self._asked is None else REPLIES[type(self._asked)]
+        if not isinstance(reply, allowed):
+            asked = type(self._asked).__name__ if self._asked is not None else "the first command"
+            words = " or ".join("None" if t is type(None) else t.__name__ for t in allowed)
+            raise TurnError(f"{asked} is answered with {words}, not {type(reply).__name__}")
+
+
+def _nobody(event: object) -> None:
+    """Nobody watches; but a turn that is watched has its report."""
