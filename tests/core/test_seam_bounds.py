@@ -16,7 +16,7 @@ from cuts.joining import Result, chunked, judged, live_stream, whole_body
 CASES = 200
 SEED = 1
 
-# Of 2,000 cases 99 in 100 are restored (docs/seams.md); of these few, chance takes one or two more.
+# What more cases gave stands in docs/seams.md; of these few, chance takes one or two more.
 LEAST_RESTORED = {
     "exact": 1.0,
     "overlap": 0.99,

@@ -49,6 +49,7 @@ _TWO_WORDS_LETTERS: Final = 5
 # A passage that begins and ends in the middle of words, with something else between them.
 _TORN_CHARS: Final = 5
 _TORN_DIFFERENT: Final = 4
+_BRACKET_CHARS: Final = 3
 _LONG_TORN_CHARS: Final = 7
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
 # comes again is taken for a repetition, unless the text has doubled lines before.
@@ -141,7 +142,7 @@ class Ending:
         None: more of the text is needed (never when `final`)."""
         for length in self._line_chars:
             line = self._tail[-length:] + self._blank
-            if length > 1 and len(set(line.strip())) == 1:
+            if length > _BRACKET_CHARS and not any(map(str.isalnum, line)):
                 continue  # a row of marks may be a part of a longer one
             if text.startswith(line):
                 return length

@@ -40,7 +40,7 @@ _DIVERGED_LINE_CHARS: Final = 80
 _ECHO_CHARS: Final = 6
 _DIFFERENT_CHARS: Final = 4
 _PREAMBLE_CHARS: Final = 200
-_ANNOUNCED_LINE_WEIGHT: Final = 10
+_ANNOUNCED_LINE_WEIGHT: Final = 6
 _LINE_CHARS: Final = 2  # letters and digits
 _NEAR_CHARS: Final = 60
 _FULL_STOPS: Final = ".!\u2026\u3002\uff01"
@@ -470,7 +470,9 @@ class Seam:
             if alike_code or not ending.begins_line(len(passage)):
                 return _NOTHING
         if kind == "line" and not (breaks_in or after_fence):
-            if weight(passage) < _ANNOUNCED_LINE_WEIGHT and not colon:
+            # A sentence between two lines that are a label ("ANNA:") is what was said there.
+            label = passage.endswith((":", "\uff1a"))
+            if not colon and (label or weight(passage) < _ANNOUNCED_LINE_WEIGHT):
                 return _NOTHING
             alike = ending.lines_alike(len(passage))
             if alike and not _is_new_here(alike, sentence, paragraph):
@@ -502,7 +504,9 @@ class Seam:
         """Info string of the code fence that is open at the end of `said`; None: none is open."""
         marker = ""
         info: str | None = None
-        for found in _fences(self._said + "\n"):
+        # A fence is open from the line behind it; the line itself may have been cut.
+        lines = self._said if "\n" in self._trimmed else self._said.rpartition("\n")[0]
+        for found in _fences(lines + "\n"):
             if not marker:
                 marker, info = found[1], found[2]
             elif found[1].startswith(marker) and not found[3].strip() and not found[2]:
