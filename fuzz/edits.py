@@ -78,7 +78,7 @@ def seeds(wire: Wire) -> Iterator[bytes]:
 
 def check(wire: Wire, data: bytes) -> None:
     knobs, payload = split(data)
-    request = wire.request(payload, 16, asked(wire).path)
+    request = wire.request(payload, 16, asked(wire).path, DIALECTS[0])
     if request is None:
         return
     hash(request.facts)
@@ -86,7 +86,7 @@ def check(wire: Wire, data: bytes) -> None:
     bare = request.apply((), DIALECTS[0])
     if not request.repairs:
         assert bare == payload
-    again = wire.request(bare, 16, asked(wire).path)
+    again = wire.request(bare, 16, asked(wire).path, DIALECTS[0])
     if (
         again is None
     ):  # a history of empty rows alone: what is left is no request, and passes as it is

@@ -1,5 +1,7 @@
 """What every test may ask for. Fixtures that serve one folder stand in that folder's conftest."""
 
+import logging
+
 import pytest
 from asking import WAYS
 from hypothesis import settings
@@ -17,6 +19,12 @@ collect_ignore_glob = ["frameworks/*.py"]
 def anyio_backend() -> str:
     """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def loggers_that_speak() -> None:
+    """Import-linter, which a test runs, sets logging up anew and switches all loggers off."""
+    logging.getLogger("tenuto").disabled = False
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

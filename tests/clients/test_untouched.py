@@ -72,7 +72,8 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(sim, case, mode, way
         got.append(fetched(made, given_for(case, mode), way))
         requests.append(sim.requests[before:])
     (status, headers, body), (status_2, headers_2, body_2) = got
-    assert body_2 == body
+    # All but a byte order mark, for which the SDK would lose the first event.
+    assert body_2 == body.removeprefix(b"\xef\xbb\xbf")
     assert status_2 == status
     for own in OWN:
         headers.pop(own, None)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.core import hints
-from tenuto.wire.anthropic_messages_history import repair_history
+from tenuto.wire.anthropic_messages_history import planned, repair_history
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect
 
@@ -421,3 +421,11 @@ def test_a_result_that_moves_keeps_its_bytes():
             b'"cache_control":{"type":"ephemeral"}},{"type":"text","text":"wait"}]}'
         )
     ]
+
+
+@pytest.mark.behaviour("C20")
+def test_thinking_without_a_signature_stays_where_nobody_signs():
+    row = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}]}
+    rows = [{"role": "user", "content": "Hi"}, row | {"content": [*row["content"], text("Yes.")]}]
+    assert planned(rows)[1] == ("unsigned_thinking_removed",)
+    assert planned(rows, signed_thinking=False)[1] == ()

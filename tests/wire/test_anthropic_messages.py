@@ -36,6 +36,7 @@ from tenuto.wire import anthropic_messages as wire
 from tenuto.wire.anthropic_messages import REDACTED_THINKING, WIRE, parse_object, read_flowing
 from tenuto.wire.anthropic_messages_errors import ERRORS
 from tenuto.wire.registry import wires
+from tenuto.wire.stream import EventReader
 
 K = FaultKind
 STOPS = wire.DIALECT_STOPS | wire.STOPS
@@ -71,9 +72,9 @@ def events(stop: Any, *blocks: Any) -> list[dict[str, Any]]:
 
 
 def read(*objects: Any) -> Response:
-    builder = Builder()
+    builder, reader = Builder(), EventReader(WIRE)
     for value in objects:
-        for signal in parse_object(value, event=True):
+        for signal in reader.signals(value):
             builder.feed(signal)
     return builder.build()
 
@@ -141,9 +142,9 @@ SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     (start(0, {"type": "thinking", "thinking": ""}), [ReasoningDelta("")]),
     (start(0, {"type": "redacted_thinking", "data": "x"}), [ReasoningDelta(REDACTED_THINKING)]),
     (start(1, TOOL | {"input": {}}), [CallDelta(1, "toolu_1", "f", None, may_be_empty=True)]),
-    (start(1, TOOL), [CallDelta(1, "toolu_1", "f", '{"a":1.0}')]),
-    (start(1, TOOL | {"caller": "x"}), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', extra={"caller": "x"})]),
-    (start("1", TOOL), [CallDelta(None, "toolu_1", "f", '{"a":1.0}', ("call_index_missing",))]),
+    (start(1, TOOL), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', decoded=True)]),
+    (start(1, TOOL | {"caller": "x"}), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', decoded=True, extra={"caller": "x"})]),
+    (start("1", TOOL), [CallDelta(None, "toolu_1", "f", '{"a":1.0}', ("call_index_missing",), decoded=True)]),
     (start(2, SERVER_TOOL), [OtherSeen(2)]),
     (delta(0, "text_delta", text="Hi"), [TextDelta("Hi")]),
     (delta(0, "thinking_delta", thinking="Hm"), [ReasoningDelta("Hm")]),

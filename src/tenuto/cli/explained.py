@@ -42,6 +42,7 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.stop import Stop, StopReason, printable
 from tenuto.core.view import Facts, State
 from tenuto.detection import recognize
+from tenuto.providers.registry import route
 from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
 from tenuto.relay.ending import ends_in_error
 from tenuto.relay.engine import Engine
@@ -213,7 +214,12 @@ class _Turn:
         parsed = (
             wire
             and request
-            and wire.request(request.body, self.policy.probe_max_tokens, urlsplit(request.url).path)
+            and wire.request(
+                request.body,
+                self.policy.probe_max_tokens,
+                urlsplit(request.url).path,
+                route(request.url)[1].dialect,
+            )
         )
         return parsed.facts if parsed else None
 

@@ -114,6 +114,19 @@ PROVIDERS: tuple[Provider, ...] = (
         hosts=("api.anthropic.com",),
         source="https://platform.claude.com/docs/en/api/messages 2026-11-21",
     ),
+    # These speak like Anthropic and sign nothing; in thinking mode they want the thinking back.
+    Provider(
+        Dialect("deepseek-anthropic", signed_thinking=False),
+        "anthropic-messages",
+        hosts=("api.deepseek.com",),
+        source="https://api-docs.deepseek.com/guides/anthropic_api 2026-11-22",
+    ),
+    Provider(
+        Dialect("moonshot-anthropic", signed_thinking=False),
+        "anthropic-messages",
+        hosts=("api.moonshot.ai", "api.moonshot.cn"),
+        source="https://platform.kimi.ai/docs 2026-11-21",
+    ),
     Provider(
         Dialect("aws-bedrock", prefill_models=_CLAUDE_TAKES_PREFILL),
         "anthropic-messages",

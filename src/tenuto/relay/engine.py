@@ -50,7 +50,7 @@ class Engine:
         wire, provider, path = route(request.url)
         if wire is None or request.method != "POST":
             return None
-        parsed = wire.request(request.body, self.policy.probe_max_tokens, path)
+        parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
         if parsed is None:
             return None
         if self._capture is None:

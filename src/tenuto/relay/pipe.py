@@ -365,7 +365,7 @@ class Pipe:
         self._turn.reasoning.append(attempt.response.reasoning)
         if self._turn.first is None:
             self._turn.first = attempt
-        if self._turn.answered is None and attempt.value:
+        if self._turn.answered is None and attempt.value and attempt.response.fault is None:
             self._turn.answered = attempt
         return attempt
 

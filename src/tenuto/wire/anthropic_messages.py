@@ -43,7 +43,7 @@ from tenuto.wire import anthropic_messages_render as render
 from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_request import parse_request
-from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, look_up
@@ -472,9 +472,11 @@ class AnthropicMessages:
     render_body = staticmethod(render.render_body)
     render_error = staticmethod(render.render_error)
 
-    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
         """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens, path)
+        return parse_request(body, probe_max_tokens, path, dialect)
 
     def content(self, spoken: Sequence[Spoken]) -> Content:
         """The blocks of all attempts, merged; calls stay out."""

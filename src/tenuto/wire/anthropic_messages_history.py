@@ -110,14 +110,15 @@ def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     return (carried_out(plan, rows), words) if words else (rows, ())
 
 
-def planned(values: Sequence[Any]) -> tuple[Plan, tuple[str, ...]]:
-    """What has to be done to a history, and the same in words, often none.
+def planned(values: Sequence[Any], *, signed_thinking: bool = True) -> tuple[Plan, tuple[str, ...]]:
+    """What has to be done to a history, and the same in words, often none. `signed_thinking`:
+    whether the provider takes thinking back only where it signed it (C20).
 
     >>> planned([{"role": "assistant", "content": " "}])
     ([], ('empty_row_removed',))
     """
     done: list[str] = []
-    mended = [_mended_row(n, value, done) for n, value in enumerate(values)]
+    mended = [_mended_row(n, value, signed_thinking, done) for n, value in enumerate(values)]
     plan = _paired([row for row in mended if row is not None], done)
     return plan, tuple(dict.fromkeys(done))
 
@@ -155,14 +156,14 @@ def _block_bytes(block: _Block, split: Callable[[int], list[bytes]]) -> bytes:
 # --- one row ----------------------------------------------------------------------------------
 
 
-def _mended_row(number: int, value: Any, done: list[str]) -> Row | None:
+def _mended_row(number: int, value: Any, signed: bool, done: list[str]) -> Row | None:
     """One row put right, None where it must go. A user's row is the user's: it stays."""
     if not isinstance(value, dict):
         return Row(number, None)
     role, content = value.get("role"), value.get("content")
     row = Row(number, role, changes=_private(value, done) or {})
     if isinstance(content, list):
-        _mend_blocks(row, content, done)
+        _mend_blocks(row, content, signed, done)
     elif isinstance(content, str):
         row.text = content
         if role == "assistant" and (shown := without_notice(content)) != content:
@@ -193,13 +194,13 @@ def _private(value: JsonObject, done: list[str]) -> Changes | None:
     return None
 
 
-def _mend_blocks(row: Row, content: list[Any], done: list[str]) -> None:
+def _mend_blocks(row: Row, content: list[Any], signed: bool, done: list[str]) -> None:
     blocks = []
     for n, value in enumerate(content):
         kind = value.get("type") if isinstance(value, dict) else None
         blocks.append(_Block(kind, value, row.number or 0, n))
     said = row.role == "assistant"
-    kept = _without_unsigned(blocks, done) if said else blocks
+    kept = _without_unsigned(blocks, done) if said and signed else blocks
     for block in kept:
         if isinstance(block.value, dict):
             block.changes = _private(block.value, done)

@@ -14,7 +14,7 @@ from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.anthropic_messages_content import THINKING
 from tenuto.wire.base import Answer, JsonObject
-from tenuto.wire.json import encode
+from tenuto.wire.json import count, encode
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")
 """What belongs to a stop and stands beside it."""
@@ -41,7 +41,7 @@ class MessageWriter:
         self._open: int | None = None
         self._open_kind = ""
         self._cited = False
-        self._numbers: dict[object, int | None] = {}
+        self._numbers: dict[int | None, int | None] = {}
         self._texts = 0
 
     def begin(self, value: JsonObject) -> None:
@@ -58,8 +58,8 @@ class MessageWriter:
             case "message_start":
                 self._started = True
             case "content_block_start":
-                block, index = value.get("content_block"), value.get("index")
-                number = index if isinstance(index, int) else self._next
+                block, index = value.get("content_block"), count(value.get("index"))
+                number = index if index is not None else self._next
                 self._open, self._next = number, number + 1
                 self._open_kind = str(block.get("type")) if isinstance(block, dict) else ""
                 self._cited = False
@@ -97,14 +97,14 @@ class MessageWriter:
             case "content_block_delta":
                 return self._pass_delta(value)
             case "content_block_stop":
-                number = self._numbers.get(value.get("index"))
+                number = self._numbers.get(count(value.get("index")))
                 if number is None or number != self._open or self._open_kind == "text":
                     return b""  # text may go on yet
                 return self._close()
         return b""
 
     def _pass_start(self, value: JsonObject) -> bytes:
-        index, block = value.get("index"), value.get("content_block")
+        index, block = count(value.get("index")), value.get("content_block")
         kind = str(block.get("type")) if isinstance(block, dict) else ""
         self._numbers[index] = None
         if kind == "tool_use" or (kind in THINKING and self._open_kind == "text"):
@@ -122,7 +122,7 @@ class MessageWriter:
         return closed + opened
 
     def _pass_delta(self, value: JsonObject) -> bytes:
-        number, kind = self._numbers.get(value.get("index")), _delta_kind(value)
+        number, kind = self._numbers.get(count(value.get("index"))), _delta_kind(value)
         if number is None or number != self._open or kind == "text_delta":
             return b""
         self._cited = self._cited or kind == "citations_delta"

@@ -164,7 +164,10 @@ class MessagesRequest:
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "/v1/messages"
+    body: bytes,
+    probe_max_tokens: int = 0,
+    path: str = "/v1/messages",
+    dialect: Dialect = Dialect(),  # noqa: B008 - frozen
 ) -> MessagesRequest | None:
     """A Messages request, or None where the bytes are none: they then pass untouched (C7).
 
@@ -185,7 +188,8 @@ def parse_request(
             asked.model, asked.stream = asked.model or named[0], named[1]
         facts = _facts(asked, probe_max_tokens)
         # With a thread the provider holds the rows before these, and calls that these answer.
-        plan, repairs = ([], ()) if facts.left_alone == "thread" else planned(asked.messages)
+        rows = [] if facts.left_alone == "thread" else asked.messages
+        plan, repairs = planned(rows, signed_thinking=dialect.signed_thinking)
         return MessagesRequest(body, facts, plan, repairs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None

@@ -34,6 +34,8 @@ class Dialect:
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
+        signed_thinking: whether thinking without a signature is refused in a history, so that it
+            must be left out; those who sign nothing may want it back instead.
     """
 
     name: str = "unknown"
@@ -42,6 +44,7 @@ class Dialect:
     output_key: str = "max_tokens"
     prefill_members: tuple[tuple[str, bool], ...] = ()
     reasoning_key: str = ""
+    signed_thinking: bool = True
 
     def takes_prefill(self, model: str) -> bool:
         """Whether a model takes a prefill, as far as the row says."""
@@ -183,7 +186,9 @@ class Wire(Protocol):
     def is_request(self, path: str) -> bool:
         """Whether a request to this URL path speaks this wire."""
 
-    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
         """The request, or None where the bytes are no request of this wire."""
 
     def looks_like(self, value: JsonObject) -> bool:

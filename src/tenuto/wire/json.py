@@ -24,7 +24,14 @@ def encode(value: object) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(value, separators=(",", ":"), default=_unwrapped).encode()
+
+
+def _unwrapped(raw: object) -> object:
+    """The value of JSON that was kept as bytes."""
+    if not isinstance(raw, msgspec.Raw):
+        raise TypeError(f"{type(raw).__name__} is no JSON")
+    return decode_object(bytes(raw))
 
 
 def decode_object(data: bytes) -> object:

@@ -31,7 +31,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
-from tenuto.wire.base import JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
@@ -494,7 +494,9 @@ class OpenAIChat:
         first = choices[0] if isinstance(choices, list) and choices else None
         return isinstance(first, dict) and "delta" in first and "message" not in first
 
-    def request(self, body: bytes, probe_max_tokens: int, path: str) -> WireRequest | None:
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
         """The request, or None where the bytes are no chat request."""
         return parse_request(body, probe_max_tokens)
 
