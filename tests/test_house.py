@@ -78,10 +78,14 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
         lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
     wrapping, detecting = readme_examples()[:2]
     run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
-    for requirement in with_all_that_they_need("openai"):
+    for requirement in with_all_that_they_need("openai", "anthropic", "httpx2"):
         lend(requirement, site_packages)
-    key = "import os; os.environ['OPENAI_API_KEY'] = 'none'\n"
-    run(str(python), "-I", "-W", "error", "-c", key + wrapping, cwd=tmp_path)
+    given = (
+        "import os; os.environ.update(OPENAI_API_KEY='none', ANTHROPIC_API_KEY='none')\n"
+        "url, headers = 'https://api.openai.com/v1/chat/completions', []\n"
+        'body = b\'{"model":"m","messages":[{"role":"user","content":"Why?"}]}\'\n'
+    )
+    run(str(python), "-I", "-W", "error", "-c", given + wrapping, cwd=tmp_path)
 
 
 def readme_examples() -> list[str]:

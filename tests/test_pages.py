@@ -3,9 +3,12 @@
 import page
 import page_ladders
 import page_policy
+import page_reference
+import page_shown
 import page_stops
 
-from tenuto.core.ladders import LADDERS
+import tenuto
+from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.core.policy import RULES
 from tenuto.wire import anthropic_messages, openai_chat
 
@@ -44,6 +47,30 @@ def test_every_setting_and_every_stop_has_its_row() -> None:
     )
 
 
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    text = page_reference.render()
+    public = [name for name in tenuto.__all__ if not name.startswith("__")]
+    assert [name for name in public if f"\n## {name}\n" not in text] == []
+    assert "\n### Turn.next\n" in text
+    assert "('complete', 2)\n```\n" in text, "examples end where their output ends"
+
+
+def test_a_call_stands_in_the_reference_as_its_source_says_it_in_each_of_its_forms() -> None:
+    text = page_reference.render()
+    assert "\ndetect(source: object, *, wire: str | None = None) -> Stop\n" in text
+    assert "    library: Literal['httpx'],\n    *,\n" in text
+    assert "    confidence: Confidence = Confidence.LOW,\n" in text
+    assert "data: dict[str, object] = …)" in text
+
+
+def test_every_ending_has_its_row_in_what_the_caller_sees() -> None:
+    text = page_shown.render()
+    assert [each for each in ENDINGS if f"| `{each}`" not in text] == []
+    kept, bare = (line for line in text.splitlines() if line.startswith("| `calls_missing`"))
+    assert "| `end_turn` | `stop` | error `tool_calls_missing` |" in kept
+    assert bare.count("error `tool_calls_missing`") == 3, "without text no stop would be true"
+
+
 def test_pages_come_out_the_same_each_time() -> None:
-    for made in (page_ladders, page_policy, page_stops):
+    for made in (page_ladders, page_policy, page_reference, page_shown, page_stops):
         assert made.render() == made.render()

@@ -1,4 +1,5 @@
-"""What the caller sees of a turn: outcome × wire × `on_incomplete`, from the tables that decide."""
+"""Blocks of docs/guide/what-the-caller-sees.md: what each outcome is, and how it shows (outcome ×
+wire × `on_incomplete`) by the tables that decide it."""
 
 from collections.abc import Iterator
 
@@ -12,9 +13,38 @@ from tenuto.relay.ending import ends_in_error
 from tenuto.wire.base import Shown, Wire
 from tenuto.wire.registry import wires
 
+MEANINGS = {
+    Outcome.DONE: "It ended by itself: text, or tool calls that are whole.",
+    Outcome.TEXT_CUT: "The output limit cut its text.",
+    Outcome.ARGUMENTS_CUT: "The output limit cut it in its tool calls, or their arguments end early.",
+    Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call are no JSON object.",
+    Outcome.CALLS_MISSING: "Its stop names tool calls, and none came.",
+    Outcome.THINKING_CUT: "The output limit cut it before any text came.",
+    Outcome.THINKING_ONLY: "It ended by itself with reasoning alone.",
+    Outcome.EMPTY: "There was nothing in it.",
+    Outcome.PAUSED: "The provider paused the turn.",
+    Outcome.OVERFLOW: "The context window is full.",
+    Outcome.BLOCKED: "A filter of the provider stopped it.",
+    Outcome.REFUSED: "The model declined.",
+    Outcome.DROPPED: "It broke off.",
+    Outcome.FAULT: "An error came, instead of it or in its middle.",
+    Outcome.CANCELLED: "The provider says that it was cancelled.",
+    Outcome.UNKNOWN: "Its stop is a value that no table knows.",
+}
+
+
+def render_outcomes() -> str:
+    """What each outcome is, in words."""
+    return "\n".join(table(["Outcome", "The response"], _meanings())) + "\n"
+
+
+def _meanings() -> Iterator[list[str]]:
+    for outcome in Outcome:
+        yield [code(outcome), MEANINGS[outcome]]
+
 
 def render() -> str:
-    """The block of docs/guide/what-the-caller-sees.md."""
+    """How each ending shows."""
     known = [wire for _, wire in sorted(wires().items())]
     head = ["Outcome", "Status", "Reason", *(code(wire.name) for wire in known), '`"error"`']
     return "\n".join(table(head, _rows(known))) + "\n"
