@@ -12,6 +12,7 @@ from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
+from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
 from tenuto.relay.turn import Surroundings, Turn
 
 
@@ -45,8 +46,12 @@ class Engine:
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path)
         if parsed is None:
             return None
-        if self._capture is None:
-            return Pipe(Turn(wire, parsed, request, provider, self._around)).run()
-        record = self._capture.begin(wire.name, request, self.on_event)
-        around = replace(self._around, on_event=record.hear)
-        return record.watching(Pipe(Turn(wire, parsed, request, provider, around)).run())
+        around, record = self._around, None
+        if self._capture is not None:
+            record = self._capture.begin(wire.name, request, self.on_event)
+            around = replace(around, on_event=record.hear)
+        turn = Turn(wire, parsed, request, provider, around)
+        run = Pipe(turn).run()
+        if path.endswith(AWS_STREAM_PATH):
+            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
+        return run if record is None else record.watching(run)
