@@ -1,8 +1,8 @@
 """What a measurement is, and the ways in which it is taken.
 
 Only processor time of this process counts (`time.process_time`), but where waiting is what is
-measured: waiting for the network, and whatever else the machine does, is left out. Two ways that are compared take turns within one run,
-so that a machine that changes its speed changes both.
+measured: waiting for the network, and whatever else the machine does, is left out. Two ways that
+are compared take turns within one run, so that a machine that changes its speed changes both.
 """
 
 from __future__ import annotations
