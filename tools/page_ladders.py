@@ -13,8 +13,6 @@ from tenuto.core.policy import Policy
 from tenuto.core.response import Builder
 from tenuto.core.signals import CallDelta, TextDelta
 from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
-from tenuto.wire.base import Shown, Wire
-from tenuto.wire.registry import wires
 
 HEAD = """\
 # Ladders
@@ -37,14 +35,8 @@ ENDING_HEAD = """
 ## The endings
 
 How a turn ends when no rung is left: its status where text is kept and where none is, and its
-reason, unless what stood in the way first has a reason of its own: those are named below.
-"""
-
-SHOWN_HEAD = """
-## What the caller sees
-
-The same endings on each wire. `stop` is the default of `on_incomplete`; `notice` adds a line of
-text; with `error` every turn that is not complete is an error, so that SDKs raise.
+reason, unless what stood in the way first has a reason of its own: those are named below. How an
+ending shows on each wire stands in [what the caller sees](guide/what-the-caller-sees.md).
 """
 
 EDITS_HEAD = """
@@ -68,10 +60,6 @@ def render() -> str:
     lines += table(["Outcome", "Reason", "With text", "Without", "What may help"], _endings())
     lines.append("")
     lines += table(["What is not so", "Reason of the end"], _reasons())
-    lines.append(SHOWN_HEAD)
-    for name, wire in sorted(wires().items()):
-        lines += [f"### {name}", ""]
-        lines += table(["Outcome", "`stop`", "`notice`", "`error`"], _faces(wire))
     return "\n".join(lines) + "\n"
 
 
@@ -176,28 +164,3 @@ def _reasons() -> Iterator[list[str]]:
     guards = (guard for ladder in LADDERS.values() for rung in ladder for guard in rung.guards)
     for guard in dict.fromkeys(guard for guard in guards if guard.ends_as):
         yield [guard.name, code(guard.ends_as)]
-
-
-def _faces(wire: Wire) -> Iterator[list[str]]:
-    for outcome in ENDINGS:
-        if ENDINGS[outcome].bare is Status.COMPLETE:
-            yield [code(outcome), "the stop that came", "the same", "the same"]
-            continue
-        shown = wire.shown[outcome]
-        yield [code(outcome), _stop(shown), _notice(shown), f"error {code(_code(outcome, shown))}"]
-
-
-def _stop(shown: Shown) -> str:
-    if shown.error:
-        return f"error {code(shown.error)}"
-    return (
-        f"the stop that came, else {code(shown.native)}" if shown.received else code(shown.native)
-    )
-
-
-def _notice(shown: Shown) -> str:
-    return "the same error" if shown.error else f"a line of text, then {_stop(shown)}"
-
-
-def _code(outcome: Outcome, shown: Shown) -> str:
-    return shown.error or ENDINGS[outcome].reason

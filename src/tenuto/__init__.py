@@ -16,7 +16,8 @@ from tenuto.core.errors import (
     TurnError,
     UnsupportedClient,
 )
-from tenuto.core.events import Event
+from tenuto.core.events import Event, Report
+from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
@@ -30,6 +31,7 @@ __all__ = [
     "Confidence",
     "Decision",
     "Event",
+    "FaultKind",
     "Head",
     "Lost",
     "Open",
@@ -37,6 +39,7 @@ __all__ = [
     "PolicyError",
     "Read",
     "RegistrationError",
+    "Report",
     "Reraise",
     "Stop",
     "StopReason",

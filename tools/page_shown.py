@@ -1,0 +1,62 @@
+"""What the caller sees of a turn: outcome × wire × `on_incomplete`, from the tables that decide."""
+
+from collections.abc import Iterator
+
+from page import code, table
+
+from tenuto.core.actions import Finish, Status
+from tenuto.core.ladders import ENDINGS
+from tenuto.core.outcome import Outcome
+from tenuto.core.policy import Policy
+from tenuto.relay.ending import ends_in_error
+from tenuto.wire.base import Shown, Wire
+from tenuto.wire.registry import wires
+
+
+def render() -> str:
+    """The block of docs/guide/what-the-caller-sees.md."""
+    known = [wire for _, wire in sorted(wires().items())]
+    head = ["Outcome", "Status", "Reason", *(code(wire.name) for wire in known), '`"error"`']
+    return "\n".join(table(head, _rows(known))) + "\n"
+
+
+def _rows(known: list[Wire]) -> Iterator[list[str]]:
+    for outcome, ending in ENDINGS.items():
+        kept, bare = (Finish(s, ending.reason, outcome) for s in (ending.kept, ending.bare))
+        if _faces(known, kept) == _faces(known, bare):
+            status = kept.status.value
+            status += f", {bare.status.value} without text" if bare.status != kept.status else ""
+            yield [code(outcome), status, code(ending.reason), *_faces(known, kept)]
+        else:
+            for finish, text in ((kept, "text kept"), (bare, "no text")):
+                status = finish.status.value
+                name = f"{code(outcome)}, {text}"
+                yield [name, status, code(ending.reason), *_faces(known, finish)]
+
+
+def _faces(known: list[Wire], finish: Finish) -> list[str]:
+    shown = [wire.shown[finish.shown] for wire in known]
+    codes = {_code(finish, each) for each in shown}
+    return [*(_face(finish, each) for each in shown), _error(finish, codes)]
+
+
+def _face(finish: Finish, shown: Shown) -> str:
+    """How it shows by default."""
+    if ends_in_error(finish, shown, Policy()):
+        return f"error {code(_code(finish, shown))}"
+    if finish.shown is Outcome.DONE:
+        return "the stop that came"
+    return (
+        f"the stop that came, else {code(shown.native)}" if shown.received else code(shown.native)
+    )
+
+
+def _error(finish: Finish, codes: set[str]) -> str:
+    """How it shows where errors are asked for: alike on every wire."""
+    if finish.status is Status.COMPLETE:
+        return "the stop that came"
+    return " or ".join(f"error {code(name)}" for name in sorted(codes))
+
+
+def _code(finish: Finish, shown: Shown) -> str:
+    return shown.error or finish.reason
