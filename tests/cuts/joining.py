@@ -38,7 +38,7 @@ def live_stream(case: Case, deltas: list[str]) -> Joined:
     """What a caller gets of a stream, through the outlet that holds white space back."""
     given = case.space[: case.given]
     seam = Seam(case.said, trimmed=case.space, delivered_trimmed=given)
-    outlet = Outlet(WIRE, 0, transparent=False)
+    outlet = Outlet(WIRE, "m", 0, transparent=False)
     outlet.begin(None)
     outlet.say(case.said + given)
     outlet.say_rest()
