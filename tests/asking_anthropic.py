@@ -75,7 +75,8 @@ def resource(client: Any, given: dict[str, Any]) -> Any:
 
 
 class AnthropicAsker:
-    """Asks a simulator through the SDK, with nothing else around it."""
+    """Asks a simulator through the SDK, with nothing else around it; `told` holds the events of the
+    last stream."""
 
     def __init__(self, sim: Simulator, max_retries: int = 0) -> None:
         self.sim = sim
@@ -83,6 +84,7 @@ class AnthropicAsker:
         self.client = anthropic.Anthropic(**given)
         self.async_client = anthropic.AsyncAnthropic(**given)
         self.loop = asyncio.new_event_loop()
+        self.told: list[Any] = []
 
     def close(self) -> None:
         self.client.close()
@@ -114,6 +116,7 @@ class AnthropicAsker:
 
     def ask(self, messages: list[Any], mode: str = "body", way: str = "sync", **more: Any) -> Said:
         """Ask once; what the SDK raises is kept in the result."""
+        self.told.clear()
         given = {"model": "sim", "messages": messages, "max_tokens": MAX_TOKENS} | more
         try:
             return of_message(
@@ -129,6 +132,8 @@ class AnthropicAsker:
         if mode == "body":
             return messages.create(**given)
         with messages.stream(**given) as stream:
+            for event in stream:
+                self.told.append(event)
             return stream.get_final_message()
 
     async def _ask_async(self, given: dict[str, Any], mode: str) -> Any:
@@ -136,6 +141,8 @@ class AnthropicAsker:
         if mode == "body":
             return await messages.create(**given)
         async with messages.stream(**given) as stream:
+            async for event in stream:
+                self.told.append(event)
             return await stream.get_final_message()
 
     def wanted(self, said: Said, case: Case) -> tuple[str, list[Any]]:
@@ -194,6 +201,18 @@ def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+EVENTS = (
+    "message_start", "content_block_start", "content_block_delta", "content_block_stop",
+    "message_delta", "message_stop",
+)  # fmt: skip
+"""The types of the wire's own events, beside those that the SDK's helper makes of them."""
+
+
+def of_the_wire(told: Iterable[Any]) -> list[dict[str, Any]]:
+    """The events of the wire among those that the SDK's helper gave."""
+    return [event.to_dict() for event in told if event.type in EVENTS]
 
 
 def in_every_mode(cases: Iterable[Case]) -> Any:

@@ -1,11 +1,11 @@
-"""Asking a `Replay` through the wrapped SDK."""
+"""Asking a `Replay` through a wrapped SDK."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from asking import TOOLS, Asker, Got
-from replay import R, Refused, Replay
+from replay import Answer, Replay
 from wrapping import QUICK, Wrapped
 
 import tenuto
@@ -32,20 +32,20 @@ AFTER_RESULT: list[Any] = [
 """A conversation that ends in a tool result."""
 
 
-class Played(Wrapped):
-    """A wrapped client in front of written-down answers. The connections are those of `base`."""
+class OnStage:
+    """A wrapped client in front of written-down answers, whichever the SDK. The connections are
+    those of `base`, an asker without anything around it."""
 
-    def __init__(self, base: Asker, replay: Replay, policy: tenuto.Policy) -> None:
+    client: Any
+    async_client: Any
+
+    def __init__(self, base: Any, replay: Replay, policy: tenuto.Policy) -> None:
         self.__dict__.update(vars(base))
         self.replay = replay
         self.events: list[tenuto.Event] = []
         watch = self.events.append
         self.client = tenuto.wrap(base.client, policy=policy, on_event=watch)
         self.async_client = tenuto.wrap(base.async_client, policy=policy, on_event=watch)
-
-    def tell(self, mode: str = "body", way: str = "sync", **more: Any) -> Got:
-        """Ask `ASK`."""
-        return self.ask([ASK], mode, way, **more)
 
     @property
     def sent(self) -> int:
@@ -69,7 +69,15 @@ class Played(Wrapped):
         return list(sent[len(own) :])
 
 
-def played(base: Asker, replay: Replay, *answers: R | Refused, **settings: Any) -> Played:
+class Played(OnStage, Wrapped):
+    """The SDK of OpenAI."""
+
+    def tell(self, mode: str = "body", way: str = "sync", **more: Any) -> Got:
+        """Ask `ASK`."""
+        return self.ask([ASK], mode, way, **more)
+
+
+def played(base: Asker, replay: Replay, *answers: Answer, **settings: Any) -> Played:
     """A wrapped client that meets these answers; keywords are settings of the policy."""
     replay.say(*answers)
     return Played(base, replay, tenuto.Policy(**(QUICK | settings)))

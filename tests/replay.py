@@ -13,10 +13,30 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
 END, MAX, TOOL, SAFETY = "stop", "length", "tool_calls", "content_filter"
 INPUT_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What goes over the wire."""
+
+    status: int
+    content_type: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Answer(Protocol):
+    """What a test writes down: one response in the words of its wire. `wait_s`: how long it takes."""
+
+    @property
+    def wait_s(self) -> float: ...
+
+    def reply(self, asked: Any) -> Reply:
+        """The response to a request, given its decoded body."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +79,14 @@ class R:
     echo: str = ""
     piece_chars: int = 5
     id: str = "chatcmpl-1"
+
+    def reply(self, asked: Any) -> Reply:
+        model = str(asked.get("model"))
+        if not asked.get("stream"):
+            return Reply(200, "application/json", self.body(model), {})
+        options = asked.get("stream_options") or {}
+        made = self.stream(model, include_usage=bool(options.get("include_usage")))
+        return Reply(200, "text/event-stream", made, {})
 
     def body(self, model: str) -> bytes:
         message: dict[str, Any] = {"role": "assistant", "content": self.echo + self.text or None}
@@ -112,6 +140,10 @@ class Refused:
     message: str = "No."
     code: str | None = None
     headers: Mapping[str, str] | None = None
+    wait_s: float = 0.0
+
+    def reply(self, asked: Any) -> Reply:
+        return Reply(self.status, "application/json", self.body(), self.headers or {})
 
     def body(self) -> bytes:
         error = {"message": self.message, "type": None, "param": None, "code": self.code}
@@ -132,7 +164,7 @@ class Replay:
     """A server on loopback with a list of answers; past its end it answers 501."""
 
     def __init__(self) -> None:
-        self.answers: deque[R | Refused] = deque()
+        self.answers: deque[Answer] = deque()
         self.requests: list[Asked] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
@@ -157,7 +189,7 @@ class Replay:
     def base_url(self) -> str:
         return self.root_url + "/v1"
 
-    def say(self, *answers: R | Refused) -> None:
+    def say(self, *answers: Answer) -> None:
         """Forget everything, and answer the next requests with these."""
         self.answers = deque(answers)
         self.requests = []
@@ -200,27 +232,18 @@ def _handler(replay: Replay) -> type[BaseHTTPRequestHandler]:
             replay.requests.append(asked)
             over = Refused(501, "The test wrote down no further answer.")
             answer = replay.answers.popleft() if replay.answers else over
-            if isinstance(answer, Refused):
-                self._send(answer.status, "application/json", answer.body(), answer.headers or {})
-                return
             time.sleep(answer.wait_s)
-            model = str(asked.json.get("model"))
-            if asked.json.get("stream"):
-                options = asked.json.get("stream_options") or {}
-                made = answer.stream(model, include_usage=bool(options.get("include_usage")))
-                self._send(200, "text/event-stream", made, {})
-            else:
-                self._send(200, "application/json", answer.body(model), {})
+            self._send(answer.reply(asked.json))
 
-        def _send(self, status: int, kind: str, body: bytes, more: Mapping[str, str]) -> None:
-            self.send_response(status)
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
             for name, value in {
-                "content-type": kind,
-                "content-length": str(len(body)),
-                **more,
+                "content-type": reply.content_type,
+                "content-length": str(len(reply.body)),
+                **reply.headers,
             }.items():
                 self.send_header(name, value)
-            self._headers_buffer.append(b"\r\n" + body)  # type: ignore[attr-defined]  # one write
+            self._headers_buffer.append(b"\r\n" + reply.body)  # type: ignore[attr-defined]  # one write
             try:
                 self.flush_headers()
             except ConnectionError:

@@ -16,7 +16,7 @@ from tenuto.wire.registry import wires
 MEANINGS = {
     Outcome.DONE: "It ended by itself: text, or tool calls that are whole.",
     Outcome.TEXT_CUT: "The output limit cut its text.",
-    Outcome.ARGUMENTS_CUT: "The output limit cut it in its tool calls, or their arguments end early.",
+    Outcome.ARGUMENTS_CUT: "The output limit cut its tool calls, or their arguments end early.",
     Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call are no JSON object.",
     Outcome.CALLS_MISSING: "Its stop names tool calls, and none came.",
     Outcome.THINKING_CUT: "The output limit cut it before any text came.",

@@ -1,8 +1,8 @@
-"""What a measurement is, and the two ways in which it is taken.
+"""What a measurement is, and the ways in which it is taken.
 
-Only processor time of this process counts (`time.process_time`): waiting for the network, and
-whatever else the machine does, is left out. Two ways that are compared take turns within one run,
-so that a machine that changes its speed changes both.
+Only processor time of this process counts (`time.process_time`), but where waiting is what is
+measured: waiting for the network, and whatever else the machine does, is left out. Two ways that
+are compared take turns within one run, so that a machine that changes its speed changes both.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ ROUNDS = 21
 REPEATS = 9
 """Repeats of a single measurement; the quickest counts, the others were disturbed."""
 
+WAITS = 301
+"""Repeats of what is measured by the clock on the wall, where a neighbour's work counts too."""
+
 _LEAST_S = 0.03
+_WARMING = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,25 @@ def ratio(
         f"{before_us:.1f} → {after_us:.1f} µs each; half of the rounds {lowest:.2f}–{highest:.2f}"
     )
     return Figure(name, statistics.median(ratios), "×", target, beside)
+
+
+def waited_ratio(
+    name: str, bare: Callable[[], float], with_us: Callable[[], float], target: float
+) -> Figure:
+    """How many times as long as for `bare` one waits for `with_us`, by the clock on the wall; both
+    return the seconds that count. The two take turns, and the medians of many are compared."""
+    waits_s: list[list[float]] = [[], []]
+    ways = [(bare, waits_s[0]), (with_us, waits_s[1])]
+    for work, _ in ways * _WARMING:
+        work()
+    gc.collect()
+    for _ in range(WAITS):
+        for work, waited_s in ways:
+            waited_s.append(work())
+        ways.reverse()
+    before_s, after_s = (statistics.median(waited_s) for waited_s in waits_s)
+    beside = f"{before_s * 1e3:.2f} → {after_s * 1e3:.2f} ms, medians of {WAITS} each"
+    return Figure(name, after_s / before_s, "×", target, beside)
 
 
 def each_us(*ways: tuple[Callable[[], object], int]) -> list[float]:

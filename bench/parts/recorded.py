@@ -33,13 +33,14 @@ _USAGE: dict[str, Any] = {
 }
 
 
-def _compact(value: object) -> bytes:
+def compact(value: object) -> bytes:
+    """JSON without white space."""
     return json.dumps(value, separators=(",", ":")).encode()
 
 
 def _event(delta: dict[str, Any], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish}
-    return _compact({**_SHARED, "choices": [choice], "usage": None, "obfuscation": "kR3fTq"})
+    return compact({**_SHARED, "choices": [choice], "usage": None, "obfuscation": "kR3fTq"})
 
 
 def words(count: int = CHUNKS) -> list[str]:
@@ -47,35 +48,32 @@ def words(count: int = CHUNKS) -> list[str]:
     return [_WORDS[number * 7 % len(_WORDS)] for number in range(count)]
 
 
-EVENT_DATA = [
-    _event({"role": "assistant", "content": "", "refusal": None}),
-    *(_event({"content": word}) for word in words()),
-    _event({}, "stop"),
-    _compact({**_SHARED, "choices": [], "usage": _USAGE, "obfuscation": "Q"}),
-    b"[DONE]",
-]
-EVENTS = [b"data: " + data + b"\n\n" for data in EVENT_DATA]
+def events(texts: list[str]) -> list[bytes]:
+    """The events of a stream that says these texts."""
+    data = [
+        _event({"role": "assistant", "content": "", "refusal": None}),
+        *(_event({"content": text}) for text in texts),
+        _event({}, "stop"),
+        compact({**_SHARED, "choices": [], "usage": _USAGE, "obfuscation": "Q"}),
+        b"[DONE]",
+    ]
+    return [b"data: " + one + b"\n\n" for one in data]
 
-BODY = _compact(
-    {
-        **_SHARED,
-        "object": "chat.completion",
-        "choices": [
-            {
-                "index": 0,
-                "message": {
-                    "role": "assistant",
-                    "content": "".join(words(180)).strip(),
-                    "refusal": None,
-                    "annotations": [],
-                },
-                "logprobs": None,
-                "finish_reason": "stop",
-            }
-        ],
-        "usage": {**_USAGE, "completion_tokens": 180, "total_tokens": 226},
-    }
-)
+
+def body(text: str) -> bytes:
+    """A whole body that says this text."""
+    message = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+    usage = {**_USAGE, "completion_tokens": 180, "total_tokens": 226}
+    return compact({**_SHARED, "object": "chat.completion", "choices": [choice], "usage": usage})
+
+
+EVENTS = events(words())
+EVENT_DATA = [event[6:-2] for event in EVENTS]
+SEEN = CHUNKS + 3
+"""Chunks that the SDK hands on: all but the end mark."""
+
+BODY = body("".join(words(180)).strip())
 
 MESSAGES: list[dict[str, str]] = [
     {"role": "system", "content": "You are a patient assistant. " + "".join(words(60))},

@@ -1,7 +1,7 @@
 """A server in a process of its own that answers with recorded bytes, as quickly as it can.
 
-It reads no more of a request than where it ends and whether it asks for a stream. Run as a program
-it prints its port and serves until its standard input is closed.
+It reads no more of a request than its path, where it ends, and whether it asks for a stream. Run as
+a program it prints its port and serves until its standard input is closed.
 """
 
 from __future__ import annotations
@@ -11,20 +11,41 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
-from parts.recorded import BODY, EVENTS
+from parts import recorded, recorded_anthropic
 
-_HEAD = (
-    b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nopenai-version: 2020-10-01\r\nx-request-id: req_b1\r\n"
-)
-WHOLE = _HEAD % b"application/json" + b"content-length: %d\r\n\r\n" % len(BODY) + BODY
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nopenai-version: 2020-10-01\r\nrequest-id: r1\r\n"
 STREAM_HEAD = _HEAD % b"text/event-stream; charset=utf-8" + b"transfer-encoding: chunked\r\n\r\n"
-STREAM = [b"%x\r\n%s\r\n" % (len(event), event) for event in EVENTS] + [b"0\r\n\r\n"]
-BURST = STREAM_HEAD + b"".join(STREAM)
 
 _PAUSE_S = 0.0004
 """Longer than a client takes for an event, so that each arrives alone, as from a model."""
+_SHORT = 20
+"""Events of a stream of which only the first chunk matters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What is answered on one wire."""
+
+    whole: bytes
+    stream: list[bytes]
+
+    @property
+    def burst(self) -> bytes:
+        """The stream in one piece."""
+        return STREAM_HEAD + b"".join(self.stream)
+
+
+def _answers(body: bytes, events: list[bytes]) -> Answers:
+    whole = _HEAD % b"application/json" + b"content-length: %d\r\n\r\n" % len(body) + body
+    return Answers(whole, [b"%x\r\n%s\r\n" % (len(event), event) for event in events])
+
+
+CHAT = _answers(recorded.BODY, recorded.EVENTS)
+MESSAGES = _answers(recorded_anthropic.BODY, recorded_anthropic.EVENTS)
+_END = b"0\r\n\r\n"
 
 
 class Replay(asyncio.Protocol):
@@ -49,16 +70,21 @@ class Replay(asyncio.Protocol):
         if len(body) < length:
             return
         self._pending = body[length:]
+        path = head.split(b" ", 2)[1]
+        answers = MESSAGES if path.endswith(b"/messages") else CHAT
         if b'"stream":true' not in body:
-            self._transport.write(WHOLE)
-        elif head.startswith(b"POST /paced/"):
-            self._streaming = asyncio.ensure_future(self._paced())
+            self._transport.write(answers.whole)
+        elif path.startswith(b"/paced/"):
+            self._streaming = asyncio.ensure_future(self._paced(answers.stream))
+        elif path.startswith(b"/short/"):
+            few = [*answers.stream[:_SHORT], *answers.stream[-4:]]
+            self._streaming = asyncio.ensure_future(self._paced(few))
         else:
-            self._transport.write(BURST)
+            self._transport.write(answers.burst + _END)
 
-    async def _paced(self) -> None:
+    async def _paced(self, events: list[bytes]) -> None:
         self._transport.write(STREAM_HEAD)
-        for event in STREAM:
+        for event in [*events, _END]:
             await asyncio.sleep(_PAUSE_S)
             self._transport.write(event)
 

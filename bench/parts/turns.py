@@ -1,85 +1,93 @@
-"""Whole turns through the official SDK, bare and wrapped."""
+"""Whole turns through the official SDKs, bare and wrapped."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
-import openai
-from parts.figures import Figure, ratio
-from parts.recorded import CHUNKS, EVENT_DATA, MESSAGES
+from parts.figures import Figure, ratio, waited_ratio
+from parts.recorded import CHUNKS
 from parts.replay import replaying
+from parts.sides import SIDES, Side
 
 import tenuto
 
-STREAM_TARGET = 1.2
-BODY_TARGET = 1.15
+TARGET = 1.1
 _BODIES = 40
 
 
-def _client(url: str) -> openai.OpenAI:
-    return openai.OpenAI(base_url=url, api_key="none", max_retries=0)
-
-
-def _stream(client: openai.OpenAI) -> Callable[[], object]:
+def _stream(side: Side, client: Any) -> Callable[[], object]:
     def work() -> None:
-        chunks = client.chat.completions.create(
-            model="gpt-4o", messages=MESSAGES, stream=True, stream_options={"include_usage": True}
-        )  # type: ignore[call-overload]
-        seen = sum(1 for _ in chunks)
-        assert seen == len(EVENT_DATA) - 1, seen
+        seen = sum(1 for _ in side.chunks(client))
+        assert seen == side.seen, seen
 
     return work
 
 
-def _async_stream(
-    client: openai.AsyncOpenAI, loop: asyncio.AbstractEventLoop
-) -> Callable[[], object]:
+def _async_stream(side: Side, client: Any, loop: asyncio.AbstractEventLoop) -> Callable[[], object]:
     async def turn() -> int:
-        chunks = await client.chat.completions.create(
-            model="gpt-4o", messages=MESSAGES, stream=True, stream_options={"include_usage": True}
-        )  # type: ignore[call-overload]
-        return len([None async for _ in chunks])
+        return len([None async for _ in side.chunks_async(client)])
 
     def work() -> None:
-        assert loop.run_until_complete(turn()) == len(EVENT_DATA) - 1
+        assert loop.run_until_complete(turn()) == side.seen
 
     return work
 
 
-def _bodies(client: openai.OpenAI) -> Callable[[], object]:
+def _bodies(side: Side, client: Any) -> Callable[[], object]:
     def work() -> None:
         for _ in range(_BODIES):
-            answer = client.chat.completions.create(model="gpt-4o", messages=MESSAGES)  # type: ignore[arg-type]
-            assert answer.choices[0].finish_reason == "stop"
+            assert side.body(client) in ("stop", "end_turn")
+
+    return work
+
+
+def _first_chunk_s(side: Side, client: Any) -> Callable[[], float]:
+    def work() -> float:
+        start_s = time.perf_counter()
+        chunks = side.chunks(client)
+        next(chunks)
+        took_s = time.perf_counter() - start_s
+        for _ in chunks:  # to its end, so that the connection is used again
+            pass
+        return took_s
 
     return work
 
 
 def figures() -> Iterator[Figure]:
     """The cost of a turn with Tenuto, as a multiple of its cost without."""
-    policy = tenuto.Policy()
     with replaying() as root:
-        for name, path in (("in one burst", "burst"), ("an event at a time", "paced")):
-            bare = _client(f"{root}/{path}/v1")
-            wrapped = tenuto.wrap(bare, policy=policy)
-            title = f"stream of {CHUNKS:,} chunks, {name}"
-            yield ratio(title, _stream(bare), _stream(wrapped), CHUNKS, STREAM_TARGET)
-        bare = _client(f"{root}/v1")
+        for side in SIDES:
+            yield from _of(side, root)
+
+
+def _of(side: Side, root: str) -> Iterator[Figure]:
+    policy = tenuto.Policy()
+
+    def both(path: str) -> tuple[Any, Any]:
+        bare = side.client(f"{root}{path}")
+        return bare, tenuto.wrap(bare, policy=policy)
+
+    for name, path in (("in one burst", "/burst"), ("an event at a time", "/paced")):
+        bare, wrapped = both(path)
+        title = f"{side.name}: stream of {CHUNKS:,} chunks, {name}"
+        yield ratio(title, _stream(side, bare), _stream(side, wrapped), CHUNKS, TARGET)
+    bare, wrapped = both("")
+    title = f"{side.name}: whole body"
+    yield ratio(title, _bodies(side, bare), _bodies(side, wrapped), _BODIES, TARGET)
+    bare, wrapped = both("/short")
+    title = f"{side.name}: time to the first chunk of a stream"
+    yield waited_ratio(title, _first_chunk_s(side, bare), _first_chunk_s(side, wrapped), TARGET)
+    loop = asyncio.new_event_loop()
+    try:
+        bare = side.async_client(f"{root}/burst")
         wrapped = tenuto.wrap(bare, policy=policy)
-        yield ratio("whole body", _bodies(bare), _bodies(wrapped), _BODIES, BODY_TARGET)
-        loop = asyncio.new_event_loop()
-        try:
-            bare_async = openai.AsyncOpenAI(
-                base_url=f"{root}/burst/v1", api_key="none", max_retries=0
-            )
-            yield ratio(
-                f"async stream of {CHUNKS:,} chunks, in one burst",
-                _async_stream(bare_async, loop),
-                _async_stream(tenuto.wrap(bare_async, policy=policy), loop),
-                CHUNKS,
-                STREAM_TARGET,
-            )
-            loop.run_until_complete(bare_async.close())
-        finally:
-            loop.close()
+        title = f"{side.name}: async stream of {CHUNKS:,} chunks, in one burst"
+        works = (_async_stream(side, bare, loop), _async_stream(side, wrapped, loop))
+        yield ratio(title, *works, CHUNKS, TARGET)
+        loop.run_until_complete(bare.close())
+    finally:
+        loop.close()

@@ -11,7 +11,7 @@ import openai
 import pytest
 from asking import Asker
 from playing import Played, played
-from replay import R, Refused, Replay
+from replay import Answer, Replay
 from wrapping import QUICK, Wrapped
 
 import tenuto
@@ -59,7 +59,7 @@ def behind(stage: tuple[Asker, Replay]) -> Iterator[Callable[..., Played]]:
     _, replay = stage
     made: list[Asker] = []
 
-    def make(url: str, *answers: R | Refused, **settings: Any) -> Played:
+    def make(url: str, *answers: Answer, **settings: Any) -> Played:
         base = Asker(cast("Any", replay), max_retries=0)
         base.client.close()
         through = openai.DefaultHttpxClient(proxy=replay.root_url)

@@ -6,7 +6,8 @@ Theory of operation
 The copy shares everything with the original: transports, proxies, cookies, headers, hooks, auth.
 Only `send` differs: a request that asks a model for a turn goes through the pipe, and each attempt
 of the turn through the original class's `send`, so that hooks, auth flows and redirects see every
-attempt. Everything else passes through untouched.
+attempt. Everything else passes through untouched. What an SDK had signed before `send` is signed
+anew for each attempt whose request is made here (`signing`).
 
 The original is kept alive by the copy: the SDKs' own clients close their connections when they are
 collected, and the copy must not be the one to do that while somebody still uses the original.
@@ -24,6 +25,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, cast
 
+from tenuto.clients.signing import Signer, is_sealed, signer_of
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
@@ -91,19 +93,23 @@ def _subclass(base: type) -> type:
 def _send(base: Any) -> Any:
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
-        url = str(request.url)
-        if not engine.is_turn(request.method, url):
-            return base.send(self, _without_ours(request), stream=stream, **options)
-        body = request.read()
-        asked = _request(request, url, body)
-        run = engine.begin(asked)
-        if run is None:
-            return base.send(self, _without_ours(request), stream=stream, **options)
-        exchange = _Exchange(self, request, asked)
+        url, signer = str(request.url), signer_of(request)
+        asked, run = None, None
+        if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
+            asked = _request(request, url, request.read())
+            run = engine.begin(asked)
+        if asked is None or run is None:
+            if _without_ours(request, signer) and signer is not None:
+                signer.sign(request)
+            return base.send(self, request, stream=stream, **options)
+        exchange = _Exchange(self, request, asked, signer)
 
         def connect(command: Transmit) -> _Upstream | Lost:
             try:
-                response = base.send(self, exchange.request_for(command), stream=True, **options)
+                made = exchange.request_for(command)
+                if signer is not None and made is not request:
+                    signer.sign(made)
+                response = base.send(self, made, stream=True, **options)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
             return _Upstream(exchange, response, whole=not stream)
@@ -124,19 +130,22 @@ def _send(base: Any) -> Any:
 def _async_send(base: Any) -> Any:
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
-        url = str(request.url)
-        if not engine.is_turn(request.method, url):
-            return await base.send(self, _without_ours(request), stream=stream, **options)
-        body = await request.aread()
-        asked = _request(request, url, body)
-        run = engine.begin(asked)
-        if run is None:
-            return await base.send(self, _without_ours(request), stream=stream, **options)
-        exchange = _Exchange(self, request, asked)
+        url, signer = str(request.url), signer_of(request)
+        asked, run = None, None
+        if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
+            asked = _request(request, url, await request.aread())
+            run = engine.begin(asked)
+        if asked is None or run is None:
+            if _without_ours(request, signer) and signer is not None:
+                await signer.sign(request)
+            return await base.send(self, request, stream=stream, **options)
+        exchange = _Exchange(self, request, asked, signer)
 
         async def connect(command: Transmit) -> _AsyncUpstream | Lost:
-            made = exchange.request_for(command)
             try:
+                made = exchange.request_for(command)
+                if signer is not None and made is not request:
+                    await signer.sign(made)
                 response = await base.send(self, made, stream=True, **options)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
@@ -157,11 +166,17 @@ def _async_send(base: Any) -> Any:
     return send
 
 
-def _without_ours(request: Any) -> Any:
-    """The request without headers that are meant for Tenuto (P8c)."""
-    for name in [name for name in request.headers if name.lower().startswith("x-tenuto")]:
+def _without_ours(request: Any, signer: Signer | None) -> bool:
+    """Take out the headers that are meant for Tenuto (P8c), and with them a signature over them;
+    returns whether there were any."""
+    ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
+    if not ours or (signer is None and is_sealed(request)):
+        return False
+    for name in ours:
         del request.headers[name]
-    return request
+    if signer is not None:
+        request.headers = type(request.headers)(signer.unsigned(tuple(request.headers.raw)))
+    return True
 
 
 def _request(request: Any, url: str, body: bytes) -> Request:
@@ -178,9 +193,10 @@ def _request(request: Any, url: str, body: bytes) -> Request:
 class _Exchange:
     """One turn of one client: makes requests for attempts, and the response for the caller."""
 
-    def __init__(self, client: Any, request: Any, asked: Request) -> None:
+    def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
         library = library_of(client)
         assert library is not None
+        self.signer = signer
         self.library = library
         self.client = client
         self.request = request
@@ -203,10 +219,13 @@ class _Exchange:
         if command.timeout_s is not None:
             timeout = dict(extensions.get("timeout") or {})
             extensions["timeout"] = {**timeout, "read": command.timeout_s}
+        headers = command.headers
+        if self.signer is not None:
+            headers = self.signer.unsigned(headers)
         return self.library.Request(
             self.request.method,
             self.request.url,
-            headers=[p for p in command.headers if p[0].lower() != b"content-length"],
+            headers=[p for p in headers if p[0].lower() != b"content-length"],
             content=command.body,
             extensions=extensions,
         )

@@ -6,6 +6,7 @@ import copy
 from typing import Any, TypeVar
 
 from tenuto.clients.httpx_client import engine_of, library_of, recovering
+from tenuto.clients.signing import signing
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent
@@ -17,8 +18,15 @@ Client = TypeVar("Client")
 SDKS: tuple[tuple[str, frozenset[str]], ...] = (
     ("openai", frozenset({"OpenAI", "AsyncOpenAI"})),
     ("anthropic", frozenset({"Anthropic", "AsyncAnthropic"})),
+    ("anthropic", frozenset({"AnthropicBedrock", "AsyncAnthropicBedrock"})),
+    ("anthropic", frozenset({"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"})),
+    ("anthropic", frozenset({"AnthropicVertex", "AsyncAnthropicVertex"})),
 )
-"""Package and class names of what can be wrapped; subclasses count."""
+"""Package and class names of what can be wrapped; subclasses count, which in the anthropic SDK are
+`AnthropicAWS`, `AnthropicFoundry` and `AnthropicGoogleCloud`."""
+
+_RESOURCES = frozenset({"openai._resource", "anthropic._resource"})
+"""Where the SDKs say how a resource is made: of a client, and with methods bound to it."""
 
 
 def wrap(
@@ -31,8 +39,10 @@ def wrap(
     it is. Wrapping twice is wrapping once; a second policy replaces the first.
 
     Args:
-        client: an `openai.OpenAI` or `anthropic.Anthropic`, their async sisters, or an instance of
-            a subclass of one of them.
+        client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
+            or another of the anthropic SDK's, their async sisters, or an instance of a subclass of
+            one of them. Where a client signs its requests, every request that differs from what it
+            signed is signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
@@ -52,13 +62,15 @@ def wrap(
         names = ", ".join(f"{package}.{name}" for package, known in SDKS for name in sorted(known))
         given = f"{type(client).__module__}.{type(client).__qualname__}"
         raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
-    if engine_of(http) is not None and policy is None and on_event is None:
+    cls = signing(client)
+    if engine_of(http) and cls is type(client) and policy is None and on_event is None:
         return client
     before = engine_of(http)
     if policy is None and before is not None:
         policy = before.policy
     made_by = engine(policy, on_event)
     wrapped = copy.copy(client)
+    wrapped.__class__ = cls
     _forget_resources(wrapped, client)
     vars(wrapped)["_client"] = recovering(http, made_by)
     return wrapped
@@ -84,12 +96,14 @@ def _is_known(client: object) -> bool:
 
 def _forget_resources(wrapped: Any, original: Any) -> None:
     """`client.chat` and its like are made once and point at their client: those of the SDK are
-    made anew when they are asked for, those that a subclass made are copied."""
+    made anew, where that is so when they are asked for; those that a subclass made are copied."""
     for name, value in list(vars(wrapped).items()):
         if getattr(value, "_client", None) is not original:
             continue
         if hasattr(type(wrapped), name):
             del vars(wrapped)[name]
+        elif type(value).__init__.__module__ in _RESOURCES:
+            setattr(wrapped, name, type(value)(wrapped))
         else:
             own = copy.copy(value)
             vars(own)["_client"] = wrapped

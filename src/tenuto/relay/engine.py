@@ -12,6 +12,7 @@ from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
+from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
 from tenuto.relay.turn import Surroundings, Turn
 
 
@@ -53,10 +54,12 @@ class Engine:
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
         if parsed is None:
             return None
-        if self._capture is None:
-            turn = Turn(wire, parsed, request, provider, self._around)
-            return turn, Pipe(turn).run()
-        record = self._capture.begin(wire.name, request, self.on_event)
-        around = replace(self._around, on_event=record.hear)
+        around, record = self._around, None
+        if self._capture is not None:
+            record = self._capture.begin(wire.name, request, self.on_event)
+            around = replace(around, on_event=record.hear)
         turn = Turn(wire, parsed, request, provider, around)
-        return turn, record.watching(Pipe(turn).run())
+        run = Pipe(turn).run()
+        if path.endswith(AWS_STREAM_PATH):
+            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
+        return turn, run if record is None else record.watching(run)

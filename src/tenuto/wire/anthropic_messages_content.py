@@ -34,6 +34,8 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     for one in spoken:
         blocks = [dict(block) for block in with_text(_blocks(one), one.text)]
         if not one.apart and merged and _is_plain_text(merged[-1]):
+            if one.text and not one.text.strip():  # of an attempt that only closed the seam
+                merged[-1] = {**merged[-1], "text": merged[-1]["text"] + one.text}
             blocks = _after_thinking(blocks)
             if blocks and blocks[0].get("type") == "text":
                 more = blocks.pop(0)

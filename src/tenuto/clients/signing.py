@@ -1,0 +1,118 @@
+"""Requests that an SDK signs before it sends them: whoever edits one has it signed anew.
+
+Theory of operation
+-------------------
+The clients for Amazon Bedrock, Google Vertex AI and their like write a signature or a token into
+the headers in `_prepare_request`, above `send`. A signature is over body and headers, so that an
+edited request needs another, and one that is sent again a fresh one.
+
+`signing()` gives a client a class whose `_prepare_request` leaves a note in the request's
+extensions: who signed, and which headers that wrote. `send` takes the note out (`signer_of`). It
+goes with the request and not with the HTTP client, since `with_options()` makes clients with keys
+of their own that share one HTTP client. And nothing that outlives the turn holds it, since the
+SDKs' clients close their connections when they are collected.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from tenuto.relay.commands import Headers
+
+_NOTE = "tenuto_signer"
+_HOOK = "_prepare_request"
+_UNSIGNED = frozenset({"openai._base_client", "openai._client", "anthropic._base_client"})
+"""Modules whose own hook signs nothing that is sent again within one turn."""
+
+
+def signing(client: object) -> Any:
+    """The class for a wrapped client: one that notes its signatures where it signs, else its own.
+
+    >>> signing("no client of an SDK")
+    <class 'str'>
+    """
+    cls: Any = type(client)
+    hook = getattr(cls, _HOOK, None)
+    if hook is None or hook.__module__ in _UNSIGNED or hasattr(cls, _NOTE):
+        return cls
+    return _noting(cls)
+
+
+@cache
+def _noting(base: Any) -> type:
+    hook = getattr(base, _HOOK)
+
+    def prepare(self: Any, request: Any) -> None:
+        before = _by_name(request.headers.raw)
+        hook(self, request)
+        request.extensions[_NOTE] = Signer(self, hook, before, _by_name(request.headers.raw))
+
+    async def prepare_async(self: Any, request: Any) -> None:
+        before = _by_name(request.headers.raw)
+        await hook(self, request)
+        request.extensions[_NOTE] = Signer(self, hook, before, _by_name(request.headers.raw))
+
+    made = prepare_async if inspect.iscoroutinefunction(hook) else prepare
+    members = {_HOOK: made, _NOTE: True, "__module__": base.__module__}
+    return type(base.__name__, (base,), members)
+
+
+class Signer:
+    """Who signed a request.
+
+    Args:
+        client: the SDK's client.
+        hook: its own `_prepare_request`.
+        before, after: the headers around its call, by name.
+    """
+
+    def __init__(
+        self,
+        client: object,
+        hook: Callable[[Any, Any], Any],
+        before: dict[bytes, Headers],
+        after: dict[bytes, Headers],
+    ) -> None:
+        self._client = client
+        self._hook = hook
+        self._written = [
+            name for name in after if _values(after[name]) != _values(before.get(name))
+        ]
+        self._before = [pair for name in self._written for pair in before.get(name, ())]
+
+    def unsigned(self, headers: Headers) -> Headers:
+        """The same headers as if they had never been signed."""
+        kept = (pair for pair in headers if pair[0].lower() not in self._written)
+        return (*kept, *self._before)
+
+    def sign(self, request: Any) -> Any:
+        """Sign a request that is not signed; of an async client, to be awaited."""
+        return self._hook(self._client, request)
+
+
+def signer_of(request: Any) -> Signer | None:
+    """Who signed a request, None where nobody did; the note is taken out of it."""
+    found = request.extensions.pop(_NOTE, None)
+    return found if isinstance(found, Signer) else None
+
+
+def is_sealed(request: Any) -> bool:
+    """Whether a request has a signature over its body, so that without its signer nothing of it may
+    be changed: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html"""
+    return str(request.headers.get("authorization", "")).startswith("AWS4-")
+
+
+def _by_name(headers: list[tuple[bytes, bytes]]) -> dict[bytes, Headers]:
+    found: dict[bytes, Headers] = {}
+    for pair in headers:
+        name = pair[0].lower()
+        found[name] = (*found.get(name, ()), pair)
+    return found
+
+
+def _values(headers: Headers | None) -> list[bytes]:
+    """The values alone: a signer may write a name in other letters."""
+    return [value for _, value in headers or ()]

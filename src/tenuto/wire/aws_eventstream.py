@@ -1,0 +1,182 @@
+"""AWS event streams, the framing of Amazon Bedrock's streams: bytes in, events out, and back.
+
+https://smithy.io/2.0/aws/amazon-eventstream.html (read through botocore 1.44, 2026-11-22:
+`botocore/eventstream.py`, shape `ResponseStream` of bedrock-runtime). A message is its length, the
+length of its headers, a checksum of the two, headers, payload, and a checksum of all. Bedrock puts
+each event of a model into `{"bytes": base64}`, and says that a stream failed in a message of the
+type `exception`.
+
+Messages come out as the events of `wire.sse`, so that whoever reads those reads these.
+"""
+
+from __future__ import annotations
+
+import base64
+import struct
+from collections.abc import Iterator
+from zlib import crc32
+
+import msgspec
+
+from tenuto.wire.json import decode_object, encode
+from tenuto.wire.sse import EventTooLarge, SseEvent
+
+CONTENT_TYPE = "application/vnd.amazon.eventstream"
+
+_PRELUDE = struct.Struct(">III")
+_CRC = struct.Struct(">I")
+_LEAST_BYTES = _PRELUDE.size + _CRC.size
+
+_MOST_HEADERS_BYTES = 128 * 1024
+MOST_BYTES = 24 * 1024 * 1024
+"""More than that no reader of AWS accepts: botocore raises."""
+
+_FIXED_BYTES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+"""Sizes of the header types that have one: booleans, integers, timestamp, UUID."""
+_BYTES, _TEXT = 6, 7
+
+
+class UnreadableMessage(Exception):
+    """A message whose checksum, lengths or payload are wrong; internal to the relay. Nothing says
+    where the next one begins."""
+
+
+class AwsEventDecoder:
+    """Incremental decoder; feeding any chunking gives the same events (S8).
+
+    Args:
+        limit_bytes: the largest message; 0: 24 MiB, the largest that AWS allows.
+
+    Raises (from `feed`, once the events before it are out):
+        EventTooLarge: a message says that it is larger than the limit.
+        UnreadableMessage: the bytes are no message.
+
+    >>> decoder = AwsEventDecoder()
+    >>> raw = render_event(b'{"type":"ping"}')
+    >>> decoder.feed(raw[:20]), [event.data for event in decoder.feed(raw[20:])]
+    ([], [b'{"type":"ping"}'])
+    """
+
+    def __init__(self, limit_bytes: int = 0) -> None:
+        self._limit_bytes = limit_bytes or MOST_BYTES
+        self._pending = bytearray()
+        self._failed: Exception | None = None
+
+    @property
+    def pending(self) -> bytes:
+        """What came and is no event yet."""
+        return bytes(self._pending)
+
+    def feed(self, chunk: bytes) -> list[SseEvent]:
+        """The events that this chunk completes, often none or one."""
+        self._pending += chunk
+        events: list[SseEvent] = []
+        start = 0
+        try:
+            while self._failed is None and (size := self._size(start)):
+                events.append(_event(bytes(self._pending[start : start + size])))
+                start += size
+        except (EventTooLarge, UnreadableMessage) as error:
+            self._failed = error
+        del self._pending[:start]
+        if self._failed is not None and not events:
+            raise self._failed
+        return events
+
+    def _size(self, start: int) -> int:
+        """The size of the message that begins there, 0 while not all of it is there."""
+        there = len(self._pending) - start
+        if there < _PRELUDE.size:
+            return 0
+        size, headers_size, checksum = _PRELUDE.unpack_from(self._pending, start)
+        if crc32(self._pending[start : start + _PRELUDE.size - _CRC.size]) != checksum:
+            raise UnreadableMessage("the checksum of a message's lengths is wrong")
+        if size < _LEAST_BYTES + headers_size or headers_size > _MOST_HEADERS_BYTES:
+            raise UnreadableMessage("the lengths of a message contradict each other")
+        if size > self._limit_bytes:
+            raise EventTooLarge(
+                f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
+            )
+        return size if there >= size else 0
+
+
+class _Chunk(msgspec.Struct):
+    data: bytes | None = msgspec.field(name="bytes", default=None)
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def _event(raw: bytes) -> SseEvent:
+    """A whole message as an event; one that is neither of a model's nor an error has no data."""
+    if crc32(raw[: -_CRC.size]) != _CRC.unpack(raw[-_CRC.size :])[0]:
+        raise UnreadableMessage("the checksum of a message is wrong")
+    headers_end = _PRELUDE.size + _PRELUDE.unpack_from(raw)[1]
+    try:
+        headers = dict(_headers(raw[_PRELUDE.size : headers_end]))
+        payload = raw[headers_end : -_CRC.size]
+        match headers.get(":message-type"):
+            case "event" if headers.get(":event-type") == "chunk":
+                return SseEvent(raw, _read_chunk(payload).data)
+            case "exception":
+                value = decode_object(payload)
+                error = value if isinstance(value, dict) else {"message": payload.decode()}
+                kind = headers.get(":exception-type")
+                return SseEvent(raw, encode({**error, "type": kind}), "error")
+            case "error":
+                error = {
+                    "type": headers.get(":error-code"),
+                    "message": headers.get(":error-message"),
+                }
+                return SseEvent(raw, encode(error), "error")
+            case _:
+                return SseEvent(raw, None)
+    except (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error) as error:
+        raise UnreadableMessage(f"a message cannot be read: {error}") from error
+
+
+def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
+    """Names and values of those headers that are text: all that say what a message is are."""
+    at = 0
+    while at < len(raw):
+        name_end = at + 1 + raw[at]
+        kind = raw[name_end]
+        begin = name_end + 1
+        if kind in (_BYTES, _TEXT):
+            (size,) = struct.unpack_from(">H", raw, begin)
+            begin += 2
+        else:
+            size = _FIXED_BYTES[kind]
+        if begin + size > len(raw):
+            raise ValueError("a header is longer than all headers")
+        if kind == _TEXT:
+            yield raw[at + 1 : name_end].decode(), raw[begin : begin + size].decode()
+        at = begin + size
+
+
+def render_message(headers: dict[str, str], payload: bytes) -> bytes:
+    """A message with headers of text.
+
+    >>> render_message({}, b"").hex()
+    '000000100000000005c248eb7d98c8ff'
+    """
+    head = b"".join(
+        struct.pack(f">B{len(key)}sBH", len(key), key.encode(), _TEXT, len(value)) + value.encode()
+        for key, value in headers.items()
+    )
+    sizes = struct.pack(">II", _LEAST_BYTES + len(head) + len(payload), len(head))
+    made = sizes + _CRC.pack(crc32(sizes)) + head + payload
+    return made + _CRC.pack(crc32(made))
+
+
+_CHUNK = {
+    ":event-type": "chunk",
+    ":content-type": "application/json",
+    ":message-type": "event",
+}
+
+
+def render_event(data: bytes) -> bytes:
+    """One event of a model, as Bedrock writes it. The official SDK raises `APIStatusError` on one
+    whose object is an error of the model's own wire."""
+    return render_message(_CHUNK, b'{"bytes":"%b"}' % base64.b64encode(data))
