@@ -17,21 +17,8 @@ Whoever is not recognized works as well, with the safe defaults of the last row.
 TAIL = """
 ## Your own
 
-A provider that is not in the table, or a row that should be another one, is registered at run time;
-a client that is wrapped already sees it with its next request:
-
-    tenuto.register("acme", wire="openai-chat", hosts=["llm.acme.example"], prefill=True)
-
-Some back ends report a clean stop for answers that the limit cut. That is not to be told from a
-whole answer, so nothing is done about it unless you say so, for that host alone:
-
-    tenuto.register(
-        "lab", wire="openai-chat", hosts=["gpu.lab:8000"], overrides={"stop": "max_tokens"}
-    )
-
-Each override names a native stop and the [reason](stops.md) that it stands for; a stop that was
-read so carries the anomaly `stop_overridden`. `tenuto.detect(body, wire="lab")` knows the name as
-well. A new wire is registered as an object (see `tenuto.wire.base.Wire`): `register(wire=Mine())`.
+A provider that is not in the table, or a row that should be another one, is registered at run time or
+added to the table: [add a provider](guide/add-a-provider.md).
 """
 
 
