@@ -17,8 +17,8 @@ Whoever is not recognized works as well, with the safe defaults of the last row.
 TAIL = """
 ## Your own
 
-A provider that is not in the table, or a row that should be another one, is registered at run time or
-added to the table: [add a provider](guide/add-a-provider.md).
+A provider that is not in the table, or a row that should be another one, is registered at run time
+or added to the table: [add a provider](guide/add-a-provider.md).
 """
 
 
