@@ -9,6 +9,7 @@ that `wrap()` drives (`relay.pipe`), so that both finish a turn alike.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from typing import Any
 
@@ -145,7 +146,9 @@ class Turn:
     def close(self) -> None:
         """End the turn at once: the caller went away (C23). May be called twice."""
         self._over = True
-        self._run.close()
+        # Where another thread is just inside, the run ends with what that one is doing.
+        with contextlib.suppress(ValueError):
+            self._run.close()
 
     @property
     def report(self) -> Report | None:

@@ -10,7 +10,7 @@ from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import CLEAN
-from tenuto.core.view import View
+from tenuto.core.view import View, call_chars
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,11 @@ def _progress(view: View) -> bool:
     return not view.facts.runaway and view.said not in before
 
 
+def _shrinking(view: View) -> bool:
+    before, now = view.state.call_chars, call_chars(view.response)
+    return before is not None and now is not None and now < before
+
+
 NOT_LEFT_ALONE = Guard("may be recovered", lambda v: not v.facts.left_alone, "left_alone")
 TIME_LEFT = Guard("time is left", _time_left, "time_limit")
 TOKENS_LEFT = Guard("tokens are left", _tokens_left, "budget_exhausted")
@@ -83,6 +88,10 @@ PREFILL_REJECTED = Guard(
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
+SHRINKING = Guard("the broken call is smaller than the one before", _shrinking)
+SOME_MADE = Guard(
+    "the provider made something of late, or does not say", lambda v: v.state.nothing_made < 2
+)
 RUN_COMPLETE = Guard(
     "the policy runs the whole calls of a cut response",
     lambda v: v.policy.truncated_calls == "execute_complete",

@@ -37,6 +37,8 @@ from tenuto.core.guards import (
     RUN_COMPLETE,
     SAID,
     SDK_RETRIES,
+    SHRINKING,
+    SOME_MADE,
     SOME_RUNNABLE,
     TOOLS,
     UNDER_OUTPUT_CAP,
@@ -106,6 +108,13 @@ _CALLS = {
             (*MAY_SEND, HAS_CALLS),
             edits.answer_calls,
             Budget.TOOL_ANSWER,
+            Recovery.TOOL_REPAIR,
+        ),
+        Rung(
+            "go on while the call gets smaller",
+            (*MAY_SEND, HAS_CALLS, SHRINKING),
+            edits.answer_calls,
+            Budget.SHRINKING_CALL,
             Recovery.TOOL_REPAIR,
         ),
     )
@@ -196,7 +205,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
         Rung(
             "ask again",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
+            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, SOME_MADE),
             edits.ask_again,
             Budget.EMPTY_RETRY,
             Recovery.EMPTY,

@@ -25,7 +25,7 @@ from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response
 from tenuto.core.stop import StopReason
-from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View
+from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View, call_chars
 
 
 def step(
@@ -55,6 +55,8 @@ def step(
     outcome = classify(response)
     state = _seen(state, outcome, response, facts, policy)
     view = View(state, response, facts, policy, now_s)
+    # What the next response is compared with.
+    state = replace(state, call_chars=call_chars(response))
     rung, blocked = _choose(view, outcome)
     rung, blocked = _overridden(view, outcome, rung, blocked)
     if rung is None or rung.edits is None:
@@ -92,7 +94,14 @@ def _seen(
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
         cut=state.cut or outcome is Outcome.TEXT_CUT,
+        nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
     )
+
+
+def _made_nothing(outcome: Outcome, response: Response) -> bool:
+    """Whether an empty answer provably is all that there was: another try gives the same (E6)."""
+    usage = response.usage
+    return outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
 
 
 def _base_tokens(outcome: Outcome, response: Response, facts: Facts, policy: Policy) -> int | None:

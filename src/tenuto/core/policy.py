@@ -160,6 +160,7 @@ class Policy:
             request's own limit. 0: no limit.
         continuation_tool_repair_attempts: times a broken tool call is asked for again; 0: none.
         tool_answer_attempts: consecutive times a broken call is answered with a failed result.
+        tool_shrink_attempts: further tries at a broken call while it gets smaller from try to try.
         truncated_calls: "refuse" runs no call of a cut response; "execute_complete" hands on those
             that are whole and satisfy their tool's parameters (needs `tenuto[schema]`).
         empty_recovery: False switches every recovery of empty answers off.
@@ -209,6 +210,7 @@ class Policy:
     continuation_max_total_completion_tokens: int | None = _f(None, int, optional=True)
     continuation_tool_repair_attempts: int = _f(1, int, 0, 20)
     tool_answer_attempts: int = _f(2, int, 0, 20)
+    tool_shrink_attempts: int = _f(5, int, 0, 20)
     truncated_calls: TruncatedCalls = _f("refuse", str, choices=get_args(TruncatedCalls))
     empty_recovery: bool = _f(True, bool)
     empty_nudges: int = _f(1, int, 0, 10)

@@ -31,6 +31,7 @@ class Budget(StrEnum):
     FAULT_RETRY = "fault_retry"
     PARAMETER = "parameter"
     PAUSE = "pause"
+    SHRINKING_CALL = "shrinking_call"
 
 
 LIMITS: dict[Budget, str] = {
@@ -45,12 +46,19 @@ LIMITS: dict[Budget, str] = {
     Budget.FAULT_RETRY: "fault_retries",
     Budget.PARAMETER: "parameter_fixes",
     Budget.PAUSE: "pause_resumes",
+    Budget.SHRINKING_CALL: "tool_shrink_attempts",
 }
 
 CONSECUTIVE = frozenset({Budget.TOOL_ANSWER})
 """Budgets that count in a row: a good response with calls gives them back (T7)."""
 
-BOOSTING = (Budget.CONTINUATION, Budget.TOOL_REPAIR, Budget.TOOL_ANSWER, Budget.THINKING)
+BOOSTING = (
+    Budget.CONTINUATION,
+    Budget.TOOL_REPAIR,
+    Budget.TOOL_ANSWER,
+    Budget.SHRINKING_CALL,
+    Budget.THINKING,
+)
 """Budgets whose requests ask for more output than the one before (C17)."""
 
 
@@ -71,6 +79,9 @@ class State:
             first unfinished answer used, None before it (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
         last_edits: the edits of the request that is being answered.
+        call_chars: characters of the arguments of the broken calls before this response, None where
+            it was none (T11).
+        nothing_made: empty answers in a row for which the provider made no token at all (E6).
     """
 
     started_s: float = 0.0
@@ -80,6 +91,8 @@ class State:
     base_tokens: int | None = None
     cut: bool = False
     last_edits: tuple[Edit, ...] = ()
+    call_chars: int | None = None
+    nothing_made: int = 0
 
     @property
     def continuing(self) -> bool:
@@ -136,6 +149,11 @@ class Facts:
     http_error: bool = False
     left_alone: str = ""
     timeout_s: float | None = None
+
+
+def call_chars(response: Response) -> int | None:
+    """The size of a response's calls, in characters of argument text; None where it has none."""
+    return sum(len(call.arguments) for call in response.calls) if response.calls else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -192,7 +192,12 @@ class Watch:
 
 
 _REPAIRING = frozenset(
-    {"ask for the call again", "answer the calls as failed", "ask for the missing call"}
+    {
+        "ask for the call again",
+        "answer the calls as failed",
+        "go on while the call gets smaller",
+        "ask for the missing call",
+    }
 )
 
 
