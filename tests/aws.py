@@ -83,7 +83,7 @@ def failure(kind: str, words: str = "No.", **more: Any) -> bytes:
 
 def as_botocore_reads(data: bytes) -> list[tuple[dict[str, Any], bytes]]:
     """Headers and payload of each message; botocore raises where a checksum is wrong."""
-    buffer: Any = EventStreamBuffer()  # type: ignore[no-untyped-call]
+    buffer: Any = EventStreamBuffer()
     buffer.add_data(data)
     return [(event.headers, event.payload) for event in buffer]
 

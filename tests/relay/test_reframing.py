@@ -31,7 +31,13 @@ def event(kind: str, **more: Any) -> bytes:
 
 
 def said(*texts: str, stop: str = "end_turn") -> list[bytes]:
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    message: Any = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [],
+    }
     message |= {"stop_reason": None, "usage": {"input_tokens": 3, "output_tokens": 1}}
     block = {"type": "text", "text": ""}
     made = [event("message_start", message=message)]
@@ -40,8 +46,8 @@ def said(*texts: str, stop: str = "end_turn") -> list[bytes]:
         delta = {"type": "text_delta", "text": text}
         made.append(event("content_block_delta", index=0, delta=delta))
     made.append(event("content_block_stop", index=0))
-    delta = {"stop_reason": stop, "stop_sequence": None}
-    made.append(event("message_delta", delta=delta, usage={"output_tokens": 5}))
+    end = {"stop_reason": stop, "stop_sequence": None}
+    made.append(event("message_delta", delta=end, usage={"output_tokens": 5}))
     metrics = {"inputTokenCount": 3, "outputTokenCount": 5}
     made.append(event("message_stop", **{"amazon-bedrock-invocationMetrics": metrics}))
     return made
@@ -165,8 +171,8 @@ def test_a_turn_that_is_left_alone_breaks_off_where_its_far_side_did():
 def test_half_a_message_at_a_break_is_never_handed_on():
     first = said("The first half, ")
     broken = (*first[:3], first[3][:20])
-    for pieces in (broken, (*broken, lost())):
-        played = Played(streamed(*pieces), streamed(*said("and the second.")))
+    for more in ((), (lost(),)):
+        played = Played(streamed(*broken, *more), streamed(*said("and the second.")))
         assert played.text == "The first half, and the second."
 
 
@@ -182,7 +188,7 @@ def test_a_message_beyond_the_limit_is_a_fault_of_its_own_and_not_read_on():
 
 @pytest.mark.behaviour("N6", "P1a")
 def test_a_body_that_answers_a_stream_request_becomes_messages():
-    body = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
+    body: Any = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
     body |= {"content": [{"type": "text", "text": "Whole."}], "stop_reason": "end_turn"}
     played = Played(Scripted.body(json.dumps(body).encode()))
     assert played.text == "Whole."

@@ -12,6 +12,7 @@ from aws import as_botocore_reads, chunk, events_of, failure, message
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenuto.core.signals import FaultSeen
 from tenuto.wire.anthropic_messages import WIRE
 from tenuto.wire.aws_eventstream import (
     MOST_BYTES,
@@ -183,11 +184,9 @@ def test_each_exception_of_a_stream_is_a_fault_of_its_own_class(kind, fault):
     (event,) = whole(failure(kind, "Words.", originalStatusCode=500))
     signals, _ = EventReader(WIRE).read(event)
     (seen,) = signals
-    assert (seen.fault.kind.value, seen.fault.code, seen.fault.message) == (
-        fault,
-        kind.lower(),
-        "Words.",
-    )  # type: ignore[union-attr]
+    assert isinstance(seen, FaultSeen)
+    found = (seen.fault.kind.value, seen.fault.code, seen.fault.message)
+    assert found == (fault, kind.lower(), "Words.")
 
 
 @pytest.mark.behaviour("S9")

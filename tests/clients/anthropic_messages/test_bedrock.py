@@ -60,7 +60,7 @@ def check(world: World, case: Case, mode: str, way: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.behaviour("P1a", "T1", "S1", "S9", "C26")
+@pytest.mark.behaviour("P1a", "T1", "S1", "S9")
 @pytest.mark.parametrize("case", STREAMED, ids=[case.name for case in STREAMED])
 def test_every_fault_of_a_stream_is_mended_or_told(world: World, case: Case) -> None:
     check(world, case, "stream", "sync")
@@ -113,7 +113,7 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(world: World) -> Non
 
 
 def said(text: str, stop: str = "end_turn") -> bytes:
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
+    message: Any = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m"}
     message |= {"content": [{"type": "text", "text": text}], "stop_reason": stop}
     return json.dumps(message | {"usage": {"input_tokens": 3, "output_tokens": 5}}).encode()
 
@@ -178,7 +178,7 @@ def test_every_attempt_is_signed_for_what_it_holds(kind, service, own):
         assert wrongs(far, service) == ["", ""]
 
 
-@pytest.mark.behaviour("P8c")
+@pytest.mark.behaviour("C28a")
 @pytest.mark.parametrize("kind", BEDROCK, ids=lambda kind: kind.__name__)
 def test_a_header_for_tenuto_is_no_part_of_a_signature(kind):
     with FarSide(*HALVES) as far:
@@ -188,7 +188,7 @@ def test_a_header_for_tenuto_is_no_part_of_a_signature(kind):
         assert b"x-own: kept" in far.requests[0][0].lower()
 
 
-@pytest.mark.behaviour("P8c")
+@pytest.mark.behaviour("C28a")
 @pytest.mark.parametrize("kind", BEDROCK, ids=lambda kind: kind.__name__)
 def test_nor_where_the_request_asks_for_no_turn(kind):
     async def awaited(made: Any) -> Any:
@@ -257,7 +257,7 @@ def test_a_client_that_is_not_wrapped_itself_has_its_signature_left_alone():
         assert wrongs(far) == ["", ""]
 
 
-@pytest.mark.behaviour("P8c")
+@pytest.mark.behaviour("C28a")
 def test_wrapping_twice_is_wrapping_once_and_the_client_stays_of_its_type():
     with anthropic.AnthropicBedrock(**KEYS) as client:
         wrapped = tenuto.wrap(client, policy=POLICY)
