@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from asking_anthropic import AnthropicAsker, Said
@@ -33,3 +34,10 @@ class WrappedAnthropic(AnthropicAsker):
     def ending(self) -> dict[str, Any]:
         """The data of the last `turn_ended`: an SDK that retries begins a turn each time."""
         return self.of("turn_ended")[-1]
+
+
+def is_right(asker: WrappedAnthropic, said: Said, case: Case) -> bool:
+    """Whether the answer is the full right one, think blocks aside."""
+    text, inputs = asker.wanted(said, case)
+    shown = re.sub(r"<think>.*?</think>", "", said.text, flags=re.DOTALL).strip()
+    return shown == text.strip() and said.inputs == inputs

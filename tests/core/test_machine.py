@@ -149,6 +149,7 @@ RUNS_WHOLE_CALLS: dict[str, Any] = {
     "policy": {"truncated_calls": "execute_complete"},
 }
 REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
+SHRINKS = State(spent={Budget.TOOL_REPAIR: 1, Budget.TOOL_ANSWER: 2}, call_chars=1_000)
 PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", prefill=True),))
 CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
 SERVER_FAULT = fault(FaultKind.SERVER)
@@ -174,10 +175,14 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.ARGUMENTS_CUT, "hand on the whole calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_CUT, "ask for the call again"): CUT_BATCH,
     (Outcome.ARGUMENTS_CUT, "answer the calls as failed"): replace(CUT_BATCH, state=REPAIRED_ONCE),
+    (Outcome.ARGUMENTS_CUT, "go on while the call gets smaller"): replace(CUT_BATCH, state=SHRINKS),
     (Outcome.ARGUMENTS_MALFORMED, "hand on the whole calls"): BAD_BATCH + RUNS_WHOLE_CALLS,
     (Outcome.ARGUMENTS_MALFORMED, "ask for the call again"): BAD_BATCH,
     (Outcome.ARGUMENTS_MALFORMED, "answer the calls as failed"): replace(
         BAD_BATCH, state=REPAIRED_ONCE
+    ),
+    (Outcome.ARGUMENTS_MALFORMED, "go on while the call gets smaller"): replace(
+        BAD_BATCH, state=SHRINKS
     ),
     (Outcome.CALLS_MISSING, "ask for the missing call"): Situation((TEXT, TOOL), SAID),
     (Outcome.THINKING_CUT, "lower the reasoning"): Situation(
@@ -235,6 +240,11 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the provider rejects prefills": {"signals": (SERVER_FAULT,)},
     "there is content to send back": {"facts": {"content": ()}},
     "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
+    "the broken call is smaller than the one before": {"state": {"call_chars": 1}},
+    "the provider made something of late, or does not say": {
+        "signals": (UsageSeen(Tokens(1, 0)), END),
+        "state": {"nothing_made": 2},
+    },
     "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
     "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
     "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},

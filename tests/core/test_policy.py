@@ -20,6 +20,7 @@ NUMBERS: dict[str, tuple[Any, float, float | None]] = {
     "continuation_max_total_completion_tokens": (None, 0, UNBOUNDED),
     "continuation_tool_repair_attempts": (1, 0, 20),
     "tool_answer_attempts": (2, 0, 20),
+    "tool_shrink_attempts": (5, 0, 20),
     "empty_nudges": (1, 0, 10),
     "empty_retries": (1, 0, 10),
     "thinking_retries": (1, 0, 10),

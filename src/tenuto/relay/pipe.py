@@ -310,6 +310,8 @@ class Pipe:
             reply, ahead = ahead if ahead is not None else (yield READ), None
             if not isinstance(reply, bytes):
                 lost = reply if isinstance(reply, Lost) else None
+                if lost is not None and lost.kind is FaultKind.LIMIT:
+                    builder.feed(FaultSeen(Fault(lost.kind, "event_too_large", str(lost.error))))
                 break
             try:
                 events = sse.feed(decoder.feed(reply)) if reply else sse.flush()

@@ -17,6 +17,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 
+from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import (
     BODY_HEADERS,
@@ -119,34 +120,35 @@ class _AwsFraming:
         if not self._reading or self._decoding is None:
             self._ready.append(came)
         elif isinstance(came, Lost) or not came:
-            rest = self._messages.pending
+            rest, self._messages = self._messages.pending, AwsEventDecoder()
             if self._left_alone and rest and not self._unreadable:
                 self._ready.append(self._numbered(SseEvent(rest, None)))
             self._ready.append(came)
         else:
-            if text := self._as_text(self._decoding, came):
-                self._ready.append(text)
-            if self._unreadable and not self._left_alone:
-                self._ready.append(b"")  # nothing says where the next message begins
+            self._take_messages(self._decoding, came)
 
-    def _as_text(self, decoding: Decoder, came: bytes) -> bytes:
+    def _take_messages(self, decoding: Decoder, came: bytes) -> None:
         if self._unreadable:
-            return self._numbered(SseEvent(came, _UNREADABLE))
+            self._ready.append(self._numbered(SseEvent(came, _UNREADABLE)))
+            return
         out: list[bytes] = []
+        end: bytes | Lost = b""
         try:
             piece = decoding.feed(came)
             while events := self._messages.feed(piece):
                 out += [self._numbered(event) for event in events]
                 piece = b""  # again: it may be that a message behind them is unreadable
-        except (EventTooLarge, UnreadableMessage):
-            out.append(self._gave_up(self._messages.pending))
-        except UndecodableBytes:
-            out.append(self._gave_up(came))
-        return b"".join(out)
-
-    def _gave_up(self, raw: bytes) -> bytes:
-        self._unreadable = True
-        return self._numbered(SseEvent(raw, _UNREADABLE))
+        except (EventTooLarge, UnreadableMessage, UndecodableBytes) as error:
+            self._unreadable = True
+            raw = came if isinstance(error, UndecodableBytes) else self._messages.pending
+            if isinstance(error, EventTooLarge) and not self._left_alone:
+                end = Lost(FaultKind.LIMIT, error)
+            else:
+                out.append(self._numbered(SseEvent(raw, _UNREADABLE)))
+        if out:
+            self._ready.append(b"".join(out))
+        if self._unreadable and not self._left_alone:
+            self._ready.append(end)  # nothing says where the next message begins
 
     def _numbered(self, event: SseEvent) -> bytes:
         """A message as an event of text, its bytes kept under its number."""

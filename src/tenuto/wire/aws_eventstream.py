@@ -160,10 +160,10 @@ def render_message(headers: dict[str, str], payload: bytes) -> bytes:
     >>> render_message({}, b"").hex()
     '000000100000000005c248eb7d98c8ff'
     """
-    head = b"".join(
-        struct.pack(f">B{len(key)}sBH", len(key), key.encode(), _TEXT, len(value)) + value.encode()
-        for key, value in headers.items()
-    )
+    head = b""
+    for key, value in headers.items():
+        name, text = key.encode(), value.encode()
+        head += struct.pack(f">B{len(name)}sBH", len(name), name, _TEXT, len(text)) + text
     sizes = struct.pack(">II", _LEAST_BYTES + len(head) + len(payload), len(head))
     made = sizes + _CRC.pack(crc32(sizes)) + head + payload
     return made + _CRC.pack(crc32(made))

@@ -3,14 +3,13 @@ nothing silent, nothing harmful, no broken call, bounded, and the next turn is a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import anthropic
 import pytest
-from asking_anthropic import CASES, Said, broken_call, in_every_mode, next_turn_is_refused
+from asking_anthropic import CASES, broken_call, in_every_mode, next_turn_is_refused
 from wrapping import QUICK
-from wrapping_anthropic import WrappedAnthropic
+from wrapping_anthropic import WrappedAnthropic, is_right
 
 import tenuto
 from tenuto.sim import Case, Simulator
@@ -42,13 +41,6 @@ def world() -> Iterator[World]:
         yield sim, default, strict
         default.close()
         strict.close()
-
-
-def is_right(asker: WrappedAnthropic, said: Said, case: Case) -> bool:
-    """Whether the answer is the full right one, think blocks aside."""
-    text, inputs = asker.wanted(said, case)
-    shown = re.sub(r"<think>.*?</think>", "", said.text, flags=re.DOTALL).strip()
-    return shown == text.strip() and said.inputs == inputs
 
 
 @pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9", "C26")
