@@ -13,7 +13,7 @@ from typing import Any
 from tenuto.core.actions import Content
 from tenuto.wire.anthropic_messages_request import with_text
 from tenuto.wire.base import JsonObject, Spoken
-from tenuto.wire.json import decode_object
+from tenuto.wire.json import count, decode_object
 
 THINKING = ("thinking", "redacted_thinking")
 
@@ -71,7 +71,7 @@ def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
         event = decode_object(data)
         if not isinstance(event, dict):
             continue
-        index = event.get("index")
+        index = count(event.get("index"))
         block, delta = event.get("content_block"), event.get("delta")
         if event.get("type") == "content_block_start" and isinstance(block, dict):
             blocks[index] = dict(block)
