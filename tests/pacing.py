@@ -8,7 +8,8 @@ and `ahead_of` says how many these are.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import pydantic
@@ -28,25 +29,26 @@ def pieces(text: str, size: int) -> list[str]:
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
-def ahead_of(texts: list[str], closing: int) -> list[int]:
-    """For each event that flows (the one with the role first), how many acknowledgements it is
-    answered with: one for its successor, and one for each event behind that which must be held.
+def answers_to(seen: Sequence[bool]) -> list[int]:
+    """For each event that is seen as it comes, how many acknowledgements it is answered with: so
+    many that the next one that is seen comes, and behind the last one all that are left.
 
-    `closing` events follow the texts: the stop, the usage where it was asked for, the terminator.
+    >>> answers_to([True, True, False, True, False, False])
+    [1, 2, 2]
+    """
+    places = [place for place, is_seen in enumerate(seen) if is_seen]
+    return [after - before for before, after in pairwise([*places, len(seen) - 1])]
+
+
+def ahead_of(texts: list[str], closing: int) -> list[int]:
+    """The same for a stream of texts, with the role first. Texts of white space alone are held, and
+    so are the `closing` events behind them: the stop, the usage where it was asked for, the
+    terminator.
 
     >>> ahead_of(["a", "\\n", "b"], 2)
     [1, 2, 2]
     """
-    held = [not text.strip() for text in texts] + [True] * closing
-    answers: list[int] = []
-    run = 0
-    for is_held in held:
-        run += 1
-        if not is_held:
-            answers.append(run)
-            run = 0
-    # What stands last is held: it is acknowledged with the last event that flows.
-    return [*answers, run]
+    return answers_to([True, *(bool(text.strip()) for text in texts), *[False] * closing])
 
 
 class Pacer:

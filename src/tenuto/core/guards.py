@@ -81,6 +81,10 @@ ROOM = Guard("the context window has room", _room, "context_window")
 PROGRESS = Guard("the text goes on", _progress, "runaway")
 SAID = Guard("text is kept", lambda v: bool(v.said))
 NOTHING_SAID = Guard("no text is kept", lambda v: not v.said)
+NOTHING_CAME = Guard(
+    "no text is kept, or nothing came since a pause", lambda v: not v.said or v.state.paused
+)
+NOTHING_RUN = Guard("the provider ran nothing that was handed on", lambda v: not v.response.other)
 PREFILL = Guard("the model takes a prefill", lambda v: v.facts.prefill)
 PREFILLED = Guard("the last request held a prefill", _prefilled)
 PREFILL_REJECTED = Guard(

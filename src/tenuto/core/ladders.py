@@ -26,7 +26,9 @@ from tenuto.core.guards import (
     MAY_RETRY,
     MAY_SEND,
     NOT_LEFT_ALONE,
+    NOTHING_CAME,
     NOTHING_NEW,
+    NOTHING_RUN,
     NOTHING_SAID,
     PREFILL,
     PREFILL_REJECTED,
@@ -78,7 +80,7 @@ def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Gua
 _BREAK = (
     Rung(
         "send again",
-        (RETRYABLE, *MAY_RETRY, NOTHING_SAID),
+        (RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
         edits.same_again,
         Budget.FAULT_RETRY,
         Recovery.RETRY,

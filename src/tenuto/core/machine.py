@@ -94,8 +94,13 @@ def _seen(
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
         cut=state.cut or outcome is Outcome.TEXT_CUT,
+        paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
     )
+
+
+def _anything(response: Response) -> bool:
+    return bool(response.text or response.reasoning or response.calls or response.other)
 
 
 def _made_nothing(outcome: Outcome, response: Response) -> bool:
@@ -176,7 +181,9 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
         status, reason = rung.ends
         shown = Outcome.DONE if status is Status.COMPLETE else shown
         return Finish(status, reason, shown, name, rung.whole_calls_only, rung.as_received)
-    status = ending.kept if view.said else ending.bare
+    if view.state.paused and ending.hidden_by_cut:
+        shown = Outcome.PAUSED  # the caller can send it back as well as we could
+    status = ending.kept if view.said or view.state.paused else ending.bare
     return Finish(status, blocked or ending.reason, shown, name)
 
 

@@ -78,6 +78,8 @@ class State:
         base_tokens: the output limit that boosts multiply where the request sets none: what the
             first unfinished answer used, None before it (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
+        paused: True while nothing came since the provider paused the turn: what is kept goes back
+            as it is.
         last_edits: the edits of the request that is being answered.
         call_chars: characters of the arguments of the broken calls before this response, None where
             it was none (T11).
@@ -90,6 +92,7 @@ class State:
     output_tokens: int = 0
     base_tokens: int | None = None
     cut: bool = False
+    paused: bool = False
     last_edits: tuple[Edit, ...] = ()
     call_chars: int | None = None
     nothing_made: int = 0

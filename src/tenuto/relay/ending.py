@@ -12,6 +12,7 @@ from tenuto.core.events import Report
 from tenuto.core.hints import NOTICE
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reraise, Run, Write
+from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown
@@ -91,7 +92,8 @@ class Ending:
             return True
         response = attempt.response
         first = attempt is self._turn.first
-        if attempt.http_error and not self._turn.open and not self._turn.said.strip():
+        bare = finish.status is Status.FAILED and not self._turn.said.strip()
+        if attempt.http_error and not self._turn.open and bare:
             return True  # the provider's own error says it best
         if self._turn.facts.stream and not self._turn.open:
             return False  # a body came: an SDK that waits for events would see none
@@ -117,7 +119,8 @@ class Ending:
         if self._turn.open:
             if attempt.lost is None:  # behind a break there is nothing
                 # All was said: a connection that breaks behind the end mark is no news.
-                yield from rest_of_response(raises=bool(self._turn.left_alone))
+                left_alone = bool(self._turn.left_alone)
+                yield from rest_of_response(attempt.decoder, raises=left_alone)
             return
         assert attempt.head is not None
         head = attempt.head
@@ -191,9 +194,14 @@ class Ending:
         return plain.plus((b"content-length", b"%d" % len(body)))
 
 
-def rest_of_response(*, raises: bool = True) -> Run:
-    """Hand on what is left of a response as it comes."""
+def rest_of_response(decoder: Decoder | None = None, *, raises: bool = True) -> Run:
+    """Hand on what is left of a response as it comes; decoded where what came before it was."""
     while isinstance(reply := (yield READ), bytes) and reply:
-        yield Write(reply)
+        try:
+            data = decoder.feed(reply) if decoder is not None else reply
+        except UndecodableBytes:
+            return
+        if data:
+            yield Write(data)
     if isinstance(reply, Lost) and raises:
         yield Reraise(reply.error)

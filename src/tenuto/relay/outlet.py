@@ -68,6 +68,7 @@ class Outlet:
         self._pending = ""
         self._writing = False
         self._seam: Joint | None = None
+        self._spoke = False
 
     @property
     def writing(self) -> bool:
@@ -89,6 +90,7 @@ class Outlet:
 
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
+        self._spoke = False
         self._reader = EventReader(self._wire)
         self._drop_held()
         if not self._writing and not self.writer.begun:
@@ -200,12 +202,17 @@ class Outlet:
     def _write(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
         if event.data is None:
             return _readable(event.raw) if event.terminated else b""
-        out = [self.writer.passed(value)] if value is not None else []
+        out: list[bytes] = []
+        if value is not None:
+            if self._pending and self.writer.parts(value):
+                out.append(self.say_rest())
+            out.append(self.writer.passed(value))
         for signal in signals:
             if isinstance(signal, TextDelta):
+                self._spoke = self._spoke or bool(signal.text)
                 text = self._seam.feed(signal.text) if self._seam else signal.text
                 out.append(self.say(text))
-            elif isinstance(signal, Closed) and self._seam is not None:
+            elif isinstance(signal, Closed) and self._seam is not None and self._spoke:
                 out.append(self.say(self._seam.finish()))  # texts of two parts are never joined
                 self._seam = None
         return b"".join(out)

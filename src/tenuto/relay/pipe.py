@@ -341,7 +341,9 @@ class Pipe:
             break
         if out := outlet.end():
             yield Write(out)
-        attempt = Attempt(builder.build(), head, events=kept, tail=tail, lost=lost)
+        if builder.ended and not outlet.writing:
+            tail += b"".join(event.raw for event in sse.flush())
+        attempt = Attempt(builder.build(), head, events=kept, tail=tail, decoder=decoder, lost=lost)
         attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
         text = attempt.response.text if outlet.transparent else outlet.text
         begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0

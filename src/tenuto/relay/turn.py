@@ -21,6 +21,7 @@ from tenuto.providers.learned import Learned
 from tenuto.providers.table import Provider
 from tenuto.relay import schema
 from tenuto.relay.commands import Head, Headers, Lost, Request
+from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
@@ -56,6 +57,7 @@ class Attempt:
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
+        decoder: reads those that are still to come there.
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
     """
@@ -68,6 +70,7 @@ class Attempt:
     new_chars: int = 0
     http_error: bool = False
     tail: bytes = b""
+    decoder: Decoder | None = None
     unread: bool = False
     lost: Lost | None = None
 

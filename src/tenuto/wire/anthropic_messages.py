@@ -182,7 +182,8 @@ def _parse_block(block: object, index: int | None, *, event: bool) -> list[Signa
     match block.get("type"):
         case "text":
             text = block.get("text")
-            return [TextDelta(text)] if isinstance(text, str) and text else []
+            # In a stream it begins empty, and says that what closed before it stays closed.
+            return [TextDelta(text)] if isinstance(text, str) and (text or event) else []
         case "thinking":
             thinking = block.get("thinking")
             return [ReasoningDelta(thinking if isinstance(thinking, str) else "")]

@@ -58,10 +58,10 @@ class MessageWriter:
             case "message_start":
                 self._started = True
             case "content_block_start":
-                block, index = value.get("content_block"), count(value.get("index"))
+                index = _index(value)
                 number = index if index is not None else self._next
                 self._open, self._next = number, number + 1
-                self._open_kind = str(block.get("type")) if isinstance(block, dict) else ""
+                self._open_kind = _block_kind(value)
                 self._cited = False
             case "content_block_delta":
                 self._cited = self._cited or _delta_kind(value) == "citations_delta"
@@ -86,6 +86,14 @@ class MessageWriter:
         opened = self._to(("thinking",), block)
         return opened + self._delta({"type": "thinking_delta", "thinking": text})
 
+    def parts(self, value: JsonObject) -> bool:
+        """A block that stands behind the text that is open. Calls wait for the end, and thinking
+        is left out there."""
+        if value.get("type") != "content_block_start" or self._open_kind != "text":
+            return False
+        kind = _block_kind(value)
+        return self._texts > 0 if kind == "text" else kind not in ("tool_use", *THINKING)
+
     def passed(self, value: JsonObject) -> bytes:
         """Blocks that are neither text nor calls, under our numbers; thinking, unless text is open,
         which goes on without it; citations; pings."""
@@ -97,15 +105,14 @@ class MessageWriter:
             case "content_block_delta":
                 return self._pass_delta(value)
             case "content_block_stop":
-                number = self._numbers.get(count(value.get("index")))
+                number = self._numbers.get(_index(value))
                 if number is None or number != self._open or self._open_kind == "text":
                     return b""  # text may go on yet
                 return self._close()
         return b""
 
     def _pass_start(self, value: JsonObject) -> bytes:
-        index, block = count(value.get("index")), value.get("content_block")
-        kind = str(block.get("type")) if isinstance(block, dict) else ""
+        index, block, kind = _index(value), value.get("content_block"), _block_kind(value)
         self._numbers[index] = None
         if kind == "tool_use" or (kind in THINKING and self._open_kind == "text"):
             return b""
@@ -122,7 +129,7 @@ class MessageWriter:
         return closed + opened
 
     def _pass_delta(self, value: JsonObject) -> bytes:
-        number, kind = self._numbers.get(count(value.get("index"))), _delta_kind(value)
+        number, kind = self._numbers.get(_index(value)), _delta_kind(value)
         if number is None or number != self._open or kind == "text_delta":
             return b""
         self._cited = self._cited or kind == "citations_delta"
@@ -174,6 +181,15 @@ class MessageWriter:
         self._started = True
         start = {"type": "message_start", "message": self._message}
         return render_event(start) + render_event(value)
+
+
+def _index(value: JsonObject) -> int | None:
+    return count(value.get("index"))
+
+
+def _block_kind(value: JsonObject) -> str:
+    block = value.get("content_block")
+    return str(block.get("type")) if isinstance(block, dict) else ""
 
 
 def _delta_kind(value: JsonObject) -> object:

@@ -164,6 +164,9 @@ class Writer(Protocol):
     def reasoning(self, text: str) -> bytes:
         """Reasoning, where a body is said as events."""
 
+    def parts(self, value: JsonObject) -> bool:
+        """Whether an event of a further attempt ends the part that text is written in."""
+
     def passed(self, value: JsonObject) -> bytes:
         """What an event of a further attempt carries besides text, calls, stop and usage."""
 

@@ -62,6 +62,10 @@ class ChatWriter:
         """A chunk that carries reasoning, in the field that most dialects use."""
         return self._chunk({"reasoning_content": text})
 
+    def parts(self, value: JsonObject) -> bool:
+        """Never: all text is in one part."""
+        return False
+
     def passed(self, value: JsonObject) -> bytes:
         """Reasoning in whatever field, words of a refusal, images, audio."""
         delta = _first_choice(value).get("delta")
