@@ -42,6 +42,8 @@ def open_sockets() -> set[int]:
 
 
 def _dialled(sock: socket.socket) -> bool:
+    if sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return False
     try:
         return sock.getpeername()[1] in _PORTS
     except OSError:

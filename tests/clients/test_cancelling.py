@@ -281,7 +281,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGUSR1, old)
 
 
-SLOW_S = 3.0
+SLOW_S = 20.0
 
 
 @pytest.fixture
