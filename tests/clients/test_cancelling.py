@@ -281,7 +281,7 @@ def interrupted_after(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGUSR1, old)
 
 
-SLOW_S = 20.0
+SLOW_S = 3.0
 
 
 @pytest.fixture
@@ -301,14 +301,12 @@ async def test_cancelling_while_an_answer_is_awaited_stops_the_provider(slow_sim
         async for _ in made:
             pass
 
-    began = time.monotonic()
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.1):
             await run()
     gc.collect()
     await asyncio.sleep(0.01)
     assert is_quiet(slow_sim)
-    assert time.monotonic() - began < SLOW_S / 2
     assert slow_sim.disconnects == 1
     asker.was_cancelled_once(continuing=False)
     await asker.client.close()
@@ -317,11 +315,10 @@ async def test_cancelling_while_an_answer_is_awaited_stops_the_provider(slow_sim
 @pytest.mark.behaviour("C23")
 def test_an_interrupt_while_a_body_is_awaited_stops_the_provider(slow_sim):
     asker = Leaving(slow_sim, openai.OpenAI)
-    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
         asker.client.chat.completions.create(**asker.asking())
     assert is_quiet(slow_sim)
-    assert time.monotonic() - began < SLOW_S / 2
+    assert slow_sim.disconnects == 1
     asker.was_cancelled_once(continuing=False)
     asker.client.close()
 
