@@ -78,10 +78,10 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
         lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
     wrapping, detecting = readme_examples()[:2]
     run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
-    for requirement in with_all_that_they_need("openai"):
+    for requirement in with_all_that_they_need("openai", "anthropic"):
         lend(requirement, site_packages)
-    key = "import os; os.environ['OPENAI_API_KEY'] = 'none'\n"
-    run(str(python), "-I", "-W", "error", "-c", key + wrapping, cwd=tmp_path)
+    keys = "".join(f"os.environ['{name}_API_KEY'] = 'none'\n" for name in ("OPENAI", "ANTHROPIC"))
+    run(str(python), "-I", "-W", "error", "-c", "import os\n" + keys + wrapping, cwd=tmp_path)
 
 
 def readme_examples() -> list[str]:
