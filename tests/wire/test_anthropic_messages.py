@@ -137,7 +137,7 @@ OTHERS: tuple[str, ...] = ("mcp_tool_use", "web_search_tool_result", "container_
 SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     ({"type": "message_start", "message": {"usage": {"input_tokens": 4}}}, [Began(), UsageSeen(Usage(4))]),
     ({"type": "message_start"}, [Began()]),
-    (start(0, {"type": "text", "text": ""}), []),
+    (start(0, {"type": "text", "text": ""}), [TextDelta("")]),
     (start(0, {"type": "text", "text": "Hi"}), [TextDelta("Hi")]),
     (start(0, {"type": "thinking", "thinking": ""}), [ReasoningDelta("")]),
     (start(0, {"type": "redacted_thinking", "data": "x"}), [ReasoningDelta(REDACTED_THINKING)]),

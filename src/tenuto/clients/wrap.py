@@ -73,6 +73,7 @@ def wrap(
     wrapped.__class__ = cls
     _forget_resources(wrapped, client)
     vars(wrapped)["_client"] = recovering(http, made_by)
+    _rebind_middleware(wrapped)
     return wrapped
 
 
@@ -92,6 +93,13 @@ def _is_known(client: object) -> bool:
         for cls in type(client).__mro__
         for package, names in SDKS
     )
+
+
+def _rebind_middleware(wrapped: Any) -> None:
+    """The SDK of Anthropic makes its chain of middleware once, around the client's own transport."""
+    if vars(wrapped).get("_middleware_chain") is not None:
+        made = wrapped._build_middleware_chain()  # noqa: SLF001 - there is no public way
+        vars(wrapped)["_middleware_chain"] = made
 
 
 def _forget_resources(wrapped: Any, original: Any) -> None:

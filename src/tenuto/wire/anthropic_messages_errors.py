@@ -15,8 +15,11 @@ from tenuto.wire.errors import row as _row
 
 _K = FaultKind
 
+OURS = "tenuto_incomplete"
+"""The `source` of errors that Tenuto wrote: what could be recovered behind it was (E9)."""
+
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", "tenuto_incomplete"),
+    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS),
     # Prompt and max_tokens share the window: what the prompt leaves is what is allowed.
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
@@ -120,4 +123,6 @@ def read_fault(
     ...            "decrease input length or `max_tokens` and try again").allowed_tokens
     10000
     """
+    if isinstance(error, dict) and error.get("source") == OURS:
+        error = {**error, "type": OURS}  # this wire's own types are a closed list
     return read(error, ERRORS, status, retry_after_s, code)

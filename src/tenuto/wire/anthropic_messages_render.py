@@ -13,6 +13,7 @@ import msgspec
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.anthropic_messages_content import THINKING
+from tenuto.wire.anthropic_messages_errors import OURS
 from tenuto.wire.base import Answer, JsonObject
 from tenuto.wire.json import count, encode
 
@@ -266,7 +267,7 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
 
 def _error(code: str, message: str) -> JsonObject:
     """An error as the provider writes its own; `type` is one that its SDK knows."""
-    about = {"type": "api_error", "message": message, "code": code, "source": "tenuto_incomplete"}
+    about = {"type": "api_error", "message": message, "code": code, "source": OURS}
     return {"type": "error", "error": about}
 
 

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 import anthropic
 import pytest
-from asking_anthropic import CASES, broken_call, in_every_mode, next_turn_is_refused
+from asking_anthropic import (
+    CASES,
+    broken_call,
+    in_every_mode,
+    next_turn_is_refused,
+    of_the_wire,
+)
+from one_message import assert_one_message
 from wrapping import QUICK
 from wrapping_anthropic import WrappedAnthropic, is_right
 
@@ -30,6 +37,19 @@ TRUTHFUL_STOPS = {
 }
 """What an unfinished turn may show instead of `max_tokens`: the provider's own words (P1a)."""
 
+
+def assert_each_turn_has_one_end(events: list[tenuto.Event]) -> None:
+    """And each continuation that was started."""
+    turns: dict[str, list[str]] = {}
+    for event in events:
+        turns.setdefault(event.turn, []).append(event.name)
+    for names in turns.values():
+        assert names.count("turn_ended") == 1
+        assert names[-1] == "turn_ended"
+        begun = "continuation_attempt" in names
+        assert names.count("continuation_terminated") == begun
+
+
 World = tuple[Simulator, WrappedAnthropic, WrappedAnthropic]
 
 
@@ -43,7 +63,7 @@ def world() -> Iterator[World]:
         strict.close()
 
 
-@pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9", "C26")
+@pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S2", "S9", "C26", "P6")
 @in_every_mode(CASES.values())
 def test_a_wrapped_client_recovers_or_ends_truthfully(
     world: World, case: Case, mode: str, way: str
@@ -58,6 +78,9 @@ def test_a_wrapped_client_recovers_or_ends_truthfully(
         return
     assert not broken_call(said, asker.wanted(said, case)[1])
     ending = dict(asker.ending)
+    if mode == "stream" and ending["attempts"] > 1:
+        assert_one_message(of_the_wire(asker.told))
+    assert_each_turn_has_one_end(asker.events)
     if is_right(asker, said, case):
         assert ending["status"] == "complete"
     else:

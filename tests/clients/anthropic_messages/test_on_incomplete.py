@@ -125,7 +125,8 @@ def test_error_always_raises(play, face, mode, way):
 def assert_error(got: Any, face: Face, mode: str) -> None:
     """The SDK raises; the code is in its place, and what was received is not lost."""
     assert isinstance(got.error, anthropic.APIStatusError)
-    error = got.error.body["error"]
+    body: Any = got.error.body
+    error = body["error"]
     assert (error["type"], error["code"]) == ("api_error", face.code or face.reason)
     assert error["source"] == "tenuto_incomplete"
     if mode == "stream":  # the text was delivered before the error

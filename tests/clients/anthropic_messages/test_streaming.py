@@ -201,10 +201,10 @@ def test_leaving_after_any_event_stops_the_provider(way, continuing, helped):
         for place in range(int(continuing), most, 1 if continuing else 2):
             prepare(sim, continuing=continuing)
             events.clear()
-            leave = leave_sync if way == "sync" else leave_async
-            made = leave(client, before + place, helped)
-            if way == "async":
-                loop.run_until_complete(made)
+            if way == "sync":
+                leave_sync(client, before + place, helped)
+            else:
+                loop.run_until_complete(leave_async(client, before + place, helped))
             gc.collect()
             assert is_quiet(sim)
             was_cancelled_once(events, continuing=continuing)
