@@ -301,9 +301,14 @@ async def test_cancelling_while_an_answer_is_awaited_stops_the_provider(slow_sim
         async for _ in made:
             pass
 
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
-            await run()
+    running = asyncio.create_task(run())
+    for _ in range(1_000):
+        await asyncio.sleep(0.01)
+        if slow_sim.requests:
+            break
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
     gc.collect()
     await asyncio.sleep(0.01)
     assert is_quiet(slow_sim)
@@ -315,7 +320,7 @@ async def test_cancelling_while_an_answer_is_awaited_stops_the_provider(slow_sim
 @pytest.mark.behaviour("C23")
 def test_an_interrupt_while_a_body_is_awaited_stops_the_provider(slow_sim):
     asker = Leaving(slow_sim, openai.OpenAI)
-    with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
+    with pytest.raises(KeyboardInterrupt), interrupted_after(1.0):
         asker.client.chat.completions.create(**asker.asking())
     assert is_quiet(slow_sim)
     assert slow_sim.disconnects == 1
