@@ -84,7 +84,7 @@ def _is_known(client: object) -> bool:
 
 
 def _rebind_middleware(wrapped: Any) -> None:
-    """The SDK of Anthropic makes its chain of middleware once, around the client's own transport."""
+    """Anthropic's SDK makes its chain of middleware once, around the transport that it is given."""
     if vars(wrapped).get("_middleware_chain") is not None:
         made = wrapped._build_middleware_chain()  # noqa: SLF001 - there is no public way
         vars(wrapped)["_middleware_chain"] = made
