@@ -141,7 +141,9 @@ class MessagesRequest:
                 case AppendUser(text):
                     rows.append(_row("user", [_text(text)]))
                 case AppendContent(content):
-                    rows.extend([_row("assistant", content)] if content else [])
+                    # As it came, but for what an attempt before the pause left unsigned (C20).
+                    signed = [b for b in content if b.get("type") != "thinking" or _is_kept(b, ())]
+                    rows.extend([_row("assistant", signed)] if signed else [])
                 case AppendFailedCalls():
                     rows.extend(_failed_rows(edit))
                 case SetOutputBudget(tokens):
