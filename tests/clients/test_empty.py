@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import openai
+import playing
 import pytest
 from playing import AFTER_RESULT, ASK, FILES
 from replay import END, MAX, SAFETY, TOOL, Call, R, Refused
@@ -49,6 +53,7 @@ def test_a_call_alone_and_any_readable_text_is_an_answer(play, mode, way, answer
 # --- which question is asked (E2, E3, E4) -------------------------------------------------------
 
 
+@pytest.mark.behaviour("E2")
 @both
 def test_empty_with_tools_attached_is_asked_to_rephrase_or_call_or_answer(play, mode, way):
     turn = play(EMPTY, R("The answer."))
@@ -58,8 +63,12 @@ def test_empty_with_tools_attached_is_asked_to_rephrase_or_call_or_answer(play, 
     assert hint == user(hints.EMPTY_WITH_TOOLS)
     for fact in ("other words", "by its name", "plain text"):
         assert fact in hint["content"]
+    turn = play(*[EMPTY] * 9, empty_retries=3)
+    turn.tell(mode, way, **FILES)
+    assert str(turn.bodies).count(hints.EMPTY_WITH_TOOLS) == 1, "once per turn"
 
 
+@pytest.mark.behaviour("E2")
 @pytest.mark.parametrize(
     ("answer", "messages", "more", "settings"),
     [
@@ -80,12 +89,16 @@ def test_each_condition_of_that_question_negated_does_not_ask_it(
     assert hints.EMPTY_WITH_TOOLS not in str(turn.bodies)
 
 
+@pytest.mark.behaviour("E3")
 @both
 def test_empty_after_a_tool_result_is_nudged_once(play, mode, way):
     turn = play(EMPTY, R("The answer."))
     got = turn.ask(AFTER_RESULT, mode, way, **FILES)
     assert (got.text, got.finish) == ("The answer.", "stop")
     assert turn.added(1) == [user(hints.AFTER_TOOL_RESULT)]
+    turn = play(*[EMPTY] * 9, empty_retries=3)
+    turn.ask(AFTER_RESULT, mode, way, **FILES)
+    assert str(turn.bodies).count(hints.AFTER_TOOL_RESULT) == 1
 
 
 @both
@@ -197,6 +210,174 @@ def test_a_probe_of_a_few_tokens_is_not_touched(play, mode, way, answer, key):
     got = turn.tell(mode, way, **{key: 16})
     assert (got.text, got.finish, turn.sent) == (answer.text, answer.stop, 1)
     assert turn.of("left_alone")[0]["why"] == "probe"
+
+
+@pytest.mark.behaviour("E10")
+@both
+@pytest.mark.parametrize(
+    ("answer", "messages", "more"),
+    [
+        (EMPTY, [ASK], {}),
+        (EMPTY, [ASK], FILES),
+        (EMPTY, AFTER_RESULT, FILES),
+        (R("", reasoning="hm"), [ASK], FILES),
+        (R("<think>hm</think>"), [ASK], {}),
+    ],
+)
+def test_empty_answers_are_asked_once_where_their_recovery_is_off(
+    play, mode, way, answer, messages, more
+):
+    turn = play(answer, R("never asked for"), empty_recovery=False)
+    turn.ask(messages, mode, way, **more)
+    assert turn.sent == 1
+    assert len(turn.of("empty_recovery")) == 1, "told of, and no more"
+    assert turn.ending["status"] != "complete"
+
+
+@pytest.mark.behaviour("E10", "E8", "H1")
+@both
+def test_missing_calls_and_private_keys_are_seen_to_all_the_same(play, mode, way):
+    turn = play(R("", TOOL), R("", TOOL, [Call()]), empty_recovery=False)
+    got = turn.ask([ASK | {"_note": "ours"}], mode, way, **FILES)
+    assert got.raw_arguments == [Call().arguments]
+    assert turn.added(1) == [user(hints.CALL_MISSING)]
+    assert "_note" not in str(turn.bodies)
+
+
+# --- text that came is used (E7) ----------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E7")
+def test_the_text_of_a_stream_that_broke_is_gone_on_with(play, way):
+    turn = play(R("The first half, ", dropped=True), R("and the second."))
+    got = turn.tell("stream", way)
+    assert (got.text, got.finish) == ("The first half, and the second.", "stop")
+    assert turn.added(1)[0] == {"role": "assistant", "content": "The first half,"}
+
+
+@pytest.mark.behaviour("E7")
+@pytest.mark.parametrize(
+    "later", [R("", dropped=True), R("", reasoning="hm", stop=MAX), Refused(500)]
+)
+def test_the_text_of_a_stream_that_broke_is_kept_where_nothing_follows(play, later):
+    turn = play(R("The first half, ", dropped=True), *[later] * 9)
+    given: Any = {"model": "m", "messages": [ASK], "stream": True}
+    stream, shown = turn.client.chat.completions.create(**given), ""
+    try:
+        for chunk in stream:
+            shown += "".join(choice.delta.content or "" for choice in chunk.choices)
+    except openai.APIError as error:
+        assert error.code != "empty_output"  # noqa: PT017 - either way the text was shown
+    assert shown.strip() == "The first half,"
+    assert turn.ending["status"] == "partial"
+
+
+# --- an upstream that gave up (E9) --------------------------------------------------------------
+
+
+class GaveUp(R):
+    """An error as the body of a 200, or as a chunk behind the first words of a stream."""
+
+    def body(self, model: str) -> bytes:
+        return Refused(200, code="cascade_exhausted").body()
+
+    def stream(self, model: str, *, include_usage: bool) -> bytes:
+        words = super().stream(model, include_usage=include_usage).split(b"\n\n")
+        return b"\n\n".join([*words[:2], b"data: " + self.body(model), b"data: [DONE]", b""])
+
+
+@pytest.mark.behaviour("E9")
+@both
+@pytest.mark.parametrize("words", ["", "Half"])
+def test_an_upstream_that_gave_up_is_not_asked_again(play, mode, way, words):
+    turn = play(GaveUp(words), *[R("never asked for")] * 9)
+    turn.tell(mode, way, **FILES)
+    assert turn.sent == 1
+    assert turn.ending["status"] != "complete"
+
+
+@pytest.mark.behaviour("E9")
+@both
+def test_what_another_tenuto_gave_up_is_not_asked_again(stage, mode, way):
+    """Its error, as the SDK got it, is what the next one meets; no layer tries on."""
+    base, replay = stage
+    inner = playing.played(base, replay, *[R("")] * 9)
+    error = inner.tell(mode, way).error
+    assert isinstance(error, openai.APIError)
+    about = {"message": error.message, "type": error.type, "param": None, "code": error.code}
+    assert about["type"] == "tenuto_incomplete"
+    outer = playing.played(base, replay, Verbatim({"error": about}), *[R("never asked for")] * 9)
+    got = outer.tell(mode, way)
+    assert isinstance(got.error, openai.APIError)
+    assert outer.sent == 1
+
+
+@dataclass(frozen=True)
+class Verbatim(R):
+    """A document as it is, or as the only event."""
+
+    document: Any = None
+
+    def __init__(self, document: Any) -> None:
+        super().__init__()
+        object.__setattr__(self, "document", document)
+
+    def body(self, model: str) -> bytes:
+        return json.dumps(self.document).encode()
+
+    def stream(self, model: str, *, include_usage: bool) -> bytes:
+        return b"data: " + self.body(model) + b"\n\n"
+
+
+# --- reasoning stays reasoning (E13) ------------------------------------------------------------
+
+
+@pytest.mark.behaviour("E13")
+@both
+def test_reasoning_of_a_continuation_stays_out_of_the_text(play, mode, way):
+    turn = play(R("Half, ", MAX, reasoning="I think. "), R("whole.", reasoning="Still. "))
+    assert turn.tell(mode, way).text == "Half, whole."
+    assert turn.added(1)[0] == {"role": "assistant", "content": "Half,"}
+
+
+@pytest.mark.behaviour("E13")
+@both
+@pytest.mark.parametrize("first", [R("", reasoning="hm"), R("", MAX, reasoning="hm"), EMPTY])
+def test_reasoning_before_an_answer_is_no_part_of_its_text(play, mode, way, first):
+    turn = play(first, R("The answer.", reasoning="Ah. "))
+    assert turn.tell(mode, way).text == "The answer."
+
+
+@pytest.mark.behaviour("E13")
+@both
+@pytest.mark.parametrize("first", [R("<think>hm"), R("<think>hm</think>"), R("<think>hm", MAX)])
+def test_an_answer_stands_outside_of_the_think_block_before_it(play, mode, way, first):
+    turn = play(first, R("The answer."))
+    text = turn.tell(mode, way).text
+    assert re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL).strip() == "The answer."
+
+
+@pytest.mark.behaviour("E13", "P8")
+@both
+@pytest.mark.parametrize("text", ["<think>hm</think>Yes.", "Yes. <think>but", "a <thinker> b"])
+def test_a_normal_answer_with_think_tags_in_it_passes_unchanged(play, mode, way, text):
+    turn = play(R(text))
+    assert (turn.tell(mode, way).text, turn.sent) == (text, 1)
+
+
+# --- tags in pieces (S7) ------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("S7")
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("closed", ["</think>", ""])
+def test_think_tags_in_pieces_are_recognized(play, way, size, closed):
+    turn = play(R(f"<think>hm{closed}", piece_chars=size), R("The answer."))
+    assert turn.tell("stream", way).text.endswith("The answer.")
+    assert turn.added(1) == [user(hints.ANSWER_NOW)]
+    turn = play(R("<think>hm</think>\nYes.", piece_chars=size))
+    assert turn.tell("stream", way).text == "<think>hm</think>\nYes."
+    assert turn.sent == 1
 
 
 # --- blocked and refused ------------------------------------------------------------------------

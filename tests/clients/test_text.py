@@ -359,7 +359,7 @@ def test_a_rejected_prefill_is_asked_for_the_other_way_at_once_and_ever_after(
         sim.forget()
 
 
-@pytest.mark.behaviour("C8")
+@pytest.mark.behaviour("C8", "P8c")
 def test_what_a_400_taught_is_told_apart_by_model(play):
     rejection = Refused(400, "This model does not support assistant message prefill.")
     turn = play(

@@ -137,6 +137,7 @@ def test_what_is_left_alone_breaks_as_it_would_without_tenuto(sim, name, way):
     assert issubclass(got[0][0], Exception)
 
 
+@pytest.mark.behaviour("P8c")
 def test_headers_that_are_meant_for_tenuto_never_go_upstream(sim):
     bare = openai.OpenAI(
         base_url=sim.base_url, api_key="key", default_headers={"X-Tenuto-Tag": "a"}

@@ -251,7 +251,7 @@ def test_copies_of_a_wrapped_client_stay_wrapped_and_the_original_stays_bare(sim
     wrapped.close()
 
 
-@pytest.mark.behaviour("P1b")
+@pytest.mark.behaviour("P1b", "P8c")
 def test_wrapping_twice_is_wrapping_once(sim):
     client = bare(sim.base_url)
     once = tenuto.wrap(client)

@@ -319,6 +319,14 @@ def test_a_paused_turn_goes_back_verbatim():
     assert added(AppendContent(())) == []
 
 
+@pytest.mark.behaviour("C26", "C20")
+def test_thinking_that_was_cut_before_a_pause_does_not_go_back():
+    content = (text("Let me "), UNSIGNED, text("see."), SEARCH)
+    (row,) = added(AppendContent(content))
+    assert row["content"] == [text("Let me "), text("see."), SEARCH]
+    assert added(AppendContent((UNSIGNED,))) == []
+
+
 WHOLE = ToolCall(
     "toolu_1", "f", '{"x": 1e400}', Finding.WHOLE, extra={"caller": {"type": "direct"}, "z": 1}
 )

@@ -141,6 +141,9 @@ class MessagesRequest:
                 case AppendUser(text):
                     rows.append(_row("user", [_text(text)]))
                 case AppendContent(content):
+                    # As it came, but for what an attempt before the pause left unsigned (C20).
+                    kept = [b for b in content if b.get("type") != "thinking" or _is_kept(b, ())]
+                    content = tuple(kept) if dialect.signed_thinking else content
                     rows.extend([_row("assistant", content)] if content else [])
                 case AppendFailedCalls():
                     rows.extend(_failed_rows(edit))

@@ -118,7 +118,8 @@ def error_words(error: object) -> tuple[list[str], str]:
         return [], error if isinstance(error, str) else ""
     nested = (("innererror", "code"), ("metadata", "error_type"), ("details", "error_code"))
     inner = [part.get(key) for name, key in nested if isinstance(part := error.get(name), dict)]
-    places = (*inner, *(error.get(key) for key in ("code", "type", "status_code", "status")))
+    names = ("code", "type", "status_code", "status", "source")  # the last one is our own
+    places = (*inner, *(error.get(key) for key in names))
     codes = [code for place in places if (code := _code(place))]
     messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
     return codes, next((text for message in messages if (text := _message(message))), "")

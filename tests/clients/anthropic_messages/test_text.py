@@ -12,6 +12,7 @@ from one_message import assert_one_message, events_of
 from playing_anthropic import ASK, FILES, assistant, user
 from replay_anthropic import END, MAX, SAFETY, TOOL, Call, R, Refused, said
 
+import tenuto
 from tenuto.core import hints
 from tenuto.wire.anthropic_messages import BODY_TOKENS, SMALL_BODY_TOKENS
 
@@ -311,6 +312,19 @@ def test_what_a_400_taught_is_told_apart_by_base_url(play):
     made = other.messages.create(model=OLD, messages=[ASK], max_tokens=99)
     assert made.content[0].text == "C D"
     assert turn.bodies[-1]["messages"][-1]["role"] == "assistant"
+
+
+@pytest.mark.behaviour("P8c")
+@both
+def test_wrapping_twice_is_wrapping_once_and_no_header_of_ours_leaves(play, mode):
+    turn = play(*[R("a ", MAX)] * 9)
+    assert tenuto.wrap(turn.client) is turn.client
+    turn.client = tenuto.wrap(turn.client, on_event=turn.events.append)
+    turn.tell(mode, extra_headers={"x-tenuto-tag": "a"})
+    assert turn.sent == 4, "one turn's continuations"
+    assert not [
+        name for asked in turn.replay.requests for name in asked.headers if "tenuto" in name
+    ]
 
 
 # --- thinking -----------------------------------------------------------------------------------

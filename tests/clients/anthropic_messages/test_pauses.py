@@ -1,0 +1,62 @@
+"""A turn that the provider paused goes on where it was, as one message."""
+
+from __future__ import annotations
+
+import pytest
+from playing_anthropic import ASK
+from replay_anthropic import MAX, PAUSE, R, Refused, found, said, searching, thought
+
+both = pytest.mark.parametrize("mode", ["body", "stream"])
+
+SEARCHED = [thought("I shall look."), said("Let me look. "), searching(), found()]
+
+
+@pytest.mark.behaviour("C26")
+@both
+def test_a_paused_turn_is_sent_back_as_it_came_and_goes_on(play, mode, way):
+    turn = play(R(SEARCHED, PAUSE, tokens=7, input_tokens=30), R("Twice a day.", tokens=5))
+    got = turn.tell(mode, way)
+    assert (got.text, got.stop) == ("Let me look. Twice a day.", "end_turn")
+    assert turn.added(1) == [{"role": "assistant", "content": SEARCHED}]
+    assert (got.usage.input_tokens, got.usage.output_tokens) == (30, 12)
+    assert turn.ending["status"] == "complete"
+
+
+@pytest.mark.behaviour("C26")
+@both
+def test_a_turn_that_never_stops_pausing_is_resumed_ten_times(play, mode, way):
+    turn = play(
+        *[R([said(f"{n} "), searching(f"s_{n}"), found(f"s_{n}")], PAUSE) for n in range(20)]
+    )
+    got = turn.tell(mode, way)
+    assert (turn.sent, got.stop) == (11, "pause_turn")
+    assert got.text == "".join(f"{n} " for n in range(11))
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "paused")
+
+
+@pytest.mark.behaviour("C26", "C2")
+@both
+def test_pauses_and_continuations_have_budgets_of_their_own(play, mode, way):
+    turn = play(
+        *[R([said(f"{n} "), searching(f"s_{n}"), found(f"s_{n}")], PAUSE) for n in range(5)],
+        R("Half ", MAX),
+        R("and whole."),
+    )
+    got = turn.tell(mode, way)
+    assert (got.text, got.stop) == ("0 1 2 3 4 Half and whole.", "end_turn")
+
+
+@pytest.mark.behaviour("C26")
+@both
+def test_a_budget_of_no_resumptions_shows_the_pause(play, mode, way):
+    turn = play(R(SEARCHED, PAUSE), R("never asked for"), pause_resumes=0)
+    got = turn.ask([ASK], mode, way)
+    assert (got.text, got.stop, turn.sent) == ("Let me look. ", "pause_turn", 1)
+
+
+@pytest.mark.behaviour("C26", "C5")
+@both
+def test_a_failure_behind_a_pause_keeps_what_was_said(play, mode, way):
+    turn = play(R(SEARCHED, PAUSE), *[Refused(400, "No.", "invalid_request_error")] * 9)
+    turn.ask([ASK], mode, way)
+    assert turn.ending["status"] == "partial"
