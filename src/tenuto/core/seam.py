@@ -24,6 +24,7 @@ completion/prefix/), streams do not.
 from __future__ import annotations
 
 import re
+import unicodedata
 from enum import Enum
 from typing import Final, Protocol
 
@@ -42,6 +43,9 @@ _DIFFERENT_CHARS: Final = 4
 _PREAMBLE_CHARS: Final = 200
 _ANNOUNCED_LINE_WEIGHT: Final = 6
 _LINE_CHARS: Final = 2  # letters and digits
+_SHOWN_LINE_CHARS: Final = 3
+_A_FEW: Final = 2
+_LABEL_CHARS: Final = 40
 _NEAR_CHARS: Final = 60
 _FULL_STOPS: Final = ".!\u2026\u3002\uff01"
 _DECORATIONS: Final = "*_ \t"  # **Continued:**
@@ -51,6 +55,7 @@ _HEAD_CHARS: Final = 400
 _CUT_CHARACTER: Final = "\ufffd"
 _NOTHING: Final = ("exact", 0)
 
+_first_word = re.compile(r"\w+").match
 _decoration = re.compile("[*_\u00a1\u00bf]+").match
 _fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*\n").match
 _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
@@ -379,6 +384,10 @@ class Seam:
         if found:
             is_line = ending.is_line(found) or ending.is_line(found - gap)
             return ("line" if is_line else "overlap"), at + found
+        if at == 0:
+            line = self._shown_line(ending, text, final)
+            if line is None or line:
+                return line and ("line", line)
         # Who begins again does not begin with white space; boilerplate that comes again does.
         if gap or not matched:
             return _NOTHING
@@ -388,6 +397,17 @@ class Seam:
             return _NOTHING
         # The last line comes again, and lines are alike.
         return _NOTHING if ending.line_again(body, final=True) else ("diverged", 0)
+
+    def _shown_line(self, ending: Ending, text: str, final: bool) -> int | None:
+        """How much of `text` is the unfinished line again, as lines that begin alike show."""
+        line = ending.line_again(text, final=final)
+        if not line:
+            return line
+        passage = text[:line].strip()
+        if len(passage) < _SHOWN_LINE_CHARS or not any(map(str.isalnum, passage)):
+            return 0
+        shown = ending.shown(line, text, text[line:], least=_A_FEW, final=final)
+        return None if shown is None else line * shown
 
     def _reopened(self, ending: Ending, at: int, final: bool) -> tuple[str, int] | None:
         """The code fence is opened again."""
@@ -441,7 +461,9 @@ class Seam:
             return None
         rule = _rule_line(held, begin)
         begin = rule.end() if rule else begin
-        fence = self._fence_at(begin, final)
+        # Where the unfinished line opens a fence, it is this line that comes again.
+        opens = ending.mid_line and _fence_so_far(self._said, self._said.rfind("\n") + 1)
+        fence = (0, "") if opens else self._fence_at(begin, final)
         if fence is None:
             return None
         after_fence, info = fence
@@ -454,11 +476,19 @@ class Seam:
         if repeated is None or (repeated[0] == "diverged" and colon):
             return repeated
         kind, removed = repeated
-        if not removed and (paragraph or breaks_in or after_fence):
-            again = ending.line_again(held[begin:], final=final)
+        shown: bool | None = False
+        if kind != "overlap":
+            again = removed - begin if removed else ending.line_again(held[begin:], final=final)
             if again is None:
                 return None
-            if sum(map(str.isalnum, held[begin : begin + again])) >= _LINE_CHARS:
+            if again:
+                least = 1 if " " in sentence else _A_FEW
+                shown = ending.shown(again, held, held[begin + again :], least=least, final=final)
+                if shown is None:
+                    return None
+            line_chars = 1 if shown else _LINE_CHARS
+            tells = sum(map(str.isalnum, held[begin : begin + again])) >= line_chars
+            if not removed and tells and (shown or paragraph or breaks_in or after_fence):
                 kind, removed = "line", begin + again
         if not removed:
             if info and info == self._open_info():
@@ -469,9 +499,9 @@ class Seam:
             alike_code = not paragraph and not after_fence and ending.follows_a_colon(len(passage))
             if alike_code or not ending.begins_line(len(passage)):
                 return _NOTHING
-        if kind == "line" and not (breaks_in or after_fence):
+        if kind == "line" and not (shown or breaks_in or after_fence):
             # A sentence between two lines that are a label ("ANNA:") is what was said there.
-            label = passage.endswith((":", "\uff1a"))
+            label = len(passage) < _LABEL_CHARS and passage.endswith((":", "\uff1a"))
             if not colon and (label or weight(passage) < _ANNOUNCED_LINE_WEIGHT):
                 return _NOTHING
             alike = ending.lines_alike(len(passage))
@@ -486,7 +516,10 @@ class Seam:
         if not self._trimmed and last.isalnum() and not last.isupper() and sentence[0].isupper():
             return paragraph or " " in sentence
         near = self._said[-_NEAR_CHARS:]
-        return _is_east(sentence) != _is_east(near)
+        first = _first_word(sentence)
+        if first and _scripts(first[0]) - _scripts(near) - {"LATIN"}:
+            return True
+        return _is_east(near) and not _is_east(sentence)
 
     def _fence_at(self, at: int, final: bool) -> tuple[int, str] | None:
         """(End of the line that opens a code fence at `at`, its info string); (0, ""): none."""
@@ -526,6 +559,11 @@ def _common(one: str, other: str) -> int:
         else:
             high = middle
     return low
+
+
+def _scripts(text: str) -> set[str]:
+    """The scripts of the letters, as their Unicode names begin: "LATIN", "CYRILLIC", "CJK"."""
+    return {unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha()}
 
 
 def _is_east(text: str) -> bool:
