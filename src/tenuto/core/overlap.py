@@ -145,6 +145,10 @@ class Ending:
             if length > _BRACKET_CHARS and not any(map(str.isalnum, line)):
                 continue  # a row of marks may be a part of a longer one
             if text.startswith(line):
+                if len(text) == len(line) and not final:
+                    return None
+                if len(set(line.strip())) == 1 and text.startswith(line[-1], len(line)):
+                    continue  # one quotation mark, and then the other two of a docstring
                 return length
             if not final and line.startswith(text):
                 return None
@@ -159,6 +163,32 @@ class Ending:
         begins = re.compile(r"^[ \t]*" + re.escape(self._tail[-length:].lstrip()), re.MULTILINE)
         before = self._tail[:-length]
         return [before[: found.start()] for found in begins.finditer(before)]
+
+    def shown(self, length: int, plain: str, again: str, *, least: int, final: bool) -> bool | None:
+        """Whether the text shows that the line comes again: `least` or more lines begin with its
+        last `length` characters, and go on as `again` does and not as `plain`, which would follow
+        if nothing was said twice.
+
+        None: more of `again` is needed (never when `final`).
+        """
+        blank = self._blank
+        if len(again) <= len(blank) and not final and blank.startswith(again):
+            return None
+        space = plain[: len(plain) - len(plain.lstrip())]
+        if not again.startswith(blank) or not (blank + " ").startswith(space[: len(blank) + 1]):
+            return False
+        passage = self._tail[-length:]
+        in_word = not blank and _in_word(passage[-1])
+        begins = re.compile(r"^[ \t]*" + re.escape(passage.lstrip() + blank), re.MULTILINE)
+        end = len(self._tail) - length
+        known = [
+            _step(self._tail[found.end() :], in_word)
+            for found in begins.finditer(self._tail, 0, end)
+            if found.end() < end
+        ]
+        shown_step = _step(again[len(blank) :], in_word)
+        plain_step = _step(plain[min(len(space), len(blank)) :], in_word)
+        return len(known) >= least and shown_step in known and plain_step not in known
 
     def grade(self, length: int) -> Grade:
         """How much it proves that the last `length` characters come again."""
@@ -176,6 +206,8 @@ class Ending:
         before = tail[:-length]
         if before.rstrip().endswith(passage.strip()):
             return Grade.NONE  # it has come twice already, why not a third time
+        if self._doubled(passage):
+            return Grade.NONE
         sample = passage[-_GRADED_CHARS:]
         if passage[0] == " " and _is_token(passage[1:]) and not self.is_line(length):
             return Grade.NONE  # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
@@ -204,6 +236,16 @@ class Ending:
         if glues and begun and letters >= _TWO_WORDS_LETTERS and " " in passage:
             return Grade.WORD if _ends_word(before) else Grade.NONE
         return Grade.NONE
+
+    def _doubled(self, passage: str) -> bool:
+        """Whether the text has said `passage` twice in a row, or it is cells that a table has."""
+        bare = passage.strip()
+        if passage * 2 in self._tail or bare + self._blank + bare in self._tail:
+            return True
+        row = self._tail[self._tail.rfind("\n") + 1 :]
+        if "\n" in passage or len(row) == len(passage) or not row.lstrip().startswith("|"):
+            return False
+        return passage in self._tail[: -len(passage)]
 
     def _is_torn(self, length: int) -> bool:
         """Whether the last `length` characters begin or end with a piece of a word that would stand
@@ -268,7 +310,7 @@ class Ending:
         if len(following) <= len(blank) and not final and blank.startswith(following):
             return None
         grade = self.grade(length)
-        if gap == " " and _is_token(text[:length]) and not self.is_line(length):
+        if (gap or blank) == " " and _is_token(text[:length]) and not self.is_line(length):
             return False
         if following and not following.startswith(blank):
             space = following[: len(following) - len(following.lstrip())]
@@ -333,6 +375,19 @@ class Ending:
         if self._doubles is None:
             self._doubles = _doubled_line.search(self._tail) is not None
         return self._doubles
+
+
+def _step(text: str, in_word: bool) -> str:
+    """How a line goes on: with a letter, a digit, or just this mark or blank.
+
+    Between words a capital says little (a name), within a word it says much.
+    """
+    char = text[:1]
+    if char.isdigit():
+        return "0"
+    if char.isalpha():
+        return "A" if in_word and char.isupper() else "a"
+    return char
 
 
 def _is_token(text: str) -> bool:

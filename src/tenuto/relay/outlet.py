@@ -19,8 +19,9 @@ knows which part is open.
 
 from __future__ import annotations
 
+from tenuto.core.joint import Joint
 from tenuto.core.response import Builder
-from tenuto.core.seam import Joint, trailing_space
+from tenuto.core.seam import trailing_space
 from tenuto.core.signals import (
     Began,
     Closed,

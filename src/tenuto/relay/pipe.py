@@ -20,11 +20,12 @@ from dataclasses import replace
 from tenuto.core.actions import AppendAssistant, AppendContent, Edit, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.machine import settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Builder, Response, think_closing, visible
 from tenuto.core.runaway import is_runaway
-from tenuto.core.seam import AfterThought, Joint, Seam, trailing_space
+from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.core.view import Facts, State, View
 from tenuto.providers.table import by_server

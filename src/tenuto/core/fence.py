@@ -1,0 +1,72 @@
+"""A code fence that is opened again, since a model takes its continuation for a new answer.
+
+Only what stands there tells: the fence that is open where the text was cut, its info string, and
+whether the unfinished line or the lines before it come again behind the second opening.
+"""
+
+from __future__ import annotations
+
+import re
+
+from tenuto.core.overlap import Grade
+from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
+
+__all__ = ["after_line", "fence_at", "fence_so_far", "open_info", "reopened"]
+
+_fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*\n").match
+_fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
+fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
+
+
+def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
+    """The code fence is opened again."""
+    fence = fence_at(opening, at, final)
+    if fence is None:
+        return None
+    end, info = fence
+    if not end:
+        return NOTHING
+    open_ = open_info(opening)
+    least = Grade.STRONG if open_ is None else Grade.LINE
+    again = repeated(opening, end, final, least)
+    if again is None or again[0] == "diverged":
+        return again
+    if again[1]:
+        return "fence", again[1]
+    if open_ is not None:
+        removed = opening.ending.line_again(opening.held[end:], final=final)
+        if removed is None:
+            return None
+        if removed:
+            return "fence", end + removed
+    if info and (info == open_ or (open_ is not None and opening.ending.mid_line)):
+        return "fence", after_line(opening, end)
+    return NOTHING
+
+
+def fence_at(opening: Opening, at: int, final: bool) -> tuple[int, str] | None:
+    """(End of the line that opens a code fence at `at`, its info string); (0, ""): none."""
+    if found := _fence_line(opening.held, at):
+        return found.end(), found[2]
+    if not final and fence_so_far(opening.held, at):
+        return None
+    return 0, ""
+
+
+def after_line(opening: Opening, end: int) -> int:
+    """Keep the line break before `end` if it stands for one that was trimmed."""
+    return end - 1 if opening.trimmed.startswith("\n") else end
+
+
+def open_info(opening: Opening) -> str | None:
+    """Info string of the code fence that is open at the end of `said`; None: none is open."""
+    marker = ""
+    info: str | None = None
+    # A fence is open from the line behind it; the line itself may have been cut.
+    lines = opening.said if "\n" in opening.trimmed else opening.said.rpartition("\n")[0]
+    for found in _fences(lines + "\n"):
+        if not marker:
+            marker, info = found[1], found[2]
+        elif found[1].startswith(marker) and not found[3].strip() and not found[2]:
+            marker, info = "", None
+    return info

@@ -1,0 +1,113 @@
+"""What the start of a continuation repeats: the last words, the unfinished line, or everything.
+
+Each step (here, in `fence` and in `preamble`) looks at what is held of the continuation and gives
+a `Decision`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
+needed.  None must win over every later step, else the result would depend on the chunks.
+"""
+
+from __future__ import annotations
+
+from typing import Final, TypeAlias
+
+from tenuto.core.overlap import Ending, Grade
+from tenuto.core.restart import RESTART_CHARS, common, departs
+
+__all__ = ["A_FEW", "NOTHING", "Decision", "Opening", "repeated"]
+
+Decision: TypeAlias = tuple[str, int]
+NOTHING: Final[Decision] = ("exact", 0)
+A_FEW: Final = 2  # lines that begin alike
+_SHOWN_LINE_CHARS: Final = 3
+
+
+class Opening:
+    """The start of a continuation, as far as it is held, and what was said before it.
+
+    `restarts`: a restart would prove something; `alive_at`: where in `held` one may have begun
+    when more of the continuation is needed, else -1.
+    """
+
+    __slots__ = ("_ending", "alive_at", "held", "restarts", "said", "start", "trimmed")
+
+    def __init__(self, said: str, trimmed: str, *, start: int, restarts: bool) -> None:
+        self.said = said
+        self.trimmed = trimmed
+        self.start = start
+        self.restarts = restarts
+        self.held = ""
+        self.alive_at = -1
+        self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
+
+    @property
+    def ending(self) -> Ending:
+        """The end of what was said."""
+        if self._ending is None:
+            self._ending = Ending(self.said, self.trimmed)
+        return self._ending
+
+    @property
+    def at_line(self) -> bool:
+        """Whether the continuation begins at the start of a line."""
+        return "\n" in self.trimmed
+
+    def departs(self, matched: int, *, at_line: bool) -> bool:
+        """Whether this is a restart that goes on in other words after `matched` characters."""
+        return departs(self.said, self.start, matched, at_line=at_line)
+
+
+def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.WORD) -> Decision | None:
+    """What was said comes again, from the end, from its last line or from the beginning."""
+    text = opening.held[at:]
+    body = text.lstrip()
+    gap = len(text) - len(body)
+    if not body:
+        return NOTHING if final else None
+    matched = 0
+    if opening.restarts:
+        matched = common(opening.said[opening.start : opening.start + len(body)], body)
+        if opening.start + matched == len(opening.said):
+            return "restart", at + gap + matched
+        if matched == len(body) and not final:
+            opening.alive_at = at + gap
+            return None
+    found = opening.ending.find(text, final=final, least=least)
+    if found is None:
+        return None
+    if not found and gap:
+        bare = opening.ending.find(
+            body,
+            final=final,
+            least=Grade.OVERLAP if at == 0 else least,
+            gap=text[:gap] if at == 0 else "",
+        )
+        if bare is None:
+            return None
+        found = bare and gap + bare
+    if found:
+        is_line = opening.ending.is_line(found) or opening.ending.is_line(found - gap)
+        return ("line" if is_line else "overlap"), at + found
+    if at == 0:
+        line = _shown_line(opening, text, final)
+        if line is None or line:
+            return None if line is None else ("line", line)
+    # Who begins again does not begin with white space; boilerplate that comes again does.
+    if gap or not matched:
+        return NOTHING
+    if matched == len(body) and matched >= RESTART_CHARS:
+        return "restart", len(opening.held)  # and was cut off before anything new came
+    if not opening.departs(matched, at_line=opening.at_line or at > 0):
+        return NOTHING
+    # The last line comes again, and lines are alike.
+    return NOTHING if opening.ending.line_again(body, final=True) else ("diverged", 0)
+
+
+def _shown_line(opening: Opening, text: str, final: bool) -> int | None:
+    """How much of `text` is the unfinished line again, as lines that begin alike show."""
+    line = opening.ending.line_again(text, final=final)
+    if not line:
+        return line
+    passage = text[:line].strip()
+    if len(passage) < _SHOWN_LINE_CHARS or not any(map(str.isalnum, passage)):
+        return 0
+    shown = opening.ending.shown(line, text, text[line:], least=A_FEW, final=final)
+    return None if shown is None else line * shown

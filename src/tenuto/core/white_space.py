@@ -1,0 +1,29 @@
+"""The white space at a seam, of which one half was left out and the other may come or not."""
+
+from __future__ import annotations
+
+from tenuto.core.restart import common
+
+__all__ = ["merged"]
+
+
+def merged(trimmed: str, blank: str) -> str:
+    """One white space of what was `trimmed` and the `blank` that the continuation begins with."""
+    breaks = trimmed.rfind("\n") + 1
+    begun = blank[blank.rfind("\n") + 1 :]
+    if blank.startswith(trimmed):
+        whole = blank
+    elif (
+        breaks
+        and blank.count("\n") < trimmed.count("\n")
+        and len(begun) > len(trimmed) - breaks
+        and begun.startswith(trimmed[breaks:])
+    ):
+        # The cut was in the indentation, which comes whole, and a line break was left out.
+        whole = trimmed[:breaks] + begun
+    elif trimmed.startswith(blank) or ("\n" in trimmed and trimmed.endswith(blank)):
+        # The second: the model left the line break out and began with the indentation.
+        whole = trimmed
+    else:
+        whole = trimmed + blank[common(trimmed, blank) :]
+    return whole
