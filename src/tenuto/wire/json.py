@@ -20,11 +20,20 @@ def encode(value: object) -> bytes:
 
     >>> encode({"a": "é"}), encode("\\ud800")
     (b'{"a":"\\xc3\\xa9"}', b'"\\\\ud800"')
+    >>> encode(["\\ud800", msgspec.Raw(b'{"a": 1}')])
+    b'["\\\\ud800",{"a":1}]'
     """
     try:
         return _encode(value)
     except UnicodeEncodeError:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return json.dumps(value, separators=(",", ":"), default=_written).encode()
+
+
+def _written(value: object) -> object:
+    """What is written out already, such as the arguments of a call."""
+    if isinstance(value, msgspec.Raw):
+        return json.loads(bytes(value))
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def decode_object(data: bytes) -> object:
