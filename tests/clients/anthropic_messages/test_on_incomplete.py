@@ -104,8 +104,8 @@ def test_stop_shows_the_truthful_native_stop_or_an_error_where_there_is_none(pla
 @pytest.mark.behaviour("P1a", "C21")
 @both
 @every_face
-def test_notice_adds_one_line_where_there_is_a_stop(play, face, mode, way):
-    _, got = end(play, face, mode, way, "notice")
+def test_notice_adds_one_line_where_there_is_a_stop(play, face, mode):
+    _, got = end(play, face, mode, "sync", "notice")
     if face.stop is None:
         assert_error(got, face, mode)
         return
@@ -116,8 +116,8 @@ def test_notice_adds_one_line_where_there_is_a_stop(play, face, mode, way):
 @pytest.mark.behaviour("P1a", "P1")
 @both
 @every_face
-def test_error_always_raises(play, face, mode, way):
-    turn, got = end(play, face, mode, way, "error")
+def test_error_always_raises(play, face, mode):
+    turn, got = end(play, face, mode, "async", "error")
     assert_error(got, face, mode)
     assert turn.ending["reason"].replace("_", " ") in str(got.error)
 
