@@ -952,3 +952,32 @@ def test_what_is_settled_at_once_is_what_the_engine_would_answer(
 def test_no_rung_of_a_finished_response_is_taken_outside_a_continuation() -> None:
     assert not State().continuing
     assert all(rung.edits is None for rung in LADDERS[Outcome.DONE])
+
+
+@pytest.mark.behaviour("T11")
+def test_a_call_that_shrinks_is_tried_on_and_one_that_does_not_is_given_up() -> None:
+    def given_up_after(sizes: list[int]) -> int:
+        turn = Turn(max_tokens=100_000)
+        for number, size in enumerate(sizes, 1):
+            call = CallDelta(0, "call_1", "write", '{"content": "' + "x" * size)
+            if isinstance(turn.hear(call, MAX, output_tokens=1), Finish):
+                return number
+        raise AssertionError("never given up")
+
+    assert given_up_after([900] * 20) == 4
+    assert given_up_after([900, 800, 700, 600, 500, 400, 400]) == 7
+    assert given_up_after(list(range(900, 100, -50))) == 9, "five further tries at most"
+    assert given_up_after([100, 200, 300, 400, 500]) == 4
+
+
+@pytest.mark.behaviour("E6")
+def test_two_answers_of_no_tokens_at_all_end_the_retries() -> None:
+    def tries(made: int | None) -> int:
+        turn = Turn(Policy(empty_retries=5, empty_nudges=0))
+        for number in range(1, 20):
+            end = turn.hear(UsageSeen(Tokens(3, made)), END)
+            if isinstance(end, Finish):
+                return number
+        raise AssertionError("never given up")
+
+    assert (tries(0), tries(1), tries(None)) == (2, 6, 6)

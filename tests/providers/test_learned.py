@@ -24,7 +24,8 @@ def test_a_lesson_holds_for_one_base_url_model_and_capability(other):
     learned = Learned()
     learned.deny(*PREFILL, now_s=0.0)
     assert learned.denied(*PREFILL, now_s=1.0)
-    assert not learned.denied(*other, now_s=1.0)
+    base_url, model, capability = other
+    assert not learned.denied(base_url, model, capability, 1.0)
 
 
 @pytest.mark.behaviour("P8c")

@@ -26,7 +26,6 @@ def encode(value: object) -> bytes:
     try:
         return _encode(value)
     except UnicodeEncodeError:
-<<<<<<< HEAD
         return json.dumps(value, separators=(",", ":"), default=_unwrapped).encode()
 
 
@@ -35,16 +34,6 @@ def _unwrapped(raw: object) -> object:
     if not isinstance(raw, msgspec.Raw):
         raise TypeError(f"{type(raw).__name__} is no JSON")
     return decode_object(bytes(raw))
-=======
-        return json.dumps(value, separators=(",", ":"), default=_written).encode()
-
-
-def _written(value: object) -> object:
-    """What is written out already, such as the arguments of a call."""
-    if isinstance(value, msgspec.Raw):
-        return json.loads(bytes(value))
-    raise TypeError(f"{type(value).__name__} is no JSON")
->>>>>>> 473b631892785bf7ffe550d1df7afa2c8cb21691
 
 
 def decode_object(data: bytes) -> object:

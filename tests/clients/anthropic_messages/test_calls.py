@@ -68,7 +68,7 @@ def test_no_piece_of_a_broken_call_is_in_the_stream(play):
     assert b"toolu_a" not in stream
 
 
-@pytest.mark.behaviour("T2", "T5", "T6")
+@pytest.mark.behaviour("T2", "T5")
 @both
 def test_a_cut_call_and_a_malformed_one_are_told_different_things(play, mode, way):
     told = []

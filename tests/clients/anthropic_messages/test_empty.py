@@ -81,7 +81,6 @@ def test_empty_after_a_tool_result_is_nudged_once_and_then_passed_on(play, mode,
     assert turn.ending["status"] == "partial"
 
 
-@pytest.mark.behaviour("E4")
 @both
 def test_thinking_alone_is_asked_for_the_answer_and_never_the_same_again(play, mode, way):
     turn = play(R("", reasoning="hm"), R("The answer."))
