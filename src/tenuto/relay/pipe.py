@@ -302,6 +302,7 @@ class Pipe:
         if opening:
             yield Write(opening)
         kept: list[bytes] = []
+        wants_content = self._turn.wire.wants_content
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
@@ -317,8 +318,8 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
-            if self._turn.wire.wants_content:
-                kept.extend(event.data for event in events if event.data)
+            if wants_content:
+                kept += [event.data for event in events if event.data]
             if len(events) == 1:
                 out, tail = outlet.event(events[0], builder), b""
             else:
@@ -328,9 +329,9 @@ class Pipe:
                 out, tail = b"", out + tail
             if out:
                 yield Write(out)
-            if outlet.overfull:
+            if overfull := outlet.overfull:
                 builder.feed(FaultSeen(Fault(FaultKind.LIMIT, "hold_back_exceeded")))
-            if not reply or outlet.overfull:
+            if not reply or overfull:
                 break
         if out := outlet.end():
             yield Write(out)
