@@ -114,7 +114,7 @@ _CALLS = {
         ),
         Rung(
             "go on while the call gets smaller",
-            (*MAY_SEND, HAS_CALLS, SHRINKING),
+            (SHRINKING, *MAY_SEND, HAS_CALLS),
             edits.answer_calls,
             Budget.SHRINKING_CALL,
             Recovery.TOOL_REPAIR,

@@ -96,7 +96,7 @@ class Open:
     head: Head
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: it is made for every event, in half the time
 class Write:
     """Hand these bytes to the caller. Reply: None, once the caller asks for more."""
 

@@ -67,8 +67,8 @@ class Drive:
                     case Read():
                         assert self._upstream is not None
                         reply = self._upstream.read()
-                    case Write(data):
-                        yield data
+                    case Write():  # without names in the brackets: it comes with every event
+                        yield command.data
                     case Open(head):
                         yield head
                     case Transmit():
@@ -137,8 +137,8 @@ class AsyncDrive:
                     case Read():
                         assert self._upstream is not None
                         reply = await self._upstream.read()
-                    case Write(data):
-                        yield data
+                    case Write():  # without names in the brackets: it comes with every event
+                        yield command.data
                     case Open(head):
                         yield head
                     case Transmit():

@@ -305,6 +305,7 @@ class Pipe:
         if opening:
             yield Write(opening)
         kept: list[bytes] = []
+        wants_content = self._turn.wire.wants_content
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
@@ -322,8 +323,8 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
-            if self._turn.wire.wants_content:
-                kept.extend(event.data for event in events if event.data)
+            if wants_content:
+                kept += [event.data for event in events if event.data]
             if len(events) == 1:
                 out, tail = outlet.event(events[0], builder), b""
             else:

@@ -40,6 +40,10 @@ class SseEvent(NamedTuple):
     terminated: bool = True
 
 
+_made = tuple.__new__
+"""Past the named tuple's own constructor, which takes as long again."""
+
+
 class SseDecoder:
     """Incremental decoder; feeding any chunking gives the same events (S8).
 
@@ -65,7 +69,8 @@ class SseDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that this chunk completes, often none or one."""
-        self._check()
+        if self._too_large:
+            self._check()
         if not self._pending:
             # What nearly every provider sends: one event, in one piece.
             if chunk[-1:] == b"\n" and not 0 < self._limit_bytes < len(chunk):
@@ -143,16 +148,12 @@ def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
     every provider sends one of the two forms. None: it has another."""
     if raw[:6] == b"data: ":
         if raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
-            return SseEvent(raw, raw[6:-2], None, terminated)
-    elif raw[:7] == b"event: ":
-        begin = raw.find(b"\ndata: ") + 7
-        # The first line end of all must be the one before the data.
-        alone = (
-            begin > 6 and raw.find(b"\n") == begin - 7 and raw.find(b"\n", begin) == len(raw) - 2
-        )
-        if alone and b"\r" not in raw:
-            name = raw[7 : begin - 7].decode("utf-8", "replace")
-            return SseEvent(raw, raw[begin:-2], name, terminated)
+            return _made(SseEvent, (raw, raw[6:-2], None, terminated))
+    elif raw[:7] == b"event: " and b"\r" not in raw:
+        lines = raw.split(b"\n", 4)
+        if len(lines) == 4 and lines[1][:6] == b"data: " and lines[2] == lines[3] == b"":
+            name = lines[0][7:].decode("utf-8", "replace")
+            return _made(SseEvent, (raw, lines[1][6:], name, terminated))
     return None
 
 
