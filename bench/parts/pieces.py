@@ -9,13 +9,12 @@ from typing import Any
 
 from openai import _streaming as sdk
 from parts.figures import Figure, each_us
-from parts.recorded import BODY, EVENT_DATA, EVENTS, words
+from parts.recorded import EVENTS, words
+from parts.sides import SIDES, Side
 
 import tenuto
 from tenuto.core.arguments import ArgumentTracker, judge
-from tenuto.core.response import Builder
 from tenuto.wire.json import decode_object
-from tenuto.wire.openai_chat import WIRE
 from tenuto.wire.sse import SseDecoder
 
 DELTA_CHARS = 10
@@ -26,8 +25,8 @@ def figures() -> Iterator[Figure]:
     """Microseconds for one event, body, delta or kilobyte."""
     yield from _arguments()
     yield from _events()
-    (body_us,) = each_us((lambda: tenuto.detect(BODY), 1))
-    yield Figure(f"detect() on a body of {len(BODY):,} bytes", body_us, "µs", 50.0)
+    for side in SIDES:
+        yield from _detection(side)
 
 
 def _document(chars: int) -> str:
@@ -81,21 +80,27 @@ def _events() -> Iterator[Figure]:
         ours_us, theirs_us = each_us(*((way(chunks), len(EVENTS)) for way in (ours, theirs)))
         beside = f"the SDK's own takes {theirs_us:.2f}"
         yield Figure(f"SSE decoder, {name}", ours_us, "µs per event", theirs_us, beside)
-    parsed: list[Any] = [decode_object(data) for data in EVENT_DATA[:-1]]
-    chunk_us, parse_us = each_us(
-        (_detection, len(EVENT_DATA)),
-        (lambda: [WIRE.parse_object(value, event=True) for value in parsed], len(parsed)),
+
+
+def _detection(side: Side) -> Iterator[Figure]:
+    """What `StreamDetector` takes for each event, and `detect` for a body."""
+    chunks = side.events(words())
+    parsed: list[Any] = [decode_object(data) for data in side.data if data != b"[DONE]"]
+
+    def stream() -> None:
+        detector = tenuto.StreamDetector(side.wire.name)
+        for chunk in chunks:
+            detector.feed(chunk)
+        assert detector.finalize().terminal
+
+    def parse() -> None:
+        for value in parsed:
+            side.wire.parse_object(value, event=True)
+
+    chunk_us, parse_us = each_us((stream, len(chunks)), (parse, len(parsed)))
+    yield Figure(f"{side.name}: StreamDetector, an event at a time", chunk_us, "µs per chunk", 5.0)
+    yield Figure(f"{side.name}: parse_object() alone", parse_us, "µs per chunk")
+    (body_us,) = each_us((lambda: tenuto.detect(side.whole), 1))
+    yield Figure(
+        f"{side.name}: detect() on a body of {len(side.whole):,} bytes", body_us, "µs", 50.0
     )
-    yield Figure("detection on a stream: decode, parse, build", chunk_us, "µs per chunk", 5.0)
-    yield Figure("parse_object() alone", parse_us, "µs per chunk")
-
-
-def _detection() -> None:
-    """What the relay does with the data of each event: the quick reading, else the whole one."""
-    builder = Builder()
-    quick = getattr(WIRE, "read_flowing", lambda _: None)
-    for data in EVENT_DATA:
-        signal = quick(data)
-        signals = [signal] if signal else WIRE.parse_object(decode_object(data), event=True)
-        for one in signals:
-            builder.feed(one)

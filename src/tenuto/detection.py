@@ -36,6 +36,8 @@ _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
+_BYTES = (bytes, bytearray, memoryview)
+"""Not `bytes | …` where it is used: that makes a type for every chunk."""
 
 
 def detect(source: object, *, wire: str | None = None) -> Stop:
@@ -153,18 +155,26 @@ class _Reader:
         self._read_any = False
         self._reader_of_error: Wire | None = None
         self._foreign = False
-        self.progress = RUNNING
+        self._progress = RUNNING
+        self._progressed = False
 
     @property
     def wire(self) -> Wire | None:
         """The wire that is read, as far as it is known yet."""
         return self._wire or self._reader_of_error
 
+    @property
+    def progress(self) -> Stop:
+        """The stop as far as it is known; worked out when it is asked for."""
+        if self._progressed:
+            self._progress, self._progressed = self._builder.progress(), False
+        return self._progress
+
     def take(self, source: object) -> None:
         """Take a piece."""
         if isinstance(source, str):
             source = source.encode("utf-8", "surrogatepass")
-        if isinstance(source, bytes | bytearray | memoryview):
+        if isinstance(source, _BYTES):
             self._read_any = True
             self._bytes(bytes(source))
             return
@@ -188,7 +198,8 @@ class _Reader:
         if self._body is not None:
             body, self._body = b"".join(self._body), []
             self._document(decode_object(body))
-        self._events(self._sse.flush())
+        if self._streams:
+            self._events(self._sse.flush())
         return self._builder.build()
 
     # --- bytes
@@ -218,6 +229,12 @@ class _Reader:
         for event in events:
             if event.data is None or self._builder.ended:
                 continue
+            # What nearly every event is, by the quick reading: it tells of no stop.
+            if self._wire is not None and event.name != "error":
+                quick = self._wire.read_flowing(event.data)
+                if quick is not None:
+                    self._builder.feed(quick)
+                    continue
             wire = self._wire or self._wire_of(event)
             if wire is not None:
                 self._feed(self._reader_of(wire).read(event)[0])
@@ -268,7 +285,7 @@ class _Reader:
         for signal in signals:
             self._builder.feed(signal)
         if any(not isinstance(signal, _TELLS_NO_STOP) for signal in signals):
-            self.progress = self._builder.progress()
+            self._progressed = True
 
 
 def _plain(item: object) -> object:

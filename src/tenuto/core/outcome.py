@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import Response, visible
+from tenuto.core.response import Response, is_visible
 from tenuto.core.stop import CLEAN, StopReason
 
 
@@ -112,7 +112,7 @@ def worst_calls(response: Response) -> Calls:
 
 def seen_text(response: Response) -> Text:
     """What a person could read of the response."""
-    if visible(response.text) or response.refusal or response.other:
+    if is_visible(response.text) or response.refusal or response.other:
         return Text.SEEN
     return Text.THOUGHT if response.reasoning.strip() or response.text.strip() else Text.BLANK
 

@@ -53,6 +53,17 @@ def visible(text: str) -> str:
     return text.strip()
 
 
+def is_visible(text: str) -> bool:
+    """Whether anything of `visible(text)` is left; text without think blocks is not copied for it.
+
+    >>> is_visible(" yes"), is_visible(" \\n"), is_visible("<think>cut in thoug")
+    (True, False, False)
+    """
+    if "<think" in text:
+        text = THINK_BLOCK.sub("", text)
+    return bool(text) and not text.isspace()
+
+
 def think_closing(text: str) -> str:
     """What closes a think block that `text` leaves open, "" where none is open.
 
@@ -420,7 +431,7 @@ class Builder:
             reason = StopReason.TOOL_CALL if whole else StopReason.UNKNOWN
             sure = Confidence.MEDIUM if whole else Confidence.LOW
             return Stop(reason, confidence=sure, anomalies=note)
-        if visible(text):
+        if is_visible(text):
             return Stop(StopReason.END_TURN, confidence=Confidence.MEDIUM, anomalies=note)
         return Stop(StopReason.UNKNOWN, confidence=Confidence.LOW, anomalies=note)
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 from tenuto.core.actions import AppendAssistant, Content, Edit
 from tenuto.core.policy import Policy
-from tenuto.core.response import Response, ToolCall, visible
+from tenuto.core.response import Response, ToolCall, is_visible
 from tenuto.core.seam import trailing_space
 
 Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]
@@ -173,7 +173,7 @@ class View:
     def said(self) -> str:
         """The kept text as a request may carry it: without white space at its end (C7), and none
         at all where nobody could read it (C10, a think block alone)."""
-        return trailing_space(self.facts.said)[0] if visible(self.facts.said) else ""
+        return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
 
     @property
     def tokens_left(self) -> int | None:

@@ -227,6 +227,7 @@ class Pipe:
                     return None
                 return self._received(Attempt(failed(FaultKind.LIMIT), head))
         raw = b"".join(pieces)
+        pieces.clear()  # bodies may be large: once is enough
         if lost is None and self._is_plain(raw):
             yield from self._hand_on(head, raw)
             return None

@@ -22,7 +22,7 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import visible
+from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -386,7 +386,7 @@ def is_plain(body: bytes) -> bool:
     True
     """
     try:
-        return bool(visible("".join([block.text for block in _read_whole(body).content])))
+        return is_visible("".join([block.text for block in _read_whole(body).content]))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

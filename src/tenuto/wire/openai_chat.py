@@ -16,7 +16,7 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import visible
+from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -416,7 +416,7 @@ def is_plain(body: bytes) -> bool:
     True
     """
     try:
-        return bool(visible(_read_whole(body).choices[0].message.content))
+        return is_visible(_read_whole(body).choices[0].message.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
