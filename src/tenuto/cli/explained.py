@@ -241,6 +241,9 @@ class _Turn:
                             return
                         exchange = self.capture.exchanges[len(self.requests) - 1]
                         reply = exchange.head or exchange.lost
+                        if reply is None:
+                            self.note = "when it was recorded, nothing was answered"
+                            return
                         lost = (exchange.lost,) if exchange.head and exchange.lost else ()
                         unread = [piece for piece in (exchange.body or b"", *lost) if piece]
                     case Read():

@@ -238,14 +238,9 @@ class Ending:
         return Grade.NONE
 
     def _doubled(self, passage: str) -> bool:
-        """Whether the text has said `passage` twice in a row, or it is cells that a table has."""
+        """Whether the text has said `passage` twice in a row."""
         bare = passage.strip()
-        if passage * 2 in self._tail or bare + self._blank + bare in self._tail:
-            return True
-        row = self._tail[self._tail.rfind("\n") + 1 :]
-        if "\n" in passage or len(row) == len(passage) or not row.lstrip().startswith("|"):
-            return False
-        return passage in self._tail[: -len(passage)]
+        return passage * 2 in self._tail or bare + self._blank + bare in self._tail
 
     def _is_torn(self, length: int) -> bool:
         """Whether the last `length` characters begin or end with a piece of a word that would stand
