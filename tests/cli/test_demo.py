@@ -160,6 +160,7 @@ def test_an_interrupted_demo_leaves_no_process_behind() -> None:
         time.sleep(0.1)
         children = children_of(process.pid)
     assert children
+    time.sleep(1)  # not while the child is being made: nobody knows it yet
     process.send_signal(signal.SIGINT)
     try:
         _, errors = process.communicate(timeout=50)
