@@ -202,7 +202,9 @@ class Outlet:
 
     def _write(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
         if event.data is None:
-            return _readable(event.raw) if event.terminated else b""
+            # Comments keep the connection alive; fields without data belong to another message.
+            is_comment = event.terminated and event.raw.startswith(b":")
+            return _readable(event.raw) if is_comment else b""
         out: list[bytes] = []
         if value is not None:
             if self._pending and self.writer.parts(value):
