@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tomllib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import Policy
+from tenuto.core.policy import RULES, Policy
+from tenuto.core.stop import printable
+
+log = logging.getLogger("tenuto")
 
 
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
@@ -30,10 +35,23 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
     policy = Policy()
     for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ())):
         policy = _from_file(policy, base / name, path)
+    variables = os.environ if variables is None else variables
+    _tell_of_near_misses(variables)
     try:
-        return policy.with_environment(os.environ if variables is None else variables)
+        return policy.with_environment(variables)
     except PolicyError as error:
         raise PolicyError(f"environment (TENUTO_…): {error}") from None
+
+
+_NAMES = {f"TENUTO_{key.upper()}": key for key in RULES}
+
+
+def _tell_of_near_misses(variables: Mapping[str, str]) -> None:
+    """Others may own variables of our prefix; one that is nearly a setting is hardly theirs."""
+    for name in variables:
+        if name.upper().startswith("TENUTO_") and name not in _NAMES:
+            for near in get_close_matches(name.upper(), _NAMES, 1, 0.9):
+                log.warning("%s is no setting and has no effect; %s is one", printable(name), near)
 
 
 def read_policy(file: Path) -> Policy:
@@ -52,6 +70,13 @@ def read_policy(file: Path) -> Policy:
     return _from_file(Policy(), file, ("tool", "tenuto") if file.name == "pyproject.toml" else ())
 
 
+def _mentions(file: Path, path: tuple[str, ...]) -> bool:
+    try:
+        return f"[{'.'.join(path)}]".encode() in file.read_bytes()
+    except OSError:
+        return False
+
+
 def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
     try:
         table: object = tomllib.loads(file.read_text(encoding="utf-8"))
@@ -59,7 +84,8 @@ def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
         return policy
     # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
     except (OSError, ValueError, RecursionError) as error:
-        if path:  # somebody else's broken pyproject.toml is theirs to mend, not a reason to stop
+        # Somebody else's broken pyproject.toml is theirs to mend, but not where limits are lost.
+        if path and not _mentions(file, path):
             return policy
         raise PolicyError(f"{file.name}: cannot be read as TOML: {error}") from None
     for key in path:

@@ -12,10 +12,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, TurnError
 from tenuto.core.events import OnEvent, Report
+from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.relay.commands import (
@@ -111,14 +113,18 @@ class Turn:
     ) -> None:
         if policy is not None and not isinstance(policy, Policy):
             raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
+        if on_event is not None and not callable(on_event):
+            raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
+        request = _request(method, url, headers, body, timeout_s)
         engine = Engine(
             policy if policy is not None else load_policy(), on_event or _nobody, _learned
         )
-        begun = engine.begin_turn(Request(method, url, encoded(headers), body, timeout_s))
+        begun = engine.begin_turn(request)
         if begun is None:
             raise TurnError(
-                f"{method} {url.partition('?')[0]} with this body asks no model for a turn; "
-                f"the wires that are known: {', '.join(wires())}"
+                f"{method} {url.partition('?')[0]} with this body is no request for a turn that "
+                f"can be read, on none of the wires that are known ({', '.join(wires())}): send it "
+                "as it is"
             )
         self._record, self._run = begun
         self._asked: Command | None = None
@@ -136,11 +142,16 @@ class Turn:
         """
         if self._over:
             return None
+        if isinstance(reply, bytearray | memoryview):
+            reply = bytes(reply)
         self._check(reply)
         try:
             self._asked = self._run.send(reply)
         except StopIteration:
             self._asked, self._over = None, True
+        if self._over:  # closed by who was told of an event, while the turn was inside
+            self._asked = None
+            self._run.close()
         return self._asked
 
     def close(self) -> None:
@@ -152,8 +163,9 @@ class Turn:
 
     @property
     def report(self) -> Report | None:
-        """How the turn ended, what each attempt used, and by which rungs; None before its end and
-        for a response that could not be read at all."""
+        """How the turn ended, what each attempt used, and by which rungs. None before its end, and
+        where there is nothing to tell: no connection was made, or what came could not be read and
+        was handed on."""
         return self._record.watch.report
 
     def _check(self, reply: Any) -> None:
@@ -162,6 +174,36 @@ class Turn:
             asked = type(self._asked).__name__ if self._asked is not None else "the first command"
             words = " or ".join("None" if t is type(None) else t.__name__ for t in allowed)
             raise TurnError(f"{asked} is answered with {words}, not {type(reply).__name__}")
+        if isinstance(reply, Head) and not (
+            isinstance(reply.status, int)
+            and isinstance(reply.headers, tuple)
+            and all(_is_pair_of_bytes(pair) for pair in reply.headers)
+        ):
+            raise TurnError("a Head is a status number, and a tuple of pairs of bytes")
+        if isinstance(reply, Lost) and not (
+            isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
+        ):
+            raise TurnError("a Lost is a FaultKind and the exception that was raised")
+
+
+def _is_pair_of_bytes(pair: object) -> bool:
+    return isinstance(pair, tuple) and [type(part) for part in pair] == [bytes, bytes]
+
+
+def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
+    """The request; `TurnError` where it cannot be one, in the caller's words."""
+    for name, value, kind in (("method", method, str), ("url", url, str), ("body", body, bytes)):
+        if not isinstance(value, kind):
+            raise TurnError(f"{name} is {type(value).__name__}, allowed is {kind.__name__}")
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise TurnError(f"url is {url!r}, which is none: {error}") from None
+    try:
+        pairs = encoded(headers)
+    except (AttributeError, TypeError, ValueError):
+        raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
+    return Request(method, url, pairs, body, timeout_s)
 
 
 def _nobody(event: object) -> None:

@@ -118,7 +118,7 @@ class Turn:
         self.facts = parsed.facts
         switch = _switch(request.headers)
         self.headers_for_us = switch is not None
-        self.left_alone = "switched_off" if switch == b"off" else self.facts.left_alone
+        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
         self.number = next(_number)
         self.state = State(started_s=around.now())
         self.said = ""
@@ -173,6 +173,10 @@ class Turn:
         if self.policy.truncated_calls != "execute_complete" or not response.calls:
             return ()
         return schema.runnable(response.calls, self.parsed.tool_parameters())
+
+
+OFF = frozenset({b"off", b"false", b"no", b"0"})
+"""Values of the header `x-tenuto` that switch Tenuto off for one request."""
 
 
 def _switch(headers: Headers) -> bytes | None:

@@ -39,7 +39,8 @@ _SENTENCES = 10
 
 
 def _seed(*parts: str) -> int:
-    return int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:12], "big")
+    said = "\0".join(parts).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.sha256(said).digest()[:12], "big")
 
 
 def key_of(*parts: str, length: int = 24) -> str:

@@ -46,7 +46,7 @@ from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.retry_after import retry_after_s
-from tenuto.wire.stops import StopTable, look_up
+from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
 
@@ -70,39 +70,7 @@ STOPS: StopTable = {
 }
 """Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
 
-DIALECT_STOPS: StopTable = {
-    # OpenAI's values, passed through by gateways and compatible servers.
-    "stop": (_R.END_TURN, None),
-    "length": (_R.MAX_TOKENS, None),
-    "content_filter": (_R.SAFETY_BLOCKED, None),
-    "tool_calls": (_R.TOOL_CALL, None),
-    "function_call": (_R.TOOL_CALL, None),
-    # Amazon Bedrock's.
-    "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
-    "content_filtered": (_R.SAFETY_BLOCKED, None),
-    "malformed_tool_use": (_R.MALFORMED_TOOL_CALL, None),
-    "malformed_model_output": (_R.ERROR, "malformed"),
-    # DeepSeek: the back end ran short of resources.
-    "insufficient_system_resource": (_R.ERROR, "system_resource"),
-    # Zhipu / Z.ai.
-    "sensitive": (_R.SAFETY_BLOCKED, "sensitive"),
-    "network_error": (_R.ERROR, "network"),
-    # vLLM, SGLang: an error, a request that was aborted, a passage repeated too often.
-    "error": (_R.ERROR, None),
-    "abort": (_R.CANCELLED, None),
-    "repetition": (_R.ERROR, "repetition"),
-    "eos": (_R.END_TURN, None),
-    "cancelled": (_R.CANCELLED, None),
-    "timeout": (_R.ERROR, "time_limit"),
-    # Gemini behind a gateway.
-    "safety": (_R.SAFETY_BLOCKED, None),
-    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
-    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
-    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
-    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
-    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
-    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
-}
+DIALECT_STOPS = in_other_words(STOPS)
 """Values of those who speak this wire in other words (N2)."""
 
 _ALL_STOPS = {**DIALECT_STOPS, **STOPS}

@@ -36,7 +36,7 @@ from tenuto.wire.json import as_text, count, decode_object
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.retry_after import retry_after_s
-from tenuto.wire.stops import StopTable, look_up
+from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
 
@@ -54,71 +54,7 @@ STOPS: StopTable = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-DIALECT_STOPS: StopTable = {
-    # DeepSeek: the back end ran short of resources.
-    "insufficient_system_resource": (_R.ERROR, "system_resource"),
-    # OpenRouter, Fireworks, vLLM and watsonx: the answer broke off with an error.
-    "error": (_R.ERROR, None),
-    # Together, Hugging Face TGI: the end-of-sequence token.
-    "eos": (_R.END_TURN, None),
-    "eos_token": (_R.END_TURN, None),
-    "stop_sequence": (_R.STOP_SEQUENCE, None),
-    # Zhipu / Z.ai.
-    "sensitive": (_R.SAFETY_BLOCKED, "sensitive"),
-    "network_error": (_R.ERROR, "network"),
-    "model_context_window_exceeded": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    # vLLM, SGLang: the request was aborted; the same passage was repeated too often.
-    "abort": (_R.CANCELLED, None),
-    "repetition": (_R.ERROR, "repetition"),
-    # watsonx.
-    "time_limit": (_R.ERROR, "time_limit"),
-    "cancelled": (_R.CANCELLED, None),
-    # Mistral behind a compatible endpoint.
-    "model_length": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    # Anthropic's, Bedrock's and Cohere's values, passed through by gateways.
-    "end_turn": (_R.END_TURN, None),
-    "max_tokens": (_R.MAX_TOKENS, None),
-    "tool_use": (_R.TOOL_CALL, None),
-    "pause_turn": (_R.PAUSED, None),
-    "refusal": (_R.REFUSAL, None),
-    "guardrail_intervened": (_R.SAFETY_BLOCKED, "guardrail"),
-    "content_filtered": (_R.SAFETY_BLOCKED, None),
-    "malformed_tool_use": (_R.MALFORMED_TOOL_CALL, None),
-    "malformed_model_output": (_R.ERROR, "malformed"),
-    "complete": (_R.END_TURN, None),
-    "tool_call": (_R.TOOL_CALL, None),
-    "timeout": (_R.ERROR, "time_limit"),
-    # Gemini's compatible endpoint and gateways in front of it.
-    "safety": (_R.SAFETY_BLOCKED, None),
-    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
-    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
-    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
-    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
-    "model_armor": (_R.SAFETY_BLOCKED, "model_armor"),
-    "language": (_R.SAFETY_BLOCKED, "language"),
-    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
-    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
-    "malformed_response": (_R.ERROR, "malformed"),
-    "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
-    "missing_thought_signature": (_R.ERROR, "history"),
-    "no_image": (_R.ERROR, "no_image"),
-    "image_safety": (_R.SAFETY_BLOCKED, None),
-    "image_prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
-    "image_recitation": (_R.SAFETY_BLOCKED, "recitation"),
-    "escalation": (_R.SAFETY_BLOCKED, "escalation"),
-    "pup_limited_disabled": (_R.SAFETY_BLOCKED, "account_limited"),
-    "continuation": (_R.PAUSED, "resumable"),
-    # Cohere's older ones.
-    "error_toxic": (_R.SAFETY_BLOCKED, None),
-    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    "user_cancel": (_R.CANCELLED, None),
-    # Anthropic (beta): nothing but the summary of the conversation was written.
-    "compaction": (_R.PAUSED, "compaction"),
-    # watsonx: prompt and answer together.
-    "token_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    # AI21.
-    "endoftext": (_R.END_TURN, None),
-}
+DIALECT_STOPS = in_other_words(STOPS)
 """Values of those who speak this wire in other words (N2)."""
 
 _ALL_STOPS = {**DIALECT_STOPS, **STOPS}

@@ -1,4 +1,4 @@
-"""Looking up a native stop value in a wire's own tables."""
+"""Native stop values: those that many write on each other's wires, and the look-up in a table."""
 
 from __future__ import annotations
 
@@ -7,6 +7,90 @@ from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 
 StopTable = dict[str, tuple[StopReason, str | None]]
 """Native values in lower case, each with its reason and a finer word for it."""
+
+SPOKEN_ELSEWHERE: StopTable = {
+    # OpenAI's own, which gateways write on every wire.
+    "stop": (StopReason.END_TURN, None),
+    "length": (StopReason.MAX_TOKENS, None),
+    "content_filter": (StopReason.SAFETY_BLOCKED, None),
+    "tool_calls": (StopReason.TOOL_CALL, None),
+    "function_call": (StopReason.TOOL_CALL, None),
+    # DeepSeek: the back end ran short of resources.
+    "insufficient_system_resource": (StopReason.ERROR, "system_resource"),
+    # OpenRouter, Fireworks, vLLM and watsonx: the answer broke off with an error.
+    "error": (StopReason.ERROR, None),
+    # Together, Hugging Face TGI: the end-of-sequence token.
+    "eos": (StopReason.END_TURN, None),
+    "eos_token": (StopReason.END_TURN, None),
+    "stop_sequence": (StopReason.STOP_SEQUENCE, None),
+    # Zhipu / Z.ai.
+    "sensitive": (StopReason.SAFETY_BLOCKED, "sensitive"),
+    "network_error": (StopReason.ERROR, "network"),
+    "model_context_window_exceeded": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
+    # vLLM, SGLang: the request was aborted; the same passage was repeated too often.
+    "abort": (StopReason.CANCELLED, None),
+    "repetition": (StopReason.ERROR, "repetition"),
+    # watsonx.
+    "time_limit": (StopReason.ERROR, "time_limit"),
+    "cancelled": (StopReason.CANCELLED, None),
+    # Mistral behind a compatible endpoint.
+    "model_length": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
+    # Anthropic's, Bedrock's and Cohere's values, passed through by gateways.
+    "end_turn": (StopReason.END_TURN, None),
+    "max_tokens": (StopReason.MAX_TOKENS, None),
+    "tool_use": (StopReason.TOOL_CALL, None),
+    "pause_turn": (StopReason.PAUSED, None),
+    "refusal": (StopReason.REFUSAL, None),
+    "guardrail_intervened": (StopReason.SAFETY_BLOCKED, "guardrail"),
+    "content_filtered": (StopReason.SAFETY_BLOCKED, None),
+    "malformed_tool_use": (StopReason.MALFORMED_TOOL_CALL, None),
+    "malformed_model_output": (StopReason.ERROR, "malformed"),
+    "complete": (StopReason.END_TURN, None),
+    "tool_call": (StopReason.TOOL_CALL, None),
+    "timeout": (StopReason.ERROR, "time_limit"),
+    # Gemini's compatible endpoint and gateways in front of it.
+    "safety": (StopReason.SAFETY_BLOCKED, None),
+    "recitation": (StopReason.SAFETY_BLOCKED, "recitation"),
+    "blocklist": (StopReason.SAFETY_BLOCKED, "blocklist"),
+    "prohibited_content": (StopReason.SAFETY_BLOCKED, "prohibited_content"),
+    "spii": (StopReason.SAFETY_BLOCKED, "sensitive_pii"),
+    "model_armor": (StopReason.SAFETY_BLOCKED, "model_armor"),
+    "language": (StopReason.SAFETY_BLOCKED, "language"),
+    "malformed_function_call": (StopReason.MALFORMED_TOOL_CALL, None),
+    "unexpected_tool_call": (StopReason.MALFORMED_TOOL_CALL, "unexpected"),
+    "malformed_response": (StopReason.ERROR, "malformed"),
+    "too_many_tool_calls": (StopReason.ERROR, "tool_loop_limit"),
+    "missing_thought_signature": (StopReason.ERROR, "history"),
+    "no_image": (StopReason.ERROR, "no_image"),
+    "image_safety": (StopReason.SAFETY_BLOCKED, None),
+    "image_prohibited_content": (StopReason.SAFETY_BLOCKED, "prohibited_content"),
+    "image_recitation": (StopReason.SAFETY_BLOCKED, "recitation"),
+    "escalation": (StopReason.SAFETY_BLOCKED, "escalation"),
+    "pup_limited_disabled": (StopReason.SAFETY_BLOCKED, "account_limited"),
+    "continuation": (StopReason.PAUSED, "resumable"),
+    # Cohere's older ones.
+    "error_toxic": (StopReason.SAFETY_BLOCKED, None),
+    "error_limit": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
+    "user_cancel": (StopReason.CANCELLED, None),
+    # Anthropic (beta): nothing but the summary of the conversation was written.
+    "compaction": (StopReason.PAUSED, "compaction"),
+    # watsonx: prompt and answer together.
+    "token_limit": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
+    # AI21.
+    "endoftext": (StopReason.END_TURN, None),
+}
+"""Values that are written on wires other than the one that has them in its own table."""
+
+
+def in_other_words(own: StopTable) -> StopTable:
+    """The values of all the others, for a wire that has a table of its own (N2).
+
+    >>> own = {"length": (StopReason.MAX_TOKENS, None)}
+    >>> "length" in in_other_words({}), "length" in in_other_words(own)
+    (True, False)
+    """
+    return {word: row for word, row in SPOKEN_ELSEWHERE.items() if word not in own}
+
 
 _NO_STOP = frozenset({"", "null", "none"})
 
