@@ -82,6 +82,22 @@ def test_a_file_that_is_no_text_is_named(tmp_path) -> None:
         load_policy(tmp_path, {})
 
 
+def test_a_broken_pyproject_is_named_only_where_settings_of_ours_are_in_it(tmp_path) -> None:
+    (tmp_path / "pyproject.toml").write_text("x = = 1")
+    assert load_policy(tmp_path, {}) == Policy()
+    (tmp_path / "pyproject.toml").write_text("[tool.tenuto]\nhard_max_tokens = = 5")
+    with pytest.raises(PolicyError, match=r"^pyproject\.toml: cannot be read as TOML"):
+        load_policy(tmp_path, {})
+
+
+def test_a_variable_that_is_nearly_a_setting_is_told_of(tmp_path, caplog) -> None:
+    assert load_policy(tmp_path, {"TENUTO_HARD_MAX_TOKEN": "5", "TENUTO_THEIRS": "x"}) == Policy()
+    [told] = [record.getMessage() for record in caplog.records]
+    assert told == (
+        "TENUTO_HARD_MAX_TOKEN is no setting and has no effect; TENUTO_HARD_MAX_TOKENS is one"
+    )
+
+
 def test_a_bad_variable_says_that_the_environment_is_meant(tmp_path) -> None:
     with pytest.raises(PolicyError, match=r"^environment \(TENUTO_…\): fault_retries is 'x'"):
         load_policy(tmp_path, {"TENUTO_FAULT_RETRIES": "x"})

@@ -99,6 +99,7 @@ def test_a_normal_turn_is_the_same_bytes_in_both_directions(sim, case, mode, way
         ("audio", {"modalities": ["text", "audio"], "audio": {"voice": "a", "format": "wav"}}),
         ("probe", {"max_tokens": 16}),
         ("switched_off", {"extra_headers": {"x-tenuto": "off", "x-tenuto-more": "1"}}),
+        ("switched_off", {"extra_headers": {"x-tenuto": "False"}}),
     ],
 )
 def test_what_cannot_be_continued_is_left_alone_and_told_of(why, more, mode, on_incomplete, way):
