@@ -212,7 +212,7 @@ class _Calls:
             elif finding is Finding.WHOLE and text != raw:
                 odd.append("arguments_encoded_twice")
             if slot.decoded and finding is Finding.WHOLE and self._lacks(slot.name, text):
-                finding, detail = Finding.MALFORMED, "lacks_required"
+                finding, detail = Finding.TRUNCATED, "lacks_required"
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
             call_id = slot.id
