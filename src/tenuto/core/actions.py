@@ -7,7 +7,7 @@ action names all of them, relative to the caller's request (T10).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -98,6 +98,15 @@ Edit = (
     | DropKeys
     | FreeToolChoice
 )
+
+
+def holds_prefill(edits: Iterable[Edit]) -> bool:
+    """Whether a request with these edits ends in the beginning of the model's own answer.
+
+    >>> holds_prefill([AppendAssistant("Half", prefill=True)]), holds_prefill([AppendUser("Go on")])
+    (True, False)
+    """
+    return any(isinstance(edit, AppendAssistant) and edit.prefill for edit in edits)
 
 
 class Status(StrEnum):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
+from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget, holds_prefill
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import CLEAN
@@ -34,12 +34,9 @@ def _tokens_left(view: View) -> bool:
 
 
 def _resumed(view: View) -> bool:
-    went_on = any(
-        (isinstance(edit, AppendAssistant) and edit.prefill)
-        or (isinstance(edit, AppendUser) and edit.text in (hints.CONTINUE, hints.CONTINUE_DOCUMENT))
-        for edit in view.state.last_edits
-    )
-    return went_on and bool(view.said) and not view.state.cut
+    edits = view.state.last_edits
+    hinted = any(isinstance(edit, AppendUser) and edit.text in hints.GO_ON for edit in edits)
+    return (hinted or holds_prefill(edits)) and bool(view.said) and not view.state.cut
 
 
 def _room(view: View) -> bool:
@@ -60,7 +57,7 @@ def _fault(view: View, *kinds: FaultKind) -> bool:
 
 
 def _prefilled(view: View) -> bool:
-    return any(isinstance(e, AppendAssistant) and e.prefill for e in view.state.last_edits)
+    return holds_prefill(view.state.last_edits)
 
 
 def _progress(view: View) -> bool:

@@ -21,6 +21,9 @@ CONTINUE_DOCUMENT = (
 )
 """After a structured output that was cut: the output constraint is lifted for the rest."""
 
+GO_ON = (CONTINUE, CONTINUE_DOCUMENT)
+"""The hints after which the model goes on with what it has said."""
+
 REPEAT_CALL = (
     "[Your tool call was cut off by the output limit and was not run. Make the call again, "
     "complete, and write nothing else. If its content is large, make a smaller change or split the "

@@ -17,7 +17,7 @@ import logging
 from collections.abc import Generator
 from dataclasses import replace
 
-from tenuto.core.actions import AppendAssistant, AppendContent, Edit, Finish, Recovery, Send
+from tenuto.core.actions import AppendContent, Edit, Finish, Recovery, Send, holds_prefill
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.joint import AfterThought, Joint
@@ -120,7 +120,7 @@ class Pipe:
             return self._received(Attempt(failed(FaultKind.GARBAGE), reply))
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
-        if any(isinstance(e, AppendAssistant) and e.prefill for e in edits):
+        if holds_prefill(edits):
             self._turn.around.learned.allow(self._turn.base_url, self._turn.facts.model, _PREFILL)
         content_type = reply.get(b"content-type")
         ahead: Reply = None
@@ -170,8 +170,7 @@ class Pipe:
         given = self._turn.outlet.delivered_text if self._turn.open else base
         if not visible(base):
             return AfterThought(self._turn.said[len(given) :] + think_closing(base))
-        edits = self._turn.state.last_edits
-        exact = any(isinstance(e, AppendAssistant) and e.prefill for e in edits)
+        exact = holds_prefill(self._turn.state.last_edits)
         given_space = given[len(base) :]
         given_space = given_space if space.startswith(given_space) else ""
         return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact)

@@ -6,7 +6,7 @@ import logging
 import threading
 from dataclasses import dataclass, field
 
-from tenuto.core.actions import Action, AppendAssistant, Finish, Recovery, Send
+from tenuto.core.actions import Action, Finish, Recovery, Send, holds_prefill
 from tenuto.core.events import Event, OnEvent, Report
 from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
@@ -112,7 +112,7 @@ class Watch:
                 output_chars=len(facts.said),
                 tokens_left=left,
                 attempts_left=state.left(Budget.CONTINUATION, self.policy),
-                prefill=any(isinstance(e, AppendAssistant) and e.prefill for e in action.edits),
+                prefill=holds_prefill(action.edits),
             )
         elif action.recovery is Recovery.TOOL_REPAIR:
             self._repair(outcome, attempted=True, result="sent", rung=action.rung)
