@@ -206,6 +206,11 @@ class _Reader:
 
     def _bytes(self, data: bytes) -> None:
         if self._streams:
+            if self._reader is not None and self._sse.idle and not self._builder.ended:
+                text = self._reader.alike.text(data)
+                if text is not None:
+                    self._builder.feed(self._reader.alike.kind(text))
+                    return
             self._events(self._sse.feed(data))
         elif self._body is not None:
             self._body.append(data)
@@ -230,14 +235,15 @@ class _Reader:
             if event.data is None or self._builder.ended:
                 continue
             # What nearly every event is, by the quick reading: it tells of no stop.
-            if self._wire is not None and event.name != "error":
-                quick = self._wire.read_flowing(event.data)
-                if quick is not None:
-                    self._builder.feed(quick)
-                    continue
             wire = self._wire or self._wire_of(event)
-            if wire is not None:
-                self._feed(self._reader_of(wire).read(event)[0])
+            if wire is None:
+                continue
+            reader = self._reader_of(wire)
+            quick = reader.flowing(event)
+            if quick is not None:
+                self._builder.feed(quick)
+            else:
+                self._feed(reader.read(event)[0])
 
     def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:

@@ -30,9 +30,11 @@ from tenuto.core.events import Event, OnEvent
 from tenuto.core.policy import RULES, Policy
 from tenuto.core.stop import printable
 from tenuto.relay.commands import (
+    READ,
     Head,
     Lost,
     Open,
+    Read,
     Reply,
     Request,
     Reraise,
@@ -210,7 +212,8 @@ class Record:
                 except StopIteration:
                     return
                 self._quietly(self._saw, command)
-                reply = yield command
+                # Not with its offer: what passes by unasked would be missing here.
+                reply = yield READ if isinstance(command, Read) else command
                 if reply is not None:
                     self._quietly(self._got, reply)
         finally:

@@ -6,7 +6,7 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 
 from tenuto.core.fault import FaultKind
@@ -86,7 +86,13 @@ class Transmit:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Read on. Reply: bytes as they came, b"" at the end, or `Lost`."""
+    """Read on. Reply: bytes as they came, b"" at the end, or `Lost`.
+
+    `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
+    those for the caller, which may be none, and reading goes on; the first for which it gives None
+    are the reply. Who leaves it aside replies at once, and is given a `Write`."""
+
+    take: Callable[[bytes], bytes | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

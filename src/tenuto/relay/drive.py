@@ -67,6 +67,15 @@ class Drive:
                     case Read():
                         assert self._upstream is not None
                         reply = self._upstream.read()
+                        if (take := command.take) is not None:
+                            read = self._upstream.read
+                            while type(reply) is bytes and not self._closed:
+                                out = take(reply)
+                                if out is None:
+                                    break
+                                if out:
+                                    yield out
+                                reply = read()
                     case Write():  # without names in the brackets: it comes with every event
                         yield command.data
                     case Open(head):
@@ -137,6 +146,15 @@ class AsyncDrive:
                     case Read():
                         assert self._upstream is not None
                         reply = await self._upstream.read()
+                        if (take := command.take) is not None:
+                            read = self._upstream.read
+                            while type(reply) is bytes and not self._closed:
+                                out = take(reply)
+                                if out is None:
+                                    break
+                                if out:
+                                    yield out
+                                reply = await read()
                     case Write():  # without names in the brackets: it comes with every event
                         yield command.data
                     case Open(head):

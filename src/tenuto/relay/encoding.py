@@ -10,7 +10,11 @@ from typing import Any, Protocol
 
 
 class Decoder(Protocol):
-    """Turns coded bytes into plain ones, piece by piece."""
+    """Turns coded bytes into plain ones, piece by piece.
+
+    `plain` says that they are so already."""
+
+    plain: bool
 
     def feed(self, data: bytes) -> bytes:
         """The plain bytes that these give.
@@ -25,6 +29,8 @@ class UndecodableBytes(Exception):
 
 
 class _Plain:
+    plain = True
+
     def __init__(self, _: int) -> None:
         pass
 
@@ -36,6 +42,8 @@ class _Coded:
     """A decoder of a library, whose own exceptions become ours at this one seam.
 
     `unpack` gives the plain bytes of coded ones, and stops a little beyond a number of them."""
+
+    plain = False
 
     def __init__(
         self,

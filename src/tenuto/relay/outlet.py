@@ -19,6 +19,8 @@ knows which part is open.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tenuto.core.joint import Joint
 from tenuto.core.response import Builder
 from tenuto.core.seam import trailing_space
@@ -110,8 +112,8 @@ class Outlet:
     def event(self, event: SseEvent, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""
         # The first event gives the envelope, and once something closes nothing flows any more.
-        if event.data and self.writer.begun and not self._closing:
-            quick = self._wire.read_flowing(event.data)
+        if self.writer.begun and not self._closing:
+            quick = self._reader.flowing(event)
             if quick is not None:
                 builder.feed(quick)
                 return self._flowing(quick, event)
@@ -123,6 +125,40 @@ class Outlet:
         if self._writing:
             return self._write(signals, event, value)
         return self._forward(signals, event, value)
+
+    def taking(
+        self, builder: Builder, kept: list[bytes] | None, most_bytes: int
+    ) -> Callable[[bytes], bytes | None]:
+        """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
+        Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
+
+        `kept`: where the events' data is kept, None where it is not; `most_bytes`: the largest
+        event, 0: no limit."""
+        alike, text_of = self._reader.alike, self._reader.alike.text
+        delivered = self._delivered
+
+        def take(raw: bytes) -> bytes | None:
+            text = text_of(raw)
+            if text is None or self._closing or self._writing or 0 < most_bytes < len(raw):
+                return None
+            waits = self._held or text.isspace() or text[-1] == "\ufffd"
+            if waits and 0 < self._hold_max_bytes < self._held_bytes + len(raw):
+                return None
+            if kept is not None:
+                kept.append(raw[alike.data_at : -2])
+            if alike.kind is not TextDelta:
+                builder.feed(ReasoningDelta(text))
+                text = ""
+            else:
+                builder.say(text)
+            if self.transparent:
+                return raw
+            if waits:
+                return self._settled(text, raw, None)
+            delivered.append(text)
+            return raw
+
+        return take
 
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: SseEvent) -> bytes:
         """`event` for the signal of nearly every event."""

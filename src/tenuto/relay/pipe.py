@@ -36,6 +36,7 @@ from tenuto.relay.commands import (
     Head,
     Lost,
     Open,
+    Read,
     Reply,
     Reraise,
     Run,
@@ -306,10 +307,14 @@ class Pipe:
             yield Write(opening)
         kept: list[bytes] = []
         wants_content = self._turn.wire.wants_content
+        read = READ
+        if decoder.plain and not outlet.writing:
+            most_bytes = self._turn.policy.event_max_bytes
+            read = Read(outlet.taking(builder, kept if wants_content else None, most_bytes))
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
-            reply, ahead = ahead if ahead is not None else (yield READ), None
+            reply, ahead = ahead if ahead is not None else (yield read if sse.idle else READ), None
             if not isinstance(reply, bytes):
                 lost = reply if isinstance(reply, Lost) else None
                 if lost is not None and lost.kind is FaultKind.LIMIT:

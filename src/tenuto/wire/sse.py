@@ -67,6 +67,11 @@ class SseDecoder:
         self._first = True
         self._too_large = False
 
+    @property
+    def idle(self) -> bool:
+        """Whether no part of an event is held: what comes next begins one."""
+        return not self._pending
+
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that this chunk completes, often none or one."""
         if self._too_large:

@@ -4,7 +4,16 @@ and the relay cannot differ."""
 from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import CallDelta, Ended, FaultSeen, OtherSeen, Signal
+from tenuto.core.signals import (
+    CallDelta,
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    Signal,
+    TextDelta,
+)
+from tenuto.wire.alike import Alike
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import SseEvent
@@ -31,7 +40,20 @@ class EventReader:
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
+        self.alike = Alike(wire.read_flowing)
         self._other: set[int] = set()
+
+    def flowing(self, event: SseEvent) -> TextDelta | ReasoningDelta | None:
+        """The one signal of an event that carries text or reasoning and nothing else, else None."""
+        if event.data is None or event.name == "error":
+            return None
+        text = self.alike.text(event.raw)
+        if text is not None:
+            return self.alike.kind(text)
+        signal = self.wire.read_flowing(event.data)
+        if signal is not None:
+            self.alike.learn(event, signal)
+        return signal
 
     def read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
         """The signals of an event, and its object where it has one. Never raises."""

@@ -1,0 +1,113 @@
+"""Events that are alike: what nearly every event of a stream is, read without decoding it.
+
+A stream says its text in events that differ in nothing but one string. An event with the same bytes
+around that string as one before it says the same, with that string: what was read of the first one
+holds for all. Providers that pad their events against eavesdroppers vary the padding as well:
+Anthropic adds spaces before the last brace, OpenAI a member `obfuscation`
+(https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from tenuto.core.signals import ReasoningDelta, TextDelta
+from tenuto.wire.sse import SseEvent
+
+Flowing = TextDelta | ReasoningDelta
+
+LESSONS = 64
+"""Events that are learned from in one stream. Who writes none like the one before is not learned
+from for ever."""
+
+_PROBE = "tenuto ∆ probe"
+_PROBE_LITERAL = f'"{_PROBE}"'.encode()
+_PADDING = b'"obfuscation":"'
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+class Alike:
+    """Reads events that are like one that it has seen.
+
+    Args:
+        read: the wire's own reading of the data of an event that carries one text and no more.
+
+    >>> def read(data):
+    ...     return TextDelta(msgspec.json.decode(data)["say"])
+    >>> alike = Alike(read)
+    >>> alike.learn(SseEvent(b'data: {"say":"Hi"}\\n\\n', b'{"say":"Hi"}'), TextDelta("Hi"))
+    >>> alike.text(b'data: {"say":" the river"}\\n\\n'), alike.text(b'data: {"end":"Hi"}\\n\\n')
+    (' the river', None)
+    """
+
+    def __init__(self, read: Callable[[bytes], Flowing | None]) -> None:
+        self._read = read
+        self._lessons = LESSONS
+        self._head = b"\n"  # no event begins so
+        self._text_at = 0
+        self._tail = b""
+        self._before, self._after = b"", b""
+        self._is_padding: Callable[[bytes], bool] = bytes.isspace
+        self.data_at = 0
+        self.kind: type[Flowing] = TextDelta
+
+    def learn(self, event: SseEvent, signal: Flowing) -> None:
+        """Take an event that carried just this signal as the pattern for those to come."""
+        text, raw = signal.text, event.raw
+        if not self._lessons or not text.isascii() or not text.isprintable() or len(text) < 2:
+            return
+        literal = b'"%b"' % text.encode()
+        data = event.data or b""
+        if (
+            raw.count(literal) != 1
+            or raw[-2:] != b"\n\n"
+            or b"\r" in raw
+            or event.name == "error"
+            or not raw.endswith(data + b"\n\n")
+        ):
+            return
+        self._lessons -= 1
+        # Whether this string is what the wire read, and may be any other.
+        if self._read(data.replace(literal, _PROBE_LITERAL)) != type(signal)(_PROBE):
+            return
+        head, _, tail = raw.partition(literal)
+        self._head, self._tail = head + b'"', b'"' + tail
+        self._text_at = len(self._head)
+        before, padding, after = self._tail.partition(_PADDING)
+        if padding:
+            self._before, self._after = before + padding, after[after.find(b'"') :]
+            self._is_padding = bytes.isalnum
+        else:
+            self._before, self._after = self._tail[:-3].rstrip(b" "), self._tail[-3:]
+            self._is_padding = _is_blank
+        self.data_at = len(raw) - 2 - len(data)
+        self.kind = type(signal)
+
+    def text(self, raw: bytes) -> str | None:
+        """The text of a piece of the stream that is one event like the one learned, else None."""
+        if not raw.startswith(self._head):
+            return None
+        # Where the text holds a quote of its own, this finds that one, and the rest differs.
+        end = raw.find(b'"', self._text_at)
+        rest = raw[end:]
+        if rest != self._tail and not self._differs_in_padding(rest):
+            return None
+        try:
+            return _decode_text(raw[self._text_at - 1 : end + 1]) or None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+
+    def _differs_in_padding(self, rest: bytes) -> bool:
+        begins, ends = len(self._before), len(rest) - len(self._after)
+        return (
+            begins <= ends
+            and rest.startswith(self._before)
+            and rest.endswith(self._after)
+            and (begins == ends or self._is_padding(rest[begins:ends]))
+        )
+
+
+def _is_blank(padding: bytes) -> bool:
+    return not padding.strip(b" ")
