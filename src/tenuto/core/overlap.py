@@ -47,10 +47,19 @@ _WORD_LETTERS: Final = 3
 _WHOLE_WORD_LETTERS: Final = 4  # a word said again as it is: "can" + "can" may be "cancan"
 _TWO_WORDS_LETTERS: Final = 5
 # A passage that begins and ends in the middle of words, with something else between them.
-_TORN_CHARS: Final = 5
+_TORN_CHARS: Final = 4
 _TORN_DIFFERENT: Final = 4
 _BRACKET_CHARS: Final = 3
 _LONG_TORN_CHARS: Final = 7
+_PLAIN_CHARS: Final = 9
+_SEEN_CHARS: Final = 5
+_SEEN_DIFFERENT: Final = 5
+_OFTEN_TWICE: Final = ("ing", "plus")  # "singing", "cplusplus"
+_CELL_CHARS: Final = 40
+_SEPARATORS: Final = ",;|"
+_PIECE_DIFFERENT: Final = 4
+_CODE_CHARS: Final = 6
+_CODE_DIFFERENT: Final = 5
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
 # comes again is taken for a repetition, unless the text has doubled lines before.
 _LONG_LINE_CHARS: Final = 20
@@ -97,6 +106,7 @@ def _in_word(char: str) -> bool:
 
 _LINE_BEGIN_CHARS: Final = 6
 _COLONS: Final = (":", "\uff1a")
+_doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -206,7 +216,7 @@ class Ending:
         before = tail[:-length]
         if before.rstrip().endswith(passage.strip()):
             return Grade.NONE  # it has come twice already, why not a third time
-        if self._doubled(passage):
+        if self._doubled(passage) or (self._is_cell(passage) and not self.is_line(length)):
             return Grade.NONE
         sample = passage[-_GRADED_CHARS:]
         if passage[0] == " " and _is_token(passage[1:]) and not self.is_line(length):
@@ -222,25 +232,53 @@ class Ending:
         in_word = [_in_word(char) for char in sample]
         if all(in_word) and not self._blank:
             # "assassin" in the text says that "ass" may well be followed by "ass".
-            unknown = _ends_word(before) and passage * 2 not in tail and not _hex(sample)
-            return Grade.WORD if unknown and letters >= _WORD_LETTERS else Grade.NONE
+            whole = _ends_word(before) and letters >= _WORD_LETTERS
+            unknown = passage * 2 not in tail and not _hex(sample)
+            return Grade.WORD if unknown and (whole or self._is_piece(length)) else Grade.NONE
         if self.is_line(length):
             indented = passage[0].isspace() and length == self._line_chars[0]
             if letters >= _LINE_LETTERS or indented or (not self._blank and _is_row(sample)):
                 return Grade.LINE
+        if self._is_piece(length) and not self._knows(passage, ""):
+            return Grade.WORD
         if length >= _TORN_CHARS and len(set(sample)) >= _TORN_DIFFERENT and self._is_torn(length):
             return Grade.WORD
         glues = in_word[0] and in_word[-1] and not self._blank
+        if glues and length >= _CODE_CHARS and not any(map(str.isspace, passage)):
+            # "filter(B" again: no text says "filter(Bfilter(B".
+            return Grade.WORD if len(set(passage)) >= _CODE_DIFFERENT else Grade.NONE
         # Two letters at the end are a prefix as well: "direct, in" + "direct, incidental".
         begun = len(_last_word(passage)) >= _WORD_LETTERS or passage.count(" ") > 1
-        if glues and begun and letters >= _TWO_WORDS_LETTERS and " " in passage:
+        if glues and begun and letters >= _TWO_WORDS_LETTERS and any(map(str.isspace, passage)):
             return Grade.WORD if _ends_word(before) else Grade.NONE
+        glued = len(_last_word(passage)) if glues else _WORD_LETTERS
+        visible = "".join(passage.split())
+        if (
+            len(visible) >= _SEEN_CHARS
+            and len(set(visible)) >= _SEEN_DIFFERENT
+            and visible[0] not in _SEPARATORS
+            and visible[-1] not in _SEPARATORS
+            and "/" not in visible
+            and glued >= _WORD_LETTERS
+        ):
+            return Grade.OVERLAP
         return Grade.NONE
 
     def _doubled(self, passage: str) -> bool:
         """Whether the text has said `passage` twice in a row."""
         bare = passage.strip()
         return passage * 2 in self._tail or bare + self._blank + bare in self._tail
+
+    def _is_cell(self, passage: str) -> bool:
+        """Whether `passage` is as long as an item of a list, or as a cell or two of a table that
+        has the same twice in a row: those do come again."""
+        before, item = self._tail[: -len(passage)], passage.strip()
+        if item.count(",") == 1 and item[-1] == "," and before.rstrip(" ")[-1:] in (",", "(", "["):
+            return len(item) < _STRONG_WEIGHT
+        row = self._tail[self._tail.rfind("\n") + 1 :].lstrip()
+        if not row.startswith("|") or passage.count("|") not in (1, 2) or "\n" in passage:
+            return False
+        return len(passage) <= _CELL_CHARS and _doubled_cell.search(self._tail) is not None
 
     def _is_torn(self, length: int) -> bool:
         """Whether the last `length` characters begin or end with a piece of a word that would stand
@@ -252,11 +290,12 @@ class Ending:
         begins_torn = first is not None and not _ends_word(before)
         if begins_torn and _in_word(passage[-1]) and not self._blank:
             # The plain join glues the two pieces; `_follows` looks whether the text knows the word.
-            return len(last) >= _WORD_LETTERS or length >= _LONG_TORN_CHARS
+            return True
         if begins_torn:
             piece = first[0] if first else ""
-            long = len(piece) >= _WORD_LETTERS or (len(piece) > 1 and length >= _LONG_TORN_CHARS)
-            return long and piece.isalpha() and not self._knows(piece, "")
+            long = len(piece) >= _WORD_LETTERS or length >= _LONG_TORN_CHARS
+            known = not piece.isalpha() or self._knows(piece, "")
+            return long and (not known or (length >= _PLAIN_CHARS and self._begins_torn(length)))
         return (
             first is None
             and not self._blank
@@ -264,6 +303,25 @@ class Ending:
             and last.isalpha()
             and not self._knows(last, before)
         )
+
+    def _is_piece(self, length: int) -> bool:
+        """Whether the last `length` characters are a varied end of a longer word, which no word
+        begins with by itself: "rket" of "market", and not "slot" of "my_slot"."""
+        passage = self._tail[-length:]
+        varied = len(set(passage)) >= (_PIECE_DIFFERENT if self._blank else _WORD_LETTERS)
+        if passage.lower() in _OFTEN_TWICE:
+            return False
+        return varied and all(map(_in_word, passage)) and self._begins_torn(length)
+
+    def _begins_torn(self, length: int) -> bool:
+        """Whether the last `length` characters begin within a word, and not within a name that is
+        made of words."""
+        before, first = self._tail[-length - 1 : -length], self._tail[-length]
+        if before.isalpha() and first.isalpha() and _in_word(first):
+            return not (before.islower() and first.isupper())
+        # Numbers go on alike more often than words do.
+        varied = length >= _LONG_TORN_CHARS and len(set(self._tail[-length:])) >= _CODE_DIFFERENT
+        return varied and before.isalnum() and first.isalnum() and _in_word(first)
 
     def _knows(self, word: str, text: str) -> bool:
         """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
@@ -305,7 +363,8 @@ class Ending:
         if len(following) <= len(blank) and not final and blank.startswith(following):
             return None
         grade = self.grade(length)
-        if (gap or blank) == " " and _is_token(text[:length]) and not self.is_line(length):
+        twice = (gap or blank) == " " and _is_token(text[:length]) and not self.is_line(length)
+        if twice and not (blank and self._begins_torn(length) and length >= _PIECE_DIFFERENT):
             return False
         if following and not following.startswith(blank):
             space = following[: len(following) - len(following.lstrip())]
@@ -341,6 +400,9 @@ class Ending:
         line = passage.lstrip()
         if "\n" in line or "\n" not in gap + passage[: len(passage) - len(line)]:
             return True
+        doubled = line == self._tail[self._tail.rfind("\n") + 1 :].lstrip()
+        if doubled and "\n" in self._blank and len(line) >= _LONG_LINE_CHARS:
+            return not self._has_doubles
         if self._blank and "\n" not in self._blank:
             return True  # else there would be a blank at the end of a line
         last = _last_word(passage)
@@ -367,6 +429,11 @@ class Ending:
             return False
         if "\n" in text[:length].strip() or len(first) < _LONG_LINE_CHARS:
             return True
+        return self._has_doubles
+
+    @property
+    def _has_doubles(self) -> bool:
+        """Whether the text has the same line twice in a row anywhere."""
         if self._doubles is None:
             self._doubles = _doubled_line.search(self._tail) is not None
         return self._doubles
