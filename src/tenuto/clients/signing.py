@@ -102,7 +102,9 @@ def signer_of(request: Any) -> Signer | None:
 def is_sealed(request: Any) -> bool:
     """Whether a request has a signature over its body, so that without its signer nothing of it may
     be changed: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html"""
-    return str(request.headers.get("authorization", "")).startswith("AWS4-")
+    # Not by name: the library's own look-up decodes every header first.
+    pairs = request.headers.raw
+    return any(value[:5] == b"AWS4-" and key.lower() == b"authorization" for key, value in pairs)
 
 
 def _by_name(headers: list[tuple[bytes, bytes]]) -> dict[bytes, Headers]:

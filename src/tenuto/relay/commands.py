@@ -54,13 +54,13 @@ class Head:
     def get(self, name: bytes) -> str:
         """The value of a header, its name in small letters; "" where it is not there."""
         for key, value in self.headers:
-            if key.lower() == name:
+            if len(key) == len(name) and key.lower() == name:
                 return value.decode("latin-1")
         return ""
 
     def without(self, *names: bytes) -> Head:
         """The same head without some headers."""
-        return Head(self.status, tuple(h for h in self.headers if h[0].lower() not in names))
+        return Head(self.status, tuple([h for h in self.headers if h[0].lower() not in names]))
 
     def plus(self, *headers: tuple[bytes, bytes]) -> Head:
         """The same head with further headers."""

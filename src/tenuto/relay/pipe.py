@@ -229,7 +229,9 @@ class Pipe:
         raw = b"".join(pieces)
         pieces.clear()  # bodies may be large: once is enough
         if lost is None and self._is_plain(raw):
-            yield from self._hand_on(head, raw)
+            self._turn.watch.ended = True
+            yield Open(head)
+            yield Write(raw)
             return None
         builder = self._builder()
         if lost is not None and lost.kind is FaultKind.GARBAGE:
@@ -352,7 +354,8 @@ class Pipe:
             tail += b"".join(event.raw for event in sse.flush())
         attempt = Attempt(builder.build(), head, events=kept, tail=tail, decoder=decoder, lost=lost)
         attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
-        text = attempt.response.text if outlet.transparent else outlet.text
+        # What was only forwarded is what was read; one text is kept, not two.
+        text = outlet.text if outlet.writing else attempt.response.text
         begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
         self._keep(attempt, text, min(begins, len(text)), apart)
         return self._received(attempt)

@@ -181,11 +181,10 @@ OFF = frozenset({b"off", b"false", b"no", b"0"})
 
 def _switch(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
-    found = None
-    for key, value in headers:
-        if key[:8].lower() == b"x-tenuto":
-            found = value.strip().lower() if len(key) == 8 else found or b""
-    return found
+    if b"x-tenuto" not in b" ".join([key for key, _ in headers]).lower():
+        return None
+    ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
+    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
 
 
 def failed(kind: FaultKind, code: str = "") -> Response:

@@ -44,7 +44,7 @@ from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object
+from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -335,7 +335,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
 
 
 class _TextBlock(msgspec.Struct, tag_field="type", tag="text"):
-    text: str
+    text: msgspec.Raw  # not decoded: bodies may be large
 
 
 class _Whole(msgspec.Struct):
@@ -345,6 +345,7 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
+_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -354,7 +355,9 @@ def is_plain(body: bytes) -> bool:
     True
     """
     try:
-        return is_visible("".join([block.text for block in _read_whole(body).content]))
+        texts = [block.text for block in _read_whole(body).content]
+        shown = any(map(shows_text, texts)) and is_utf8(body)
+        return shown or is_visible("".join(map(_read_text, texts)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

@@ -96,6 +96,7 @@ class _Turns:
 
 
 Plan = list[Row]
+_SAID = frozenset({"role", "content"})
 
 
 def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
@@ -117,10 +118,22 @@ def planned(values: Sequence[Any], *, signed_thinking: bool = True) -> tuple[Pla
     >>> planned([{"role": "assistant", "content": " "}])
     ([], ('empty_row_removed',))
     """
+    if all(map(_is_said, values)):
+        return [Row(n, "user", text=value["content"]) for n, value in enumerate(values)], ()
     done: list[str] = []
     mended = [_mended_row(n, value, signed_thinking, done) for n, value in enumerate(values)]
     plan = _paired([row for row in mended if row is not None], done)
     return plan, tuple(dict.fromkeys(done))
+
+
+def _is_said(value: Any) -> bool:
+    """Whether a row is nothing but a text of the user's: there is nothing to put right in it."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == _SAID
+        and value["role"] == "user"
+        and isinstance(value["content"], str)
+    )
 
 
 def carried_out(plan: Plan, raws: Sequence[bytes]) -> list[bytes]:

@@ -7,7 +7,9 @@ number in a field that nobody reads does not make a response unreadable.
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 
 import msgspec
 
@@ -51,6 +53,32 @@ def decode_object(data: bytes) -> object:
     except (ValueError, RecursionError):
         return None
     return value
+
+
+_SLICE_BYTES = 65_536
+
+
+def is_utf8(data: bytes) -> bool:
+    """Whether bytes are UTF-8; of a large body no text is made for it.
+
+    >>> is_utf8("é".encode()), is_utf8(b"\\xff")
+    (True, False)
+    """
+    if data.isascii():
+        return True
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        for at in range(0, len(data), _SLICE_BYTES):
+            decoder.decode(data[at : at + _SLICE_BYTES])
+        decoder.decode(b"", True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+shows_text = re.compile(rb'"(?:\s|\\[nrt])*[A-Za-z0-9]').match
+"""Whether the JSON of a text begins with something visible, so that it need not be decoded to see
+that; where it does not, the text may still be visible."""
 
 
 def encode_event(value: object) -> bytes:

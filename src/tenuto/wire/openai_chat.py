@@ -32,7 +32,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object
+from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.retry_after import retry_after_s
@@ -317,7 +317,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
 
 
 class _Message(msgspec.Struct):
-    content: str
+    content: msgspec.Raw  # not decoded: bodies may be large
     role: Literal["assistant"] = "assistant"
     refusal: None = None
     tool_calls: tuple[()] | None = None
@@ -343,6 +343,7 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
+_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -352,7 +353,9 @@ def is_plain(body: bytes) -> bool:
     True
     """
     try:
-        return is_visible(_read_whole(body).choices[0].message.content)
+        content = _read_whole(body).choices[0].message.content
+        shown = shows_text(content) is not None and is_utf8(body)
+        return shown or is_visible(_read_text(content))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
