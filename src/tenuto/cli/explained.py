@@ -18,6 +18,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from tenuto.cli.recorded import Capture, Exchange, NotRecorded, read_capture, unpacked
 from tenuto.core.actions import (
     AppendAssistant,
@@ -201,8 +203,7 @@ class _Turn:
             "wire": capture.wire,
             "provider": capture.provider,
             "model": capture.model,
-            "request": facts
-            and {k: v for k, v in asdict(facts).items() if v or (v == 0 and v is not False)},
+            "request": facts and _telling(facts),
             "attempts": attempts,
             "next": self._next(),
             "note": self.note,
@@ -427,3 +428,9 @@ def _brief(value: object) -> str:
     if isinstance(value, list):
         return f"{len(value)} rows"
     return "an object" if isinstance(value, dict) else json.dumps(value)
+
+
+def _telling(facts: RequestFacts) -> dict[str, Any]:
+    """What a request's facts say, without what they do not."""
+    said = msgspec.structs.asdict(facts)
+    return {name: v for name, v in said.items() if v or (v == 0 and v is not False)}

@@ -7,7 +7,8 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from tenuto.core.fault import FaultKind
 
@@ -33,8 +34,7 @@ BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 """Headers that are true of the bytes that came, and of no others."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(msgspec.Struct, frozen=True):
     """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever."""
 
     method: str
@@ -44,8 +44,7 @@ class Request:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(msgspec.Struct, frozen=True):
     """Status and headers of a response."""
 
     status: int
@@ -67,8 +66,7 @@ class Head:
         return Head(self.status, (*self.headers, *headers))
 
 
-@dataclass(frozen=True, slots=True)
-class Transmit:
+class Transmit(msgspec.Struct, frozen=True):
     """Send this request upstream, after closing the response before it.
 
     Attributes:
@@ -84,8 +82,7 @@ class Transmit:
     timeout_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(msgspec.Struct, frozen=True):
     """Read on. Reply: bytes as they came, b"" at the end, or `Lost`.
 
     `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
@@ -95,36 +92,31 @@ class Read:
     take: Callable[[bytes], bytes | None] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(msgspec.Struct, frozen=True):
     """Hand this head to the caller; comes once, before the first `Write`. Reply: None."""
 
     head: Head
 
 
-@dataclass(slots=True)  # not frozen: it is made for every event, in half the time
-class Write:
+class Write(msgspec.Struct, frozen=True):
     """Hand these bytes to the caller. Reply: None, once the caller asks for more."""
 
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Wait:
+class Wait(msgspec.Struct, frozen=True):
     """Wait. Reply: None."""
 
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
-class Reraise:
+class Reraise(msgspec.Struct, frozen=True):
     """Raise the caller's own transport's exception: the SDK knows it and retries by itself."""
 
     error: Exception
 
 
-@dataclass(frozen=True, slots=True)
-class Lost:
+class Lost(msgspec.Struct, frozen=True):
     """The connection failed: a reply to `Transmit` or `Read`."""
 
     kind: FaultKind

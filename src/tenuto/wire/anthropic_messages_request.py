@@ -230,11 +230,12 @@ def _asked(body: bytes) -> _Asked:
 
 def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     tokens = asked.max_tokens if type(asked.max_tokens) is int else None
-    config = _object(asked.output_config)
-    structured = any(
-        _object(form).get("type") == "json_schema"
-        for form in (config.get("format"), asked.output_format)
-    )
+    structured = lower = thinks = False
+    if asked.output_config or asked.output_format or asked.thinking:
+        config, thinking = _object(asked.output_config), _object(asked.thinking)
+        forms = (config.get("format"), asked.output_format)
+        structured = any(_object(form).get("type") == "json_schema" for form in forms)
+        lower, thinks = _can_lower(thinking, config.get("effort")), _thinks(thinking)
     ends_in_assistant = asked.messages[-1].get("role") == "assistant"
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
@@ -243,10 +244,10 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         tools=_has_client_tools(asked.tools),
         after_tool_result=_after_tool_result(asked.messages),
         structured=structured,
-        lower_reasoning=_can_lower(_object(asked.thinking), config.get("effort")),
+        lower_reasoning=lower,
         include_usage=True,
         left_alone=_left_alone(asked, tokens, probe_max_tokens),
-        prefill_barred=ends_in_assistant or structured or _thinks(_object(asked.thinking)),
+        prefill_barred=ends_in_assistant or structured or thinks,
     )
 
 
@@ -273,13 +274,13 @@ def _after_tool_result(rows: Sequence[JsonObject]) -> bool:
         if row.get("role") == "assistant":
             return False
         content = row.get("content")
-        if any(_object(b).get("type") == "tool_result" for b in _list(content)):
+        if isinstance(content, list) and any(_is_result(block) for block in content):
             return True
     return False
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
 
 
 def _thinks(thinking: JsonObject) -> bool:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import msgspec
+
 from tenuto.core.actions import Content, Edit
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -53,8 +55,7 @@ class Dialect:
         return self.prefill
 
 
-@dataclass(frozen=True, slots=True)
-class RequestFacts:
+class RequestFacts(msgspec.Struct, frozen=True):
     """What the relay needs to know of a request; None and "" where it does not say.
 
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the

@@ -66,6 +66,12 @@ def is_utf8(data: bytes) -> bool:
     """
     if data.isascii():
         return True
+    if len(data) <= _SLICE_BYTES:
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return False
+        return True
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         for at in range(0, len(data), _SLICE_BYTES):
