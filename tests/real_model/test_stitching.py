@@ -47,6 +47,14 @@ BY_HINT = (
     (f"Repeat this list exactly: {CITIES}", 24),
 )
 """A model of this size hardly ever obeys the hint to go on, but where the answer is in the prompt."""
+BY_HINT_TWICE = (
+    (f"Copy this list: {FRUIT}", 18),
+    (f"Copy this list: {FRUIT}", 20),
+    (f"Repeat this list exactly: {FRUIT}", 18),
+    (f"Repeat this list exactly: {FRUIT}", 20),
+)
+"""The same, cut again in the first continuation: it begins the list anew, and its limit is twice the
+first one's. What is said again costs tokens, so these turns have no limit on their sum."""
 
 
 @dataclass
@@ -170,6 +178,17 @@ def test_without_prefill_an_answer_is_continued_by_a_hint(
     policy = tenuto.Policy(prefill="never")
     turn = ask_wrapped(plain_client, mode, prompt, limit_tokens, policy)
     assert_stitched(turn, uncut, cut, prefill=False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("prompt", "limit_tokens"), BY_HINT_TWICE)
+def test_without_prefill_an_answer_that_is_cut_several_times_is_continued_by_hints(
+    plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
+) -> None:
+    uncut, cut = uncut_and_cut(plain_client, prompt, limit_tokens)
+    policy = tenuto.Policy(prefill="never", continuation_max_total_completion_tokens=0)
+    turn = ask_wrapped(plain_client, mode, prompt, limit_tokens, policy)
+    assert_stitched(turn, uncut, cut, prefill=False, least=2)
 
 
 @pytest.mark.parametrize("mode", MODES)
