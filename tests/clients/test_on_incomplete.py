@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import openai
 import pytest
 from playing import FILES
 from replay import MAX, SAFETY, TOOL, Call, R
 
+import tenuto
 from tenuto.core.outcome import Outcome
+from tenuto.sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 
@@ -163,3 +165,33 @@ def test_a_request_that_is_left_alone_shows_what_came(play, mode, way, stop):
     turn = play(R("A", stop), on_incomplete="error")
     got = turn.tell(mode, way, extra_headers={"x-tenuto": "off"})
     assert (got.error, got.text, got.finish, turn.sent) == (None, "A", stop, 1)
+
+
+@pytest.mark.behaviour("N1a", "S6")
+@pytest.mark.parametrize("case", ["done_no_finish", "finish_empty_string", "content_after_finish"])
+@pytest.mark.parametrize("policy", ["stop", "error"])
+def test_an_oddly_ended_stream_has_its_text_before_one_stop_for_those_who_ask_for_errors(
+    case: str, policy: Literal["stop", "error"]
+) -> None:
+    with Simulator() as sim, openai.OpenAI(base_url=sim.base_url, api_key="none") as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(on_incomplete=policy))
+        asked: dict[str, Any] = {
+            "model": "m",
+            "extra_headers": {"x-sim-fault": case},
+            "messages": [{"role": "user", "content": "Why do tides come twice a day?"}],
+        }
+        chunks = list(client.chat.completions.create(**asked, stream=True))
+        choices = [choice for chunk in chunks for choice in chunk.choices]
+        stops = [choice.finish_reason for choice in choices if choice.finish_reason]
+        before = [c.delta.content or "" for c in choices[: _first_stop(choices)]]
+        whole = sim.answer(asked["messages"][0]["content"])
+        assert "".join(choice.delta.content or "" for choice in choices) == whole
+        if policy == "error":
+            assert stops == ["stop"]
+            assert "".join(before) == whole
+        else:
+            assert stops != ["stop"] or "".join(before) != whole
+
+
+def _first_stop(choices: list[Any]) -> int:
+    return next((n for n, choice in enumerate(choices) if choice.finish_reason), len(choices))

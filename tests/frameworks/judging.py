@@ -27,13 +27,6 @@ MOST_REQUESTS = 40
 QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what is measured."""
 
-HANDED_ON = {
-    "done_no_finish": "N1a: an orderly end without a stop is passed on as it came",
-    "finish_empty_string": "N1a",
-    "content_after_finish": "S6: content after the stop is delivered after it",
-}
-"""Cases that the pipe hands on as they came, and why: what a framework makes of them is its own."""
-
 CLEAN_STOPS = frozenset({None, "", "null", "stop", "end_turn", "tool_calls", "tool_use"})
 REFUSAL = "I'm sorry, but I can't help with that."
 

@@ -18,7 +18,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from judging import COLUMNS, HANDED_ON, ORDER, Judge, Result, Verdict
+from judging import COLUMNS, ORDER, Judge, Result, Verdict
 
 from tenuto.sim import STEPS, Simulator
 
@@ -33,8 +33,8 @@ def is_wrong(result: Result) -> bool:
     stop, so only an error is sure to be heard, and only with "error" silence is wrong."""
     if result.column == "bare":
         return False
-    heard = result.column == "error" and result.case not in HANDED_ON
-    return result.verdict is Verdict.HARMFUL or (result.verdict is Verdict.SILENT and heard)
+    silent = result.verdict is Verdict.SILENT and result.column == "error"
+    return result.verdict is Verdict.HARMFUL or silent
 
 
 def block_fails(name: str) -> str:

@@ -27,6 +27,11 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
     return policy.on_incomplete == "error" or no_stop
 
 
+_MISREAD = frozenset({"no_stop", "content_after_stop"})
+"""Anomalies of whole answers that some readers lose the text of: Strands wants a stop, and looks at
+nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
+
+
 class Ending:
     """Shows the caller how a turn ended."""
 
@@ -100,7 +105,8 @@ class Ending:
         if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
             return False
         if finish.status is Status.COMPLETE:
-            return True
+            lenient = self._turn.policy.on_incomplete != "error"
+            return lenient or not _MISREAD.intersection(response.stop.anomalies)
         if self._turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
             return False
         if finish.as_received:
