@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from tenuto.wire.registry import wires
 
-PLAIN = ("sse", "arguments", "seam", "codings", "policies")
-PER_WIRE = ("detecting", "faults", "edits", "turns")
+PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
+PER_WIRE = ("alike", "detecting", "faults", "edits", "turns")
 
 
 class Target(NamedTuple):

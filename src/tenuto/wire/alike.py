@@ -9,6 +9,7 @@ Anthropic adds spaces before the last brace, OpenAI a member `obfuscation`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -24,7 +25,7 @@ from for ever."""
 
 _PROBE = "tenuto ∆ probe"
 _PROBE_LITERAL = f'"{_PROBE}"'.encode()
-_PADDING = b'"obfuscation":"'
+_padding = re.compile(rb'"obfuscation": ?"').search
 _decode_text = msgspec.json.Decoder(str).decode
 
 
@@ -75,9 +76,10 @@ class Alike:
         head, _, tail = raw.partition(literal)
         self._head, self._tail = head + b'"', b'"' + tail
         self._text_at = len(self._head)
-        before, padding, after = self._tail.partition(_PADDING)
-        if padding:
-            self._before, self._after = before + padding, after[after.find(b'"') :]
+        if (padding := _padding(self._tail)) is not None:
+            begins = padding.end()
+            ends = self._tail.find(b'"', begins)
+            self._before, self._after = self._tail[:begins], self._tail[ends:]
             self._is_padding = bytes.isalnum
         else:
             self._before, self._after = self._tail[:-3].rstrip(b" "), self._tail[-3:]

@@ -1,0 +1,39 @@
+"""What is read without decoding is what decoding gives: an event that is taken for one like one
+before it carries just that text, and so does a piece of a stream that is taken for one event."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.drawing import fixtures, pieces, seed, split
+from tenuto.wire.base import Wire
+from tenuto.wire.sse import SseDecoder
+from tenuto.wire.stream import EventReader
+
+
+def seeds(wire: Wire) -> Iterator[bytes]:
+    for data in fixtures(wire.name):
+        yield seed(data, 255, 255, 255)
+        yield seed(data.replace(b"}\n\n", b"  }\n\n"), 255)
+        yield seed(data.replace(b"}\n\n", b',"obfuscation":"k3f"}\n\n'), 255)
+
+
+def check(wire: Wire, data: bytes) -> None:
+    knobs, payload = split(data)
+    reader, decoder = EventReader(wire), SseDecoder()
+    for event in [*decoder.feed(payload), *decoder.flush()]:
+        # Each event as it is, and with its end cut or grown.
+        for raw in (event.raw, *pieces(event.raw, knobs), event.raw + b"\n", event.raw * 2):
+            text = reader.alike.text(raw)
+            if text is None:
+                continue
+            lone = SseDecoder()
+            events = lone.feed(raw)
+            assert len(events) == 1
+            assert lone.idle
+            assert events[0].raw == raw
+            assert events[0].name != "error"
+            assert wire.read_flowing(events[0].data or b"") == reader.alike.kind(text)
+            assert raw[reader.alike.data_at : -2] == events[0].data
+        expected = wire.read_flowing(event.data) if event.data and event.name != "error" else None
+        assert reader.flowing(event) == expected
