@@ -152,8 +152,8 @@ class Ending:
         None: more of the text is needed (never when `final`)."""
         for length in self._line_chars:
             line = self._tail[-length:] + self._blank
-            if length > _BRACKET_CHARS and not any(map(str.isalnum, line)):
-                continue  # a row of marks may be a part of a longer one
+            if not any(map(str.isalnum, line)) and (length > _BRACKET_CHARS or not self._blank):
+                continue  # a row of marks may be a part of a longer one: "#" and "##", "[" and "[["
             if text.startswith(line):
                 if len(text) == len(line) and not final:
                     return None
