@@ -67,6 +67,7 @@ def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
     """The blocks that the events of a stream build, as a body would hold them."""
     blocks: dict[Any, JsonObject] = {}
     inputs: dict[Any, list[str]] = {}
+    added: dict[Any, _Pieces] = {}
     for data in events:
         event = decode_object(data)
         if not isinstance(event, dict):
@@ -74,12 +75,15 @@ def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
         index = count(event.get("index"))
         block, delta = event.get("content_block"), event.get("delta")
         if event.get("type") == "content_block_start" and isinstance(block, dict):
-            blocks[index] = dict(block)
+            blocks[index], added[index] = dict(block), {}
         elif event.get("type") == "content_block_delta" and isinstance(delta, dict):
             if delta.get("type") == "input_json_delta":
                 inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
             elif index in blocks:
-                _add(blocks[index], delta)
+                _add(blocks[index], delta, added[index])
+    for index, members in added.items():
+        for name, pieces in members.items():
+            blocks[index][name] = str(blocks[index].get(name) or "") + "".join(pieces)
     for index, pieces in inputs.items():
         value = decode_object("".join(pieces).encode("utf-8", "replace"))
         if index in blocks and isinstance(value, dict):
@@ -96,7 +100,11 @@ _ADDED = {
 """Which member of a block a delta of a kind adds to; its own member has the same name."""
 
 
-def _add(block: JsonObject, delta: JsonObject) -> None:
+_Pieces = dict[str, list[str]]
+"""What deltas add to a block's members, joined at the end: a long text stays linear."""
+
+
+def _add(block: JsonObject, delta: JsonObject, added: _Pieces) -> None:
     kind = delta.get("type")
     if kind == "citations_delta":
         held = block.get("citations")
@@ -105,4 +113,4 @@ def _add(block: JsonObject, delta: JsonObject) -> None:
     name = _ADDED.get(kind) if isinstance(kind, str) else None
     more = delta.get(name) if name is not None else None
     if name is not None and isinstance(more, str):
-        block[name] = str(block.get(name) or "") + more
+        added.setdefault(name, []).append(more)
