@@ -652,3 +652,10 @@ def test_after_a_prefill_without_echo_no_character_is_lost(said, continuation):
 
 if __name__ == "__main__":
     print(table_of_rates(measure()))
+
+
+@pytest.mark.behaviour("C16")
+def test_a_replacement_character_that_white_space_follows_was_not_cut_there():
+    said, space = trailing_space("caf\ufffd\n")
+    assert (said, space) == ("caf\ufffd", "\n")
+    assert join(said, "and tea", trimmed=space, delivered_trimmed=space) == "caf\ufffd\nand tea"

@@ -62,6 +62,11 @@ def trailing_space(text: str) -> tuple[str, str]:
     return trimmed, whole[len(trimmed) :]
 
 
+def _whole_characters(said: str, trimmed: str) -> str:
+    """`said` without a cut character at its end; what white space follows was not cut there."""
+    return said if trimmed else said.rstrip(_CUT_CHARACTER)
+
+
 def join(
     said: str,
     continuation: str,
@@ -86,7 +91,7 @@ def join(
         hold_chars=hold_chars,
     )
     rest = seam.feed(continuation) + seam.finish()
-    return said.rstrip(_CUT_CHARACTER) + delivered_trimmed + rest
+    return _whole_characters(said, trimmed) + delivered_trimmed + rest
 
 
 class Seam:
@@ -135,7 +140,7 @@ class Seam:
     ) -> None:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
             raise ValueError("trimmed is white space, and delivered_trimmed is its start")
-        self._said = said.rstrip(_CUT_CHARACTER)
+        self._said = _whole_characters(said, trimmed)
         self._start = len(self._said) - len(self._said.lstrip())
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
