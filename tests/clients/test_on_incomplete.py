@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,10 +13,15 @@ from replay import MAX, SAFETY, TOOL, Call, R
 
 import tenuto
 from tenuto.core.outcome import Outcome
+from tenuto.relay.commands import Head, Open, Read, Request, Transmit
+from tenuto.relay.drive import Drive
+from tenuto.relay.engine import Engine
+from tenuto.relay.scripted import Script, Scripted
 from tenuto.sim import Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 
+ASKED = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"Hi"}]}'
 CUT = Call(arguments='{"path": "a.t')
 SAID = "I will write it down now."
 MALFORMED = Call(arguments="{'path': 1}")
@@ -190,7 +196,56 @@ def test_an_oddly_ended_stream_has_its_text_before_one_stop_for_those_who_ask_fo
             assert stops == ["stop"]
             assert "".join(before) == whole
         else:
-            assert stops != ["stop"] or "".join(before) != whole
+            sim.forget()
+            bare_chunks = list(bare.chat.completions.create(**asked, stream=True))
+            told, expected = (
+                [[c.model_dump() for c in chunk.choices] for chunk in seen]
+                for seen in (chunks, bare_chunks)
+            )
+            assert told == expected
+
+
+@pytest.mark.behaviour("S6", "P1")
+def test_what_stands_behind_a_stop_and_is_more_than_text_is_handed_on_as_it_came() -> None:
+    events = [
+        b'{"choices":[{"index":0,"delta":{"role":"assistant","content":"Hi there"}}]}',
+        b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}',
+        b'{"choices":[{"index":0,"delta":{"content":" more","images":[{"url":"u"}]}}]}',
+        b"[DONE]",
+    ]
+    sent = b"".join(b"data: " + event + b"\n\n" for event in events)
+    head = Head(200, ((b"content-type", b"text/event-stream"),))
+    request = Request("POST", "https://host/v1/chat/completions", (), ASKED)
+    run = Engine(tenuto.Policy(on_incomplete="error")).begin(request)
+    assert run is not None
+    out = list(Drive(run, Script(Scripted(head, (sent,))).connect).pieces())
+    assert b"".join(piece for piece in out if isinstance(piece, bytes)) == sent
+
+
+@pytest.mark.behaviour("C29")
+def test_a_further_attempt_offers_no_piece_to_the_driver_so_that_its_time_is_looked_at() -> None:
+    event = b'data: {"choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}\n\n'
+    json_head = Head(200, ((b"content-type", b"application/json"),))
+    stream_head = Head(200, ((b"content-type", b"text/event-stream"),))
+    empty = b'{"choices":[{"message":{"content":""},"finish_reason":"stop"}]}'
+    run = Engine(tenuto.Policy()).begin(Request("POST", "https://h/v1/chat/completions", (), ASKED))
+    assert run is not None
+    replies: Iterator[Any] = iter([json_head, empty, b"", stream_head, event, event, b""])
+    offers: list[object] = []
+    command = next(run)
+    while not isinstance(command, Open):
+        if isinstance(command, Read):
+            offers.append(command.take)
+        answered = isinstance(command, Transmit | Read)
+        command = run.send(next(replies) if answered else None)
+    for _ in range(2):
+        command = run.send(None)
+        while not isinstance(command, Read):
+            command = run.send(None)
+        offers.append(command.take)
+        run.send(next(replies))  # an event
+    assert offers == [None] * len(offers)
+    run.close()
 
 
 def _first_stop(choices: list[Any]) -> int:

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from fuzz.drawing import fixtures
+from fuzz.drawing import FIXTURES, fixtures
 from fuzz.targets import target
+from fuzz.turns import BETWEEN
 from tenuto.wire.registry import wires
 
 DEEP: Any = "deepest"
@@ -30,9 +31,9 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(inner)
 
 
-def mutations(data: bytes) -> Iterator[bytes]:
-    """The same with one member of one object replaced by a value of another type; over all members
-    every odd value comes many times."""
+def mutations(data: bytes, *, without: bool = False) -> Iterator[bytes]:
+    """The same with one member of one object replaced by a value of another type, or `without` it;
+    over all members every odd value comes many times."""
     number = len(data)
     for part in data.split(b"\n"):
         found = _JSON.search(part if b"data:" in data else data)
@@ -45,8 +46,14 @@ def mutations(data: bytes) -> Iterator[bytes]:
         for container, key in places(value):
             kept, number = container[key], number + 1
             container[key] = ODD[number % len(ODD)]
+            whole = dict(container) if isinstance(container, dict) else None
+            if without and whole is not None:
+                del container[key]
             assert found is not None
             yield data.replace(found[0], json.dumps(value).encode(), 1)
+            if whole is not None:
+                container.clear()
+                container.update(whole)
             container[key] = kept
         if b"data:" not in data:
             return
@@ -65,4 +72,29 @@ def test_a_wrong_type_at_any_place_is_no_exception_and_no_hang(wire, kind):
         for mutated in mutations(data):
             check(bytes([255, 255, 255, stream, not stream, 0, 0, 0]) + mutated)
             seen += 1
+    assert seen > 500
+
+
+CUT = {
+    "anthropic-messages": "max-tokens-stream",
+    "openai-chat": "length-stream",
+}
+"""A stream that the output limit cut, on each wire: what follows it is written by the wire."""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(180)
+@pytest.mark.behaviour("N6", "P1")
+@pytest.mark.parametrize("wire", wires())
+@pytest.mark.parametrize("without", [False, True])
+def test_nor_in_a_continuation(wire, without):
+    check = target(f"turns-{wire}").check
+    (file,) = (FIXTURES / wire / CUT[wire]).glob("stream*")
+    before = bytes([255, 255, 255, 1, 0, 0, 0, 0]) + file.read_bytes() + BETWEEN
+    seen = 0
+    for data in fixtures(wire):
+        if b"data:" in data:
+            for mutated in mutations(data, without=without):
+                check(before + mutated)
+                seen += 1
     assert seen > 500

@@ -26,7 +26,7 @@ class Grade(IntEnum):
     """
 
     NONE = 0
-    WORD = 1  # one or two words that the plain join would glue to others
+    WORD = 1  # words, or pieces of words, that the plain join would glue or leave torn
     LINE = 2  # the whole unfinished line
     OVERLAP = 3  # long and varied
     STRONG = 4
@@ -47,19 +47,20 @@ _WORD_LETTERS: Final = 3
 _WHOLE_WORD_LETTERS: Final = 4  # a word said again as it is: "can" + "can" may be "cancan"
 _TWO_WORDS_LETTERS: Final = 5
 # A passage that begins and ends in the middle of words, with something else between them.
-_TORN_CHARS: Final = 4
+_TORN_CHARS: Final = 4  # "ed w" of "provided w": no text says "provided wed with"
 _TORN_DIFFERENT: Final = 4
 _BRACKET_CHARS: Final = 3
-_LONG_TORN_CHARS: Final = 7
-_PLAIN_CHARS: Final = 9
-_SEEN_CHARS: Final = 5
-_SEEN_DIFFERENT: Final = 5
+_LONG_TORN_CHARS: Final = 7  # from here on one torn letter is enough, and digits are
+_TORN_KNOWN_CHARS: Final = 9  # and from here on one that stands by itself elsewhere
+# "mail, email", "direct, indirect": a text does say a word again with one of these before it.
+_PREFIXES: Final = (
+    *("a", "ab", "ad", "be", "bi", "co", "de", "e", "en", "em", "ex", "i", "il", "im", "in", "ir"),
+    *("o", "on", "re", "un", "up"),
+)
 _OFTEN_TWICE: Final = ("ing", "plus")  # "singing", "cplusplus"
-_CELL_CHARS: Final = 40
-_SEPARATORS: Final = ",;|"
+_CELL_CHARS: Final = 40  # cells that were seen twice in a row have up to 35
 _PIECE_DIFFERENT: Final = 4
-_CODE_CHARS: Final = 6
-_CODE_DIFFERENT: Final = 5
+_DIGITS_DIFFERENT: Final = 5
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
 # comes again is taken for a repetition, unless the text has doubled lines before.
 _LONG_LINE_CHARS: Final = 20
@@ -244,24 +245,12 @@ class Ending:
         if length >= _TORN_CHARS and len(set(sample)) >= _TORN_DIFFERENT and self._is_torn(length):
             return Grade.WORD
         glues = in_word[0] and in_word[-1] and not self._blank
-        if glues and length >= _CODE_CHARS and not any(map(str.isspace, passage)):
-            # "filter(B" again: no text says "filter(Bfilter(B".
-            return Grade.WORD if len(set(passage)) >= _CODE_DIFFERENT else Grade.NONE
-        # Two letters at the end are a prefix as well: "direct, in" + "direct, incidental".
-        begun = len(_last_word(passage)) >= _WORD_LETTERS or passage.count(" ") > 1
+        # A short piece at the end may be a prefix: "direct, in" + "direct, incidental".
+        last = _last_word(passage)
+        begun = len(last) >= _WORD_LETTERS or passage.count(" ") > 1
+        begun = begun or (last.isalpha() and last.lower() not in _PREFIXES)
         if glues and begun and letters >= _TWO_WORDS_LETTERS and any(map(str.isspace, passage)):
             return Grade.WORD if _ends_word(before) else Grade.NONE
-        glued = len(_last_word(passage)) if glues else _WORD_LETTERS
-        visible = "".join(passage.split())
-        if (
-            len(visible) >= _SEEN_CHARS
-            and len(set(visible)) >= _SEEN_DIFFERENT
-            and visible[0] not in _SEPARATORS
-            and visible[-1] not in _SEPARATORS
-            and "/" not in visible
-            and glued >= _WORD_LETTERS
-        ):
-            return Grade.OVERLAP
         return Grade.NONE
 
     def _doubled(self, passage: str) -> bool:
@@ -294,12 +283,13 @@ class Ending:
         if begins_torn:
             piece = first[0] if first else ""
             long = len(piece) >= _WORD_LETTERS or length >= _LONG_TORN_CHARS
-            known = not piece.isalpha() or self._knows(piece, "")
-            return long and (not known or (length >= _PLAIN_CHARS and self._begins_torn(length)))
+            if length >= _TORN_KNOWN_CHARS and self._begins_torn(length):
+                return True
+            return long and piece.isalpha() and not self._knows(piece, "")
         return (
             first is None
             and not self._blank
-            and len(last) >= _WHOLE_WORD_LETTERS
+            and (len(last) >= _WHOLE_WORD_LETTERS or self._is_begun(passage))
             and last.isalpha()
             and not self._knows(last, before)
         )
@@ -320,8 +310,12 @@ class Ending:
         if before.isalpha() and first.isalpha() and _in_word(first):
             return not (before.islower() and first.isupper())
         # Numbers go on alike more often than words do.
-        varied = length >= _LONG_TORN_CHARS and len(set(self._tail[-length:])) >= _CODE_DIFFERENT
+        varied = length >= _LONG_TORN_CHARS and len(set(self._tail[-length:])) >= _DIGITS_DIFFERENT
         return varied and before.isalnum() and first.isalnum() and _in_word(first)
+
+    def _is_begun(self, passage: str) -> bool:
+        """Whether it is the end of a phrase whose last word has only begun."""
+        return len(passage) >= _LONG_TORN_CHARS and len(passage.split()) > 1
 
     def _knows(self, word: str, text: str) -> bool:
         """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
@@ -392,8 +386,10 @@ class Ending:
         last, first = _word_run(self._tail[::-1]), _word_run(text)
         if not last or not first:
             return False
+        if last[0][0].isdigit() and first[0][0].isdigit():
+            return True  # "10px 10px 2" + "0px": numbers go on in any way
         glued = re.escape(last[0][::-1] + first[0])
-        return re.search(rf"(?<!\w){glued}(?!\w)", self._tail) is not None
+        return re.search(rf"(?<!\w){glued}(?!\w)", self._tail, re.IGNORECASE) is not None
 
     def _may_follow_a_break(self, passage: str, gap: str, next_: str) -> bool:
         """Whether the last line may come again on a new line: not where lines are alike anyhow."""

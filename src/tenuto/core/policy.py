@@ -152,7 +152,9 @@ class Policy:
 
     Attributes:
         on_incomplete: how an unfinished turn shows: "stop" the provider's own truthful stop (or an
-            error where it has none), "notice" a line of text as well, "error" always an error.
+            error where it has none), "notice" a line of text as well, "error" always an error; with
+            "error" the stream of a whole text that ends oddly (no stop, text behind it) has one
+            stop, at its end.
         continuation_max_attempts: continuations of cut text per turn; 0: none.
         continuation_max_output_chars: beyond this many characters no continuation starts; what was
             received is delivered. 0: no limit.

@@ -105,8 +105,10 @@ class Ending:
         if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
             return False
         if finish.status is Status.COMPLETE:
-            lenient = self._turn.policy.on_incomplete != "error"
-            return lenient or not _MISREAD.intersection(response.stop.anomalies)
+            if self._turn.policy.on_incomplete != "error" or not self._turn.open:
+                return True
+            outlet = self._turn.outlet
+            return not outlet.only_text or not _MISREAD.intersection(response.stop.anomalies)
         if self._turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
             return False
         if finish.as_received:

@@ -27,6 +27,7 @@ from tenuto.core.seam import trailing_space
 from tenuto.core.signals import (
     Began,
     Closed,
+    Ended,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
@@ -42,6 +43,8 @@ from tenuto.wire.sse import BOM, SseEvent
 from tenuto.wire.stream import EventReader
 
 _FLOWING = (Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
+
+_WRITTEN = (TextDelta, StopSeen, UsageSeen, Ended)
 
 _HeldEvent = tuple[bytes, JsonObject | None]
 
@@ -68,6 +71,7 @@ class Outlet:
         self._held: list[_HeldEvent] = []
         self._held_bytes = 0
         self._closing = False
+        self._more_held = False
         self._pending = ""
         self._writing = False
         self._seam: Joint | None = None
@@ -87,6 +91,12 @@ class Outlet:
     def text(self) -> str:
         """All text of the message: what was given, and what is held but will be."""
         return self.delivered_text + self._pending
+
+    @property
+    def only_text(self) -> bool:
+        """Whether nothing is held but what the wire would write alike: a stop, usage, and text in
+        events that hold nothing more than those before them."""
+        return not self._more_held and not self._wire.wants_content
 
     def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
         """Start an attempt. Once the caller has been given anything, the wire writes.
@@ -203,6 +213,9 @@ class Outlet:
             raw = raw.rstrip() + b"\n\n"
         text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         if self._closing or not _flows(signals):
+            alike = not text or self._reader.alike.text(event.raw) is not None
+            written = alike and all(isinstance(signal, _WRITTEN) for signal in signals)
+            self._more_held = self._more_held or not written
             self._pending += text
             self._closing = self._closing or any(not isinstance(s, Closed) for s in signals)
             return self._hold(raw, value)

@@ -356,7 +356,8 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         texts = [block.text for block in _read_whole(body).content]
-        shown = any(map(shows_text, texts)) and is_utf8(body)
+        # The first one alone: what stands behind it may be a part of its thinking.
+        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
         return shown or is_visible("".join(map(_read_text, texts)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False

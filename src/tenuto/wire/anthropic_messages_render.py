@@ -131,10 +131,13 @@ class MessageWriter:
 
     def _pass_delta(self, value: JsonObject) -> bytes:
         number, kind = self._numbers.get(_index(value)), _delta_kind(value)
+        delta = value.get("delta")
         if number is None or number != self._open or kind == "text_delta":
             return b""
+        if not isinstance(delta, dict):  # half an event of a broken provider says nothing
+            return b""
         self._cited = self._cited or kind == "citations_delta"
-        return self._delta(value["delta"])
+        return self._delta(delta)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """The block that is open, calls, the stop with the usage, and `message_stop`."""
