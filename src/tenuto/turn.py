@@ -58,7 +58,8 @@ class Turn:
 
     - `Transmit(headers, body, edited, timeout_s)`: send this request to the turn's URL, closing the
       response before it; reply with its `Head(status, headers)`, or `Lost(kind, error)`.
-    - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`.
+    - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`. Its `take`
+      may be left aside: it saves a driver of many streams a step for each event.
     - `Open(head)`, then `Write(data)`: what the caller is to see; no reply.
     - `Wait(seconds)`: wait; no reply.
     - `Reraise(error)`: the connection failed before anything came; raise the error, or try again.

@@ -149,7 +149,7 @@ class Outlet:
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
-            if text is None or self._closing or self._writing or 0 < most_bytes < len(raw):
+            if text is None or self._closing or 0 < most_bytes < len(raw):
                 return None
             waits = self._held or text.isspace() or text[-1] == "\ufffd"
             if waits and 0 < self._hold_max_bytes < self._held_bytes + len(raw):

@@ -35,6 +35,10 @@ class Alike:
     Args:
         read: the wire's own reading of the data of an event that carries one text and no more.
 
+    Attributes:
+        kind: what the texts are, those of the answer or reasoning.
+        data_at: where an event's data begins (bytes); it ends with the blank line.
+
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
     >>> alike = Alike(read)
