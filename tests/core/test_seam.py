@@ -659,3 +659,12 @@ def test_a_replacement_character_that_white_space_follows_was_not_cut_there():
     said, space = trailing_space("caf\ufffd\n")
     assert (said, space) == ("caf\ufffd", "\n")
     assert join(said, "and tea", trimmed=space, delivered_trimmed=space) == "caf\ufffd\nand tea"
+
+
+@pytest.mark.behaviour("C15", "S8")
+def test_a_line_too_long_to_be_waited_for_opens_no_fence_in_a_body_either():
+    said, more = "```python\n    return", "```python " + "x" * 61 + "\n    return x\n```"
+    whole, cut = Seam(said), Seam(said)
+    body = whole.feed(more) + whole.finish()
+    assert "".join(map(cut.feed, more)) + cut.finish() == body
+    assert whole.kind == cut.kind == "exact"

@@ -13,7 +13,8 @@ from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
 
 __all__ = ["after_line", "fence_at", "fence_so_far", "open_info", "reopened"]
 
-_fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n`]*\n").match
+# No longer than what is waited for below: a body and a stream must not differ.
+_fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})(?=[^\n`]{0,60}\n)[ \t]*([^\s`]*)[^\n`]*\n").match
 _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
 fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
 
