@@ -55,7 +55,8 @@ class Conversations:
         if isinstance(case, Failure):
             return case
         given = headers.get("x-sim-conversation")
-        key = ("header", given) if given else (asked.model, case.name, first_prompt(asked.rows))
+        prompt = first_prompt(asked.rows)
+        key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
         state = self.known.setdefault(key, Conversation(key))
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:

@@ -16,11 +16,10 @@ from tenuto.sim.cases import described
 from tenuto.sim.conversation import Conversation, Conversations, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
-from tenuto.sim.framing import frame
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings, due, reply, uncut_tokens, wanted
 from tenuto.sim.wire import Wire
-from tenuto.sim.wires import BY_PATH, WIRES
+from tenuto.sim.wires import WIRES, wire_at
 
 _CREATED: Final = 1_790_000_000
 _CHAT: Final = WIRES["openai-chat"]
@@ -97,11 +96,12 @@ class Exchange:
         except ValueError:
             decoded = None
         path_alone, _, query = path.partition("?")
-        wire = BY_PATH.get(path_alone) if method == "POST" else None
+        wire, said_there = (method == "POST" and wire_at(path_alone, query)) or (None, {})
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
         if wire is not None:
-            made, bill = self._complete(wire, headers, decoded)
+            located = wire.located(decoded, said_there) if isinstance(decoded, dict) else decoded
+            made, bill = self._complete(wire, headers, located)
         else:
             made = _elsewhere(method, path_alone, query)
         speaker = wire or _CHAT
@@ -162,8 +162,8 @@ class Exchange:
             return _document(200, document, ending=step.ending), bill
         answer = Answer(
             200,
-            {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"},
-            events=tuple(frame(wire.render_events(said, step, envelope), step.framing)),
+            wire.stream_headers,
+            events=tuple(wire.frame(wire.render_events(said, step, envelope), step.framing)),
             ending=step.ending,
             writes=step.writes,
             last_event=wire.last_event,

@@ -1,16 +1,16 @@
-"""What a wire is to the simulator: one row of a path and the functions that speak it."""
+"""What a wire is to the simulator: one row of paths and the functions that speak it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tenuto.sim.asked import Asked
-from tenuto.sim.case import Step
+from tenuto.sim.case import Framing, Step
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.errors import Failure
-from tenuto.sim.framing import Event
+from tenuto.sim.framing import Event, frame
 from tenuto.sim.reply import Reply, Settings
 
 Body = Mapping[str, Any]
@@ -29,7 +29,8 @@ class Refuses(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """One wire. `name` is that of the recorded data, `path` that of its one request."""
+    """One wire. `name` is that of the recorded data, `path` a pattern of the paths of its requests,
+    which must match whole."""
 
     name: str
     path: str
@@ -54,3 +55,14 @@ class Wire:
     """An error document with the key of its request in it, where the wire does that."""
     last_event: bytes
     """The event after which clients leave; it may come before the transfer ends."""
+    located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
+    """The body with what the path says in it, from the named groups of `path` and the query: the
+    model of some wires, and whether a stream is wanted. What decides about a request sees this."""
+    frame: Callable[[list[Event], Framing], list[bytes]] = frame
+    """Events as they stand on the wire."""
+    stream_headers: Mapping[str, str] = field(
+        default_factory=lambda: {
+            "content-type": "text/event-stream; charset=utf-8",
+            "cache-control": "no-cache",
+        }
+    )

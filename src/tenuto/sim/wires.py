@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import parse_qsl, unquote
 
 from tenuto.sim import anthropic_messages, openai_chat
 from tenuto.sim.wire import Wire
@@ -11,4 +13,16 @@ from tenuto.sim.wire import Wire
 WIRES: Final[Mapping[str, Wire]] = {
     wire.name: wire for wire in (openai_chat.WIRE, anthropic_messages.WIRE)
 }
-BY_PATH: Final[Mapping[str, Wire]] = {wire.path: wire for wire in WIRES.values()}
+
+
+def wire_at(path: str, query: str = "") -> tuple[Wire, Mapping[str, str]] | None:
+    """Return the wire whose requests go there, with what path and query say, or None.
+
+    >>> wire_at("/v1/messages", "beta=true")[1]
+    {'beta': 'true'}
+    """
+    for wire in WIRES.values():
+        if (match := re.fullmatch(wire.path, path)) is not None:
+            said = {name: unquote(text) for name, text in match.groupdict().items() if text}
+            return wire, dict(parse_qsl(query)) | said
+    return None
