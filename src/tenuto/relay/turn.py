@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tenuto.core.actions import Content
 from tenuto.core.events import OnEvent
@@ -44,6 +44,11 @@ class Surroundings:
     learned: Learned
     now: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody wants to hear of, or to decide about, every answer."""
+        return self.on_event is not None or self.policy.decide is not None
 
 
 @dataclass(slots=True)
@@ -99,6 +104,7 @@ class Turn:
         request: the request as it came.
         provider: who is behind the URL, as far as that tells.
         around: the surroundings.
+        started_s: when the turn began, by the clock of the surroundings.
     """
 
     def __init__(
@@ -108,6 +114,7 @@ class Turn:
         request: Request,
         provider: Provider,
         around: Surroundings,
+        started_s: float,
     ) -> None:
         self.wire = wire
         self.parsed = parsed
@@ -116,11 +123,11 @@ class Turn:
         self.around = around
         self.policy = around.policy
         self.facts = parsed.facts
-        switch = _switch(request.headers)
+        switch = switch_of(request.headers)
         self.headers_for_us = switch is not None
         self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
         self.number = next(_number)
-        self.state = State(started_s=around.now())
+        self.state = State(started_s=started_s)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
@@ -179,12 +186,18 @@ OFF = frozenset({b"off", b"false", b"no", b"0"})
 """Values of the header `x-tenuto` that switch Tenuto off for one request."""
 
 
-def _switch(headers: Headers) -> bytes | None:
+def switch_of(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
-    if b"x-tenuto" not in b" ".join([key for key, _ in headers]).lower():
+    if not _any_for_us(tuple([key for key, _ in headers])):
         return None
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
-    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
+    return ours.get(b"x-tenuto", b"").strip().lower()
+
+
+@lru_cache(maxsize=256)
+def _any_for_us(names: tuple[bytes, ...]) -> bool:
+    """A client sends headers of the same names again and again."""
+    return any(name[:8].lower() == b"x-tenuto" for name in names)
 
 
 def failed(kind: FaultKind, code: str = "") -> Response:
