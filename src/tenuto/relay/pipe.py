@@ -333,7 +333,7 @@ class Pipe:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
             if wants_content:
-                kept += [event.data for event in events if event.data]
+                kept += [event.raw for event in events if event.data]
             if len(events) == 1:
                 out, tail = outlet.event(events[0], builder), b""
             else:

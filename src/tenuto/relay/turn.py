@@ -25,6 +25,7 @@ from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
+from tenuto.wire.sse import data_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        events: the data of a stream's events, kept for wires that want their content back.
+        events: a stream's events as they came, kept for wires that want their content back.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -166,7 +167,7 @@ class Turn:
         ends = [*(kept.begins for kept in self.kept[1:]), len(text)]
         return self.wire.content(
             [
-                Spoken(k.attempt.value, k.attempt.events, text[k.begins : end], k.apart)
+                Spoken(k.attempt.value, data_of(k.attempt.events), text[k.begins : end], k.apart)
                 for k, end in zip(self.kept, ends, strict=True)
             ]
         )
