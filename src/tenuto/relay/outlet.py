@@ -76,6 +76,8 @@ class Outlet:
         self._writing = False
         self._seam: Joint | None = None
         self._spoke = False
+        # Most writers need not know of text that they did not write.
+        self._follows_text: bool = getattr(self.writer, "follows_text", False)
 
     @property
     def writing(self) -> bool:
@@ -145,11 +147,11 @@ class Outlet:
         `kept`: where the events' data is kept, None where it is not; `most_bytes`: the largest
         event, 0: no limit."""
         alike, text_of = self._reader.alike, self._reader.alike.text
-        delivered = self._delivered
+        delivered, follows = self._delivered, self._follows_text
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
-            if text is None or self._closing or 0 < most_bytes < len(raw):
+            if text is None or self._closing or follows or 0 < most_bytes < len(raw):
                 return None
             waits = self._held or text.isspace() or text[-1] == "\ufffd"
             if waits and 0 < self._hold_max_bytes < self._held_bytes + len(raw):
@@ -179,7 +181,9 @@ class Outlet:
             return self._write([signal], event, value if isinstance(value, dict) else None)
         raw = _readable(event.raw)  # fields that nobody reads are not looked at
         raw = raw if event.terminated else raw.rstrip() + b"\n\n"
-        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
+        value = decode_object(event.data or b"") if self._follows_text else None
+        given = value if isinstance(value, dict) else None
+        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, given)
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
