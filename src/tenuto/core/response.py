@@ -180,9 +180,9 @@ class _Calls:
 
     def _find(self, delta: CallDelta) -> _Slot | None:
         if delta.whole and delta.id:
-            named = next((s for s in self.slots if s.id == delta.id), None)
-            if named is not None:
-                return named
+            named = [slot for slot in self.slots if slot.id == delta.id]
+            if named:
+                return next((s for s in named if s.index == delta.index), named[0])
         if delta.index is not None:
             # Backwards: where one index serves several calls, the newest one is meant.
             for slot in reversed(self.slots):
