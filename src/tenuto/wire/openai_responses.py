@@ -132,7 +132,7 @@ def _parse_item(item: object, index: int) -> list[Signal]:
         return [signal for part in parts_of(item) for signal in _parse_part(part)]
     if kind == "reasoning":
         return [ReasoningDelta(thought(item))]
-    return [_call(item, index, whole=True)] if is_client_call(item) else [OtherSeen(index)]
+    return [_call(item, index, whole=False)] if is_client_call(item) else [OtherSeen(index)]
 
 
 def _parse_part(part: JsonObject) -> list[Signal]:
