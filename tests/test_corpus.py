@@ -29,6 +29,12 @@ LABELS = {"context_window": "context_window_exceeded"}
 STOP = {
     "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
     "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
+    # Other events name a status too, those of items and of a response in progress.
+    "openai-responses": re.compile(
+        rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"'
+        rb'|\A\s*\{.*"status"\s*:\s*"completed"',
+        re.DOTALL,
+    ),
 }
 """The native stop, by wire."""
 

@@ -168,7 +168,9 @@ class _Calls:
         else:
             slot.id = slot.id or delta.id or ""
             slot.name = slot.name or delta.name or ""
-        if delta.arguments:
+        if delta.whole and delta.arguments is not None:
+            slot.parts = [delta.arguments]
+        elif delta.arguments:
             slot.parts.append(delta.arguments)
         slot.free = slot.free or delta.free
         slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
@@ -177,6 +179,10 @@ class _Calls:
             slot.extra.update(delta.extra)
 
     def _find(self, delta: CallDelta) -> _Slot | None:
+        if delta.whole and delta.id:
+            named = [slot for slot in self.slots if slot.id == delta.id]
+            if named:
+                return next((s for s in named if s.index == delta.index), named[0])
         if delta.index is not None:
             # Backwards: where one index serves several calls, the newest one is meant.
             for slot in reversed(self.slots):

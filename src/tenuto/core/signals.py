@@ -51,7 +51,8 @@ class CallDelta:
     form, so that it cannot be judged as JSON. `may_be_empty`: this wire writes a call that has no
     arguments without any text, so that nothing is odd about it. `decoded`: the arguments were
     decoded before they came, so that their text cannot show that they were cut. `extra`: further
-    keys of the call, handed on as they came (providers keep signatures there)."""
+    keys of the call, handed on as they came (providers keep signatures there). `whole`: the call is
+    said once more as a whole, and its arguments are all of them, whatever pieces came before."""
 
     index: int | None
     id: str | None
@@ -62,6 +63,7 @@ class CallDelta:
     may_be_empty: bool = False
     decoded: bool = False
     extra: Mapping[str, object] | None = None
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)

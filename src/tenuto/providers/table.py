@@ -65,6 +65,7 @@ UNKNOWN_OF = {
     "anthropic-messages": Provider(
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
+    "openai-responses": Provider(Dialect(), "openai-responses"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -146,6 +147,18 @@ PROVIDERS: tuple[Provider, ...] = (
         "anthropic-messages",
         hosts=(".services.ai.azure.com",),
         source="https://learn.microsoft.com/azure/ai-foundry 2026-11-21",
+    ),
+    Provider(
+        Dialect("openai-responses", output_key="max_output_tokens"),
+        "openai-responses",
+        hosts=("api.openai.com", ".api.openai.com"),
+        source="https://platform.openai.com/docs/api-reference/responses 2026-11-22",
+    ),
+    Provider(
+        Dialect("azure-openai-responses", output_key="max_output_tokens"),
+        "openai-responses",
+        hosts=(".openai.azure.com", ".services.ai.azure.com"),
+        source="https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses 2026-11-22",
     ),
 )
 

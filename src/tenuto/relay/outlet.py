@@ -179,7 +179,9 @@ class Outlet:
             return self._write([signal], event, value if isinstance(value, dict) else None)
         raw = _readable(event.raw)  # fields that nobody reads are not looked at
         raw = raw if event.terminated else raw.rstrip() + b"\n\n"
-        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
+        value = decode_object(event.data or b"") if self.writer.follows_text else None
+        given = value if isinstance(value, dict) else None
+        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, given)
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""

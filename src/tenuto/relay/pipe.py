@@ -312,7 +312,8 @@ class Pipe:
         wants_content = self._turn.wire.wants_content
         read = READ
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
-        if decoder.plain and not outlet.writing and not self._turn.state.attempts:
+        flows = not outlet.writing and not outlet.writer.follows_text
+        if decoder.plain and flows and not self._turn.state.attempts:
             most_bytes = self._turn.policy.event_max_bytes
             read = Read(outlet.taking(builder, kept if wants_content else None, most_bytes))
         tail = b""

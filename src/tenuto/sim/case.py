@@ -141,6 +141,14 @@ class Odd(StrEnum):
     NOT_JSON = "not_json"
     USAGE_MISSING = "usage_missing"
     """The event of the end has no usage."""
+    ITEMS_CALLED_WHOLE = "items_called_whole"
+    """Each item says that it is whole, whatever the response says of itself."""
+    ITEM_CALLED_INCOMPLETE = "item_called_incomplete"
+    """The last item says that it is not, and the response says that it is."""
+    END_CALLED_COMPLETED = "end_called_completed"
+    """The last event has the name of a good end."""
+    CALLS_WITHOUT_PIECES = "calls_without_pieces"
+    """A call comes at the end of its item alone."""
 
 
 class Framing(StrEnum):

@@ -34,6 +34,8 @@ class MessageWriter:
     """One message as events (`wire.base.Writer`): its blocks are numbered in one row, whichever
     attempt they come from, and the block that is open is known."""
 
+    follows_text = False
+
     def __init__(self, model: str) -> None:
         self._message = _bare_message(model)
         self.begun = False

@@ -33,6 +33,8 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
 class ChatWriter:
     """One message as chunks (`wire.base.Writer`)."""
 
+    follows_text = False
+
     def __init__(self, model: str) -> None:
         # The least that the official SDK's chunk type asks for.
         kind = "chat.completion.chunk"

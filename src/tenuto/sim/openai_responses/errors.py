@@ -1,0 +1,156 @@
+"""Every error that the simulator can give on OpenAI Responses, in the provider's words.
+
+The texts are quoted from the provider's documentation and from reports in public trackers; the
+others follow the form that its validation gives to all of its kind. A status of 200 means that the
+error comes inside of a response that began well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+
+INVALID: Final = "invalid_request_error"
+
+
+def failure(
+    message: str,
+    *,
+    status: int = 400,
+    type_: str | None = INVALID,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Failure:
+    """Return an error in the shape of OpenAI.
+
+    >>> sorted(failure("No.").document["error"])
+    ['code', 'message', 'param', 'type']
+    """
+    error: dict[str, Any] = {"message": message, "type": type_, "param": param, "code": code}
+    return Failure(status, {"error": error}, headers or {})
+
+
+_SORRY: Final = (
+    "An error occurred while processing your request. You can retry your request, or contact us "
+    "through our help center at help.openai.com if the error persists. Please include the request "
+    "ID req_sim in your message."
+)
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure(_SORRY, status=500, type_="server_error", code="server_error"),
+    "overloaded": failure(
+        "The engine is currently overloaded, please try again later.",
+        status=503,
+        type_="server_error",
+        code="engine_overloaded",
+    ),
+    "rate_limit": failure(
+        "Rate limit reached for sim on tokens per min (TPM): Limit 30000, Used 29000, "
+        "Requested 2000. Please try again in 1s.",
+        status=429,
+        type_="tokens",
+        code="rate_limit_exceeded",
+        headers={"retry-after": "1"},
+    ),
+    "context_length": failure(
+        "Your input exceeds the context window of this model. Please adjust your input and try "
+        "again.",
+        param="input",
+        code="context_length_exceeded",
+    ),
+    "azure_filter": failure(
+        "The response was filtered due to the prompt triggering Azure OpenAI's content management "
+        "policy. Please modify your prompt and retry.",
+        type_=None,
+        param="prompt",
+        code="content_filter",
+    ),
+    # Inside of a response that began with 200: `mid_flat` has the form of the reference, on which
+    # no SDK raises; the other is what the service was seen to send.
+    "mid_stream": failure(_SORRY, status=200, type_="server_error", code="server_error"),
+    "mid_flat": Failure(200, {"code": "server_error", "message": _SORRY, "param": None}),
+}
+
+FAILED: Final[Mapping[str, Mapping[str, str]]] = {
+    "failed": {"code": "server_error", "message": _SORRY},
+    "failed_policy": {
+        "code": "invalid_prompt",
+        "message": "Invalid prompt: your prompt was flagged as potentially violating our usage "
+        "policy. Please try again with a different prompt: "
+        "https://platform.openai.com/docs/guides/reasoning#advice-on-prompting",
+    },
+}
+"""The `error` of responses that failed, by the finish that a step names."""
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
+    """Return the refusal of an output budget that is above the model's ceiling.
+
+    >>> too_many_tokens("", 20480, 16384).document["error"]["code"]
+    'integer_above_max_value'
+    """
+    return failure(
+        "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= "
+        f"{ceiling}, but got {asked} instead.",
+        param="max_output_tokens",
+        code="integer_above_max_value",
+    )
+
+
+def unknown_parameter(path: str) -> Failure:
+    """Return the refusal of a key.
+
+    >>> unknown_parameter("seed").document["error"]["message"]
+    "Unknown parameter: 'seed'."
+    """
+    return failure(f"Unknown parameter: '{path}'.", param=path, code="unknown_parameter")
+
+
+def missing(path: str) -> Failure:
+    """Return the refusal of a request that lacks a key.
+
+    >>> missing("input").document["error"]["param"]
+    'input'
+    """
+    return failure(
+        f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter"
+    )
+
+
+_JSON_NAMES: Final[Mapping[type, str]] = {
+    dict: "an object", list: "an array", str: "a string", int: "an integer", float: "a decimal",
+    bool: "a boolean", type(None): "null",
+}  # fmt: skip
+
+
+def mistyped(path: str, expected: str, value: Any) -> Failure:
+    """Return the refusal of a value of another type.
+
+    >>> mistyped("input", "a string", 3).document["error"]["message"]
+    "Invalid type for 'input': expected a string, but got an integer instead."
+    """
+    got = _JSON_NAMES.get(type(value), "a value")
+    return failure(
+        f"Invalid type for '{path}': expected {expected}, but got {got} instead.",
+        param=path,
+        code="invalid_type",
+    )
+
+
+def unsupported(path: str, value: Any, *supported: str) -> Failure:
+    """Return the refusal of a value that is none of those supported.
+
+    >>> unsupported("input[0].role", "x", "user", "system").document["error"]["message"]
+    "Invalid value: 'x'. Supported values are: 'user' and 'system'."
+    """
+    names = [f"'{name}'" for name in supported]
+    last = f", and {names[-1]}" if len(names) > 2 else f" and {names[-1]}"
+    listed = ", ".join(names[:-1]) + last if len(names) > 1 else names[0]
+    return failure(
+        f"Invalid value: '{value}'. Supported values are: {listed}.",
+        param=path,
+        code="invalid_value",
+    )

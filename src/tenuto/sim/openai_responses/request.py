@@ -1,0 +1,93 @@
+"""What a Responses request asks for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.history import text_of
+from tenuto.sim.reply import Settings
+
+
+def items_of(body: Mapping[str, Any]) -> list[Any]:
+    """Return the input of a body as items, also where it is a string.
+
+    >>> items_of({"input": "x"})
+    [{'role': 'user', 'content': 'x'}]
+    """
+    given = body.get("input")
+    if isinstance(given, str):
+        return [{"role": "user", "content": given}]
+    return given if isinstance(given, list) else []
+
+
+def kind_of(item: Any) -> Any:
+    """Return the type of an item; one without is a message.
+
+    >>> kind_of({"role": "user"})
+    'message'
+    """
+    return item.get("type", "message") if isinstance(item, dict) else None
+
+
+def read(body: Mapping[str, Any], settings: Settings) -> Asked:
+    """Return what a body asks for, which `impossible` let pass.
+
+    >>> read({"model": "sim", "input": "u"}, Settings()).rows
+    (Row(role='user', text='u', resumes=False),)
+    """
+    items = items_of(body)
+    choice = body.get("tool_choice")
+    budget = body.get("max_output_tokens")
+    return Asked(
+        model=body["model"],
+        rows=tuple(_joined(row for item in items for row in _rows(item))),
+        counted=text_of(body.get("instructions")) + json.dumps(items, ensure_ascii=False),
+        tools=tuple(_tools(body.get("tools"))),
+        forced=choice == "required" or isinstance(choice, dict),
+        budget_tokens=budget if isinstance(budget, int) and not isinstance(budget, bool) else None,
+        stream=bool(body.get("stream")),
+        include_usage=True,
+        response_format=_format(body.get("text")),
+        prefill="restart",
+    )
+
+
+def _joined(rows: Iterator[Row]) -> list[Row]:
+    """Join what the model said in several messages."""
+    out: list[Row] = []
+    for row in rows:
+        if out and out[-1].role == row.role == "assistant":
+            out[-1] = Row(row.role, out[-1].text + row.text)
+        else:
+            out.append(row)
+    return out
+
+
+def _rows(item: Mapping[str, Any]) -> Iterator[Row]:
+    kind = kind_of(item)
+    if kind == "message":
+        yield Row(item.get("role"), text_of(item.get("content")))
+    elif isinstance(kind, str) and kind.endswith("_call_output"):
+        yield Row("tool", text_of(item.get("output")))
+
+
+def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for tool in tools if isinstance(tools, list) else ():
+        if not isinstance(tool, dict) or tool.get("type") != "function":
+            continue
+        if isinstance(tool.get("name"), str):
+            schema = tool.get("parameters")
+            yield tool["name"], schema if isinstance(schema, dict) else {}
+
+
+def _format(text: Any) -> Mapping[str, Any] | None:
+    """Return the form of the answer as Chat Completions spells it."""
+    given = text.get("format") if isinstance(text, dict) else None
+    if not isinstance(given, dict):
+        return None
+    if given.get("type") == "json_schema":
+        return {"type": "json_schema", "json_schema": {"schema": given.get("schema")}}
+    return {"type": "json_object"} if given.get("type") == "json_object" else None

@@ -1,0 +1,173 @@
+"""Whole responses of OpenAI Responses, as far as Tenuto writes them: bodies, the response in a
+stream's last event, calls, usage, errors.
+
+Shapes follow `openai/types/responses` of openai-python 3.54 and are checked against its types in
+the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.json import encode
+from tenuto.wire.openai_responses_content import message
+from tenuto.wire.openai_responses_items import FOREIGN_CALL, kind_of
+
+_STATUSES = ("completed", "failed", "in_progress", "cancelled", "queued")
+"""Native stops that are a `status`; all others are reasons of one that is `incomplete`."""
+
+_NOT_SHARED = frozenset({"output", "status", "incomplete_details", "error", "usage"})
+
+
+def bare_response(model: str) -> JsonObject:
+    """The least that the official SDK's type asks for.
+
+    >>> bare_response("m")["status"]
+    'in_progress'
+    """
+    return {
+        "id": "resp_tenuto",
+        "object": "response",
+        "created_at": 0,
+        "status": "in_progress",
+        "error": None,
+        "incomplete_details": None,
+        "instructions": None,
+        "metadata": {},
+        "model": model,
+        "output": [],
+        "parallel_tool_calls": True,
+        "temperature": 1.0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1.0,
+        "usage": None,
+    }
+
+
+def identity_of(response: Mapping[str, Any]) -> JsonObject:
+    """What all of a turn's responses share with its first one.
+
+    >>> identity_of({"id": "resp_1", "status": "completed"})
+    {'id': 'resp_1'}
+    """
+    return {key: item for key, item in response.items() if key not in _NOT_SHARED}
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none: the same either way."""
+    return "completed"
+
+
+def ending_of(answer: Answer) -> JsonObject:
+    """Status, reason and error that an answer shows: as they came beside its stop, where it came.
+
+    >>> ending_of(Answer("Hi", native_stop="max_output_tokens"))["status"]
+    'incomplete'
+    """
+    came = answer.ending.get("response", answer.ending)
+    came = came if isinstance(came, dict) else {}
+    if came.get("status") == "failed" and answer.native_stop not in ("completed", None):
+        return {"status": "failed", "incomplete_details": None, "error": came.get("error")}
+    stop = answer.native_stop or "completed"
+    if stop == came.get("status") or stop in _STATUSES:
+        return {"status": stop, "incomplete_details": None, "error": None}
+    reason = None if stop == "incomplete" else {"reason": stop}
+    return {"status": "incomplete", "incomplete_details": reason, "error": None}
+
+
+def whole_response(identity: Mapping[str, Any], output: list[JsonObject], answer: Answer) -> Any:
+    """The response of a whole turn."""
+    usage = merged_usage(answer.raw_usage or {}, answer.usage) if answer.usage else None
+    ending = ending_of(answer)
+    return {**bare_response(""), **identity, **ending, "output": output, "usage": usage}
+
+
+def paired(items: Iterable[JsonObject]) -> list[JsonObject]:
+    """Items without reasoning that led to none of them, which the provider would not take back;
+    all of it stays where there is nothing else.
+
+    >>> [item["type"] for item in paired([{"type": "message"}, {"type": "reasoning"}])]
+    ['message']
+    """
+    given = list(items)
+    last = max((n for n, item in enumerate(given) if kind_of(item) != "reasoning"), default=-1)
+    return given[: last + 1] or given
+
+
+def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -> JsonObject:
+    """A call as an item. `tied`: it keeps its id, by which the provider asks for the reasoning that
+    led to it."""
+    extra = dict(call.extra or {})
+    if FOREIGN_CALL in extra:
+        whole = extra[FOREIGN_CALL]
+        return dict(whole) if isinstance(whole, dict) else {}
+    if not tied:
+        extra.pop("id", None)
+    kind, member = ("custom_tool_call", "input") if call.free else ("function_call", "arguments")
+    named = {"call_id": call.id, "name": call.name, member: call.arguments}
+    return {**extra, "type": kind, "status": status, **named}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole response: the first attempt's identity, the merged output."""
+    content = [dict(item) for item in answer.content]
+    if not content and answer.text:
+        content = [message(answer.text)]
+    status = "completed" if ending_of(answer)["status"] == "completed" else "incomplete"
+    if content and kind_of(content[-1]) == "message":
+        content[-1] = {**content[-1], "status": status}
+    kept = {item.get("id") for item in content if kind_of(item) == "reasoning"}
+    output = last.get("output")
+    thoughts = [i for i in output if kind_of(i) == "reasoning"] if isinstance(output, list) else []
+    tied = all(item.get("id") in kept for item in thoughts)
+    content += [call_item(call, tied=tied) for call in answer.calls]
+    return encode(whole_response(identity_of(first), paired(content), answer))
+
+
+def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19).
+
+    >>> merged_usage({"input_tokens": 5, "output_tokens": 3}, Usage(5, 9))["total_tokens"]
+    14
+    """
+    merged: JsonObject = {
+        "input_tokens": 0,
+        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+        "output_tokens": 0,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 0,
+        **raw,
+    }
+    if usage.input_tokens is not None:
+        merged["input_tokens"] = usage.input_tokens
+    if usage.output_tokens is not None:
+        merged["output_tokens"] = usage.output_tokens
+        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
+    if usage.reasoning_tokens is not None:
+        details = merged["output_tokens_details"]
+        kept = details if isinstance(details, dict) else {}
+        merged["output_tokens_details"] = {**kept, "reasoning_tokens": usage.reasoning_tokens}
+    return merged
+
+
+def error_object(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own.
+
+    >>> error_object("dropped", "…")["type"]
+    'tenuto_incomplete'
+    """
+    return {"message": message, "type": "tenuto_incomplete", "param": None, "code": code}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error = error_object(code, message)
+    if partial is not None and (partial.text or partial.reasoning):
+        kept = {"text": partial.text, "reasoning": partial.reasoning}
+        error["partial"] = {key: text for key, text in kept.items() if text}
+    return encode({"error": error})

@@ -1,0 +1,76 @@
+"""The items of OpenAI Responses: what the caller runs, what the provider ran, and what was said.
+
+Types follow `openai/types/responses/response_output_item.py` of openai-python 3.54, read
+2026-11-22."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tenuto.wire.base import JsonObject
+
+ARGUMENTS: Mapping[str, str] = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Calls whose arguments the model writes as text: which member holds it."""
+
+CLIENT_CALLS = frozenset(
+    {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
+)
+"""Further calls for the caller; what they ask for was decoded by the provider."""
+
+RESULTS = frozenset(
+    {"function_call_output", "custom_tool_call_output", "computer_call_output"}
+    | {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}
+    | {"mcp_approval_response"}
+)
+"""What answers the calls, in the history."""
+
+FOREIGN_CALL = "item"
+"""Where a call keeps its whole item when it is none of `ARGUMENTS`, among its further keys."""
+
+
+def kind_of(item: object) -> str:
+    """The type of an item; rows without one are messages, as the reference writes them.
+
+    >>> kind_of({"role": "user", "content": "Hi"}), kind_of({"type": "reasoning"}), kind_of(3)
+    ('message', 'reasoning', '')
+    """
+    if not isinstance(item, dict):
+        return ""
+    kind = item.get("type", "message" if "role" in item else "")
+    return kind if isinstance(kind, str) else ""
+
+
+def is_client_call(item: object) -> bool:
+    """Whether the caller has to run it; all other tools the provider ran itself."""
+    kind = kind_of(item)
+    if kind in ("shell_call", "tool_search_call"):  # in a container of the provider's, or not
+        return kind == "shell_call" and not _is_hosted(item)
+    return kind in ARGUMENTS or kind in CLIENT_CALLS
+
+
+def _is_hosted(item: Any) -> bool:
+    environment = item.get("environment")
+    return isinstance(environment, dict) and environment.get("type") == "container_reference"
+
+
+def parts_of(item: JsonObject, key: str = "content") -> list[JsonObject]:
+    """The parts of a message's content, or of another list of parts.
+
+    >>> parts_of({"content": "Hi"}), parts_of({"content": None})
+    ([{'type': 'output_text', 'text': 'Hi'}], [])
+    """
+    content = item.get(key)
+    if isinstance(content, str) and content:
+        return [{"type": "output_text", "text": content}]
+    return [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []
+
+
+def thought(item: JsonObject) -> str:
+    """What can be read of a reasoning item; most of it is encrypted.
+
+    >>> thought({"summary": [{"type": "summary_text", "text": "Add."}], "encrypted_content": "gA="})
+    'Add.'
+    """
+    parts = [*parts_of(item, "summary"), *parts_of(item)]
+    return "".join(text for part in parts if isinstance(text := part.get("text"), str))

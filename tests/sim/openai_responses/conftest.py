@@ -1,0 +1,17 @@
+"""The official SDK, on OpenAI Responses, with nothing around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asking_responses import ResponsesAsker
+
+from tenuto.sim import Simulator
+
+
+@pytest.fixture(scope="session")
+def bare(sim: Simulator) -> Iterator[ResponsesAsker]:
+    made = ResponsesAsker(sim)
+    yield made
+    made.close()
