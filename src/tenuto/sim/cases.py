@@ -9,9 +9,11 @@ from typing import Any, Final
 from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
+from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 
 CHAT: Final = "openai-chat"
 MESSAGES: Final = "anthropic-messages"
+GEMINI: Final = "gemini-generate"
 
 
 def _by_name(*groups: Iterable[Case]) -> dict[str, Case]:
@@ -67,7 +69,9 @@ def _with_wires(
     }
 
 
-TABLES_ON: Final = _with_wires({CHAT: _COMMON, MESSAGES: anthropic_tables(_COMMON)})
+TABLES_ON: Final = _with_wires(
+    {CHAT: _COMMON, MESSAGES: anthropic_tables(_COMMON), GEMINI: gemini_tables(_COMMON)}
+)
 """Tables of cases by wire and title, each case as that wire shows it."""
 
 CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {

@@ -132,7 +132,10 @@ def _call_part(call: ToolCall) -> JsonObject:
     """A call in its part: with the id that the provider gave, if it gave any, and the signature."""
     extra: Mapping[str, Any] = call.extra or {}
     arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
-    made = {**extra.get("call", {}), "name": call.name, "args": arguments}
+    given = extra.get("call", {})
+    # Where none was given, ours tells calls apart for us alone.
+    named = {"id": call.id} if "id" in given else {}
+    made = {**given, **named, "name": call.name, "args": arguments}
     return {"functionCall": made, **extra.get("part", {})}
 
 

@@ -341,7 +341,7 @@ def _valid_call(call: ToolCall) -> Part:
 def _named(call: ToolCall) -> JsonObject:
     """Name and, where the provider gave one, id of a call."""
     given: Mapping[str, Any] = (call.extra or {}).get("call", {})  # type: ignore[assignment]
-    named = {"id": given["id"]} if isinstance(given.get("id"), str) else {}
+    named = {"id": call.id} if "id" in given else {}
     return {**named, "name": call.name or "unknown"}
 
 
