@@ -63,15 +63,17 @@ def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
     >>> next(history_violations(ask, "restart")).document["error"]["message"]
     'Requests ending with a model turn are not supported.'
     """
-    turns = _merged(body["contents"])
+    contents = body["contents"]
+    turns = _merged(contents)
     yield from _calls(turns)
     yield from _results(turns)
     yield from _signatures(turns)
     last = turns[-1]
     if last.role == "model" and not takes_prefill(str(body.get("model")), prefill):
         yield failure(ENDS_IN_MODEL)
-    # Words behind results in one turn are taken for the beginning of an answer.
-    if last.results and member(last.parts[-1], "functionResponse", "function_response") is None:
+    # Words behind results in one content are taken for the beginning of an answer.
+    behind = [member(p, "functionResponse", "function_response") for p in parts_of(contents[-1])]
+    if any(behind) and behind[-1] is None:
         yield failure(ENDS_IN_MODEL)
 
 
