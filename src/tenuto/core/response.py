@@ -142,6 +142,7 @@ class _Slot:
     parts: list[str] = field(default_factory=list)
     free: bool = False
     may_be_empty: bool = False
+    may_lack_id: bool = False
     decoded: bool = False
     extra: dict[str, object] = field(default_factory=dict)
 
@@ -174,6 +175,7 @@ class _Calls:
             slot.parts.append(delta.arguments)
         slot.free = slot.free or delta.free
         slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
+        slot.may_lack_id = slot.may_lack_id or delta.may_lack_id
         slot.decoded = slot.decoded or delta.decoded
         if delta.extra:
             slot.extra.update(delta.extra)
@@ -223,7 +225,8 @@ class _Calls:
                 finding, detail = Finding.MALFORMED, "no_name"
             call_id = slot.id
             if not call_id or call_id in taken:
-                odd.append("call_id_duplicate" if call_id else "call_id_missing")
+                if call_id or not slot.may_lack_id:
+                    odd.append("call_id_duplicate" if call_id else "call_id_missing")
                 call_id = _fresh_id(self._salt, number, taken)
             taken.add(call_id)
             extra = slot.extra or None
@@ -398,7 +401,8 @@ class Builder:
         if self._fault is not None:
             reason = FAULT_CLASSES[self._fault.kind].reason
             raw, where = (seen.raw, seen.field) if seen else (self._fault.code or None, "error")
-            return Stop(reason, raw, where, self._fault.kind, Confidence.HIGH, anomalies)
+            detail = (seen.detail if seen else None) or self._fault.kind
+            return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies)
         if seen is None:
             return self._absent(text, refusal, calls, over)
         reason = seen.reason

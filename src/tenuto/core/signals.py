@@ -49,7 +49,8 @@ class CallDelta:
 
     `odd` names what the wire had to put right to read it (T13). `free`: the tool takes text of any
     form, so that it cannot be judged as JSON. `may_be_empty`: this wire writes a call that has no
-    arguments without any text, so that nothing is odd about it. `decoded`: the arguments were
+    arguments without any text, so that nothing is odd about it; `may_lack_id` is the same of ids.
+    `decoded`: the arguments were
     decoded before they came, so that their text cannot show that they were cut. `extra`: further
     keys of the call, handed on as they came (providers keep signatures there). `whole`: the call is
     said once more as a whole, and its arguments are all of them, whatever pieces came before."""
@@ -61,6 +62,7 @@ class CallDelta:
     odd: tuple[str, ...] = ()
     free: bool = False
     may_be_empty: bool = False
+    may_lack_id: bool = False
     decoded: bool = False
     extra: Mapping[str, object] | None = None
     whole: bool = False

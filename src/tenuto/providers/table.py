@@ -60,12 +60,17 @@ _CLAUDE_TAKES_PREFILL = re.compile(
 """Claude up to the generation 4.5 goes on with a trailing assistant message; later ones answer 400.
 https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
 
+_GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|pro-latest)")
+"""Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
+later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
+
 UNKNOWN_OF = {
     "openai-chat": Provider(Dialect(), "openai-chat"),
     "anthropic-messages": Provider(
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
     "openai-responses": Provider(Dialect(), "openai-responses"),
+    "gemini-generate": Provider(Dialect(prefill_models=_GEMINI_TAKES_PREFILL), "gemini-generate"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -159,6 +164,19 @@ PROVIDERS: tuple[Provider, ...] = (
         "openai-responses",
         hosts=(".openai.azure.com", ".services.ai.azure.com"),
         source="https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses 2026-11-22",
+    ),
+    Provider(
+        Dialect("gemini", prefill_models=_GEMINI_TAKES_PREFILL),
+        "gemini-generate",
+        hosts=("generativelanguage.googleapis.com",),
+        source="https://ai.google.dev/api/generate-content 2026-11-22",
+    ),
+    Provider(
+        Dialect("gemini-vertex", prefill_models=_GEMINI_TAKES_PREFILL),
+        "gemini-generate",
+        hosts=(".googleapis.com",),
+        source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference "
+        "2026-11-22",
     ),
 )
 

@@ -190,7 +190,8 @@ class Ending:
             yield Write(spoken + usage_comment(line) + event)
             return
         body = self._turn.wire.render_error(code, message, answer)
-        head = Head(502, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
+        status = self._turn.wire.error_status
+        head = Head(status, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
         told = (b"x-tenuto-usage", line.encode())
         yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
         yield Write(body)

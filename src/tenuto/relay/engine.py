@@ -14,6 +14,8 @@ from tenuto.providers.table import Provider
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
+from tenuto.relay.data_lines import PATH as DATA_LINES_PATH
+from tenuto.relay.data_lines import in_data_lines
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
 from tenuto.relay.turn import Surroundings, Turn, switch_of
@@ -92,4 +94,6 @@ class Engine:
         run = Pipe(turn).run()
         if asked.path.endswith(AWS_STREAM_PATH):
             run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
+        if asked.path.endswith(DATA_LINES_PATH) and not turn.left_alone:
+            run = in_data_lines(run)
         return turn, run if record is None else record.watching(run)

@@ -9,11 +9,10 @@ from typing import Any, Final
 from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
+from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
 
 CHAT: Final = "openai-chat"
-MESSAGES: Final = "anthropic-messages"
-RESPONSES: Final = "openai-responses"
 
 
 def _by_name(*groups: Iterable[Case]) -> dict[str, Case]:
@@ -69,8 +68,15 @@ def _with_wires(
     }
 
 
+_OWN: Final = {
+    "anthropic-messages": anthropic_tables,
+    "openai-responses": responses_tables,
+    "gemini-generate": gemini_tables,
+}
+"""What each further wire makes of the common tables."""
+
 TABLES_ON: Final = _with_wires(
-    {CHAT: _COMMON, MESSAGES: anthropic_tables(_COMMON), RESPONSES: responses_tables(_COMMON)}
+    {CHAT: _COMMON} | {wire: tables(_COMMON) for wire, tables in _OWN.items()}
 )
 """Tables of cases by wire and title, each case as that wire shows it."""
 

@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-from tenuto.sim import anthropic_messages, openai_chat, openai_responses
+from tenuto.sim import (
+    anthropic_messages,
+    gemini_generate,
+    openai_chat,
+    openai_responses,
+)
 from tenuto.sim.wire import Wire
 
-WIRES: Final[Mapping[str, Wire]] = {
-    wire.name: wire for wire in (openai_chat.WIRE, anthropic_messages.WIRE, openai_responses.WIRE)
-}
+_SPOKEN: Final = (
+    openai_chat.WIRE,
+    anthropic_messages.WIRE,
+    openai_responses.WIRE,
+    gemini_generate.WIRE,
+)
+
+WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
 
 def wire_at(path: str, query: str = "") -> tuple[Wire, Mapping[str, str]] | None:

@@ -433,6 +433,7 @@ class AnthropicMessages:
 
     name = "anthropic-messages"
     wants_content = True
+    error_status = 502
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN

@@ -184,10 +184,12 @@ class Writer(Protocol):
 class Wire(Protocol):
     """One provider format.
 
-    `wants_content`: whether what a model said must be kept in the wire's own form, part by part."""
+    `wants_content`: whether what a model said must be kept in the wire's own form, part by part.
+    `error_status`: the HTTP status of an error of ours, which the official SDK does not retry."""
 
     name: str
     wants_content: bool
+    error_status: int
     shown: Mapping[Outcome, Shown]
 
     def is_request(self, path: str) -> bool:

@@ -67,10 +67,12 @@ def value_of(raw: bytes | None) -> Any:
     return None if raw is None else decode_object(raw)
 
 
-def read_leniently(body: bytes, keys: Iterable[str], unread: Collection[str]) -> dict[str, Any]:
+def read_leniently(
+    body: bytes, keys: Iterable[str], unread: Collection[str], rows_key: str = "messages"
+) -> dict[str, Any]:
     """The members of a request by these keys, for bodies that strict reading rejects because a
-    number somewhere in a row fits no double. Those of `unread` stay bytes, and `messages` is a list
-    that may hold anything; msgspec.DecodeError where the body is no object.
+    number somewhere in a row fits no double. Those of `unread` stay bytes, and that of `rows_key`
+    is a list that may hold anything; msgspec.DecodeError where the body is no object.
 
     >>> read_leniently(b'{"messages": [{"n": 1e400}], "x": 1}', ("messages", "model"), ())
     {'messages': [{'n': inf}]}
@@ -79,10 +81,10 @@ def read_leniently(body: bytes, keys: Iterable[str], unread: Collection[str]) ->
     values: dict[str, Any] = {
         key: msgspec.Raw(members[key]) if key in unread else decode_object(members[key])
         for key in keys
-        if key in members and key != "messages"
+        if key in members and key != rows_key
     }
-    rows = rows_of(members.get("messages", b"[]"))
-    return {"messages": [decode_object(row) for row in rows], **values}
+    rows = rows_of(members.get(rows_key, b"[]"))
+    return {rows_key: [decode_object(row) for row in rows], **values}
 
 
 _NOTICE = re.compile(

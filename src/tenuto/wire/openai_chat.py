@@ -391,6 +391,7 @@ class OpenAIChat:
 
     name = "openai-chat"
     wants_content = False
+    error_status = 502
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN

@@ -1,0 +1,107 @@
+"""The client of google-genai, which keeps its HTTP clients one level below.
+
+Theory of operation
+-------------------
+A `genai.Client` is a bundle of resources (`models`, `chats`, `aio`, …) that all point at one API
+client, which in turn holds a sync and an async client of httpx2 or httpx and, where aiohttp is
+installed, uses that instead for everything async. The copy that is made here has an API client of
+its own whose two HTTP clients recover, and which leaves aiohttp aside: what was said about async
+connections (arguments, headers, proxies, the environment) is carried over.
+
+The original is kept alive by the copy, as in `httpx_client`: it closes its connections when it is
+collected, and the copy closes them only when it is told to.
+"""
+
+from __future__ import annotations
+
+import copy
+from functools import cache
+from typing import Any
+
+from tenuto.clients.httpx_client import engine_of, library_of, recovering
+from tenuto.relay.engine import Engine
+
+_API = "_api_client"
+_ASYNC = "_async_httpx_client"
+_SYNC = "_httpx_client"
+
+
+def google_engine_of(client: Any) -> Engine | None:
+    """The engine of a wrapped client, or None."""
+    return engine_of(getattr(getattr(client, _API, None), _SYNC, None))
+
+
+def is_supported(client: Any) -> bool:
+    """Whether both HTTP clients are there: with client certificates for Vertex AI the SDK uses
+    other libraries."""
+    api = getattr(client, _API, None)
+    return all(library_of(getattr(api, name, None)) is not None for name in (_SYNC, _ASYNC))
+
+
+def recovering_google(client: Any, engine: Engine) -> Any:
+    """A `genai.Client` like this one, whose turns are finished."""
+    original = getattr(client, "_tenuto_original", client)
+    old = getattr(original, _API)
+    api = copy.copy(old)
+    api.__class__ = _subclass(_class_of(old), "_use_aiohttp")
+    vars(api)[_SYNC] = recovering(getattr(old, _SYNC), engine)
+    vars(api)[_ASYNC] = recovering(_async_client(old), engine)
+    wrapped = _over(original, old, api)
+    wrapped.__class__ = _subclass(_class_of(original))
+    vars(wrapped)["_tenuto_original"] = original
+    return wrapped
+
+
+@cache
+def _subclass(base: Any, *switched_off: str) -> Any:
+    """A subclass that is not closed by being collected; its name stays, for those who print it."""
+    members: dict[str, Any] = {name: lambda self: False for name in switched_off}
+    # The original closes what they share when it is collected itself.
+    members |= {"__del__": _leave, "__module__": base.__module__}
+    return type(base.__name__, (base,), members)
+
+
+def _class_of(value: object) -> Any:
+    return type(value)
+
+
+def _leave(self: object) -> None:
+    """Nothing is closed."""
+
+
+def _over(owner: Any, old: Any, api: Any) -> Any:
+    """A copy of an object that holds resources, all over another API client. What the SDK makes
+    when it is first asked for, it makes anew."""
+    made = copy.copy(owner)
+    vars(made)[_API] = api
+    for name, value in list(vars(made).items()):
+        if name != _API and getattr(value, _API, None) is old:
+            vars(made)[name] = _over(value, old, api)
+        elif type(value).__module__.startswith("google.genai._"):
+            vars(made)[name] = api if value is old or value is api else None
+    if type(made).__name__ == "AsyncClient":
+        made.__class__ = _subclass(_class_of(made))
+    return made
+
+
+def _async_client(api: Any) -> Any:
+    """The async client that takes the place of aiohttp's. aiohttp bounds no number of connections,
+    so this one does not either; of a session that the caller made, headers, cookies and proxy are
+    carried over."""
+    made = getattr(api, _ASYNC)
+    if not api._use_aiohttp() or not hasattr(made, "_client_kwargs"):  # noqa: SLF001
+        return made
+    library = library_of(made)
+    assert library is not None
+    limits = library.Limits(max_connections=None, max_keepalive_connections=None)
+    options: dict[str, Any] = {"limits": limits, **made._client_kwargs}  # noqa: SLF001
+    given = api._http_options.async_client_args or {}  # noqa: SLF001
+    if given.get("ssl"):  # what the arguments call it that are aiohttp's own
+        options["verify"] = given["ssl"]
+    session = api._http_options.aiohttp_client  # noqa: SLF001
+    if session is not None:
+        proxy = getattr(session, "_default_proxy", None)
+        options |= {"headers": dict(session.headers), "trust_env": session.trust_env}
+        options |= {"proxy": str(proxy)} if proxy else {}
+        options["cookies"] = {each.key: each.value for each in session.cookie_jar}
+    return type(made)(**options)

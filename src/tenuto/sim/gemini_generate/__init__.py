@@ -1,0 +1,5 @@
+"""Gemini generateContent."""
+
+from tenuto.sim.gemini_generate.wire import WIRE
+
+__all__ = ["WIRE"]

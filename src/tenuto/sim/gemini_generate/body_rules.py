@@ -1,0 +1,163 @@
+"""Which requests are refused before their turns are read, and in which words.
+
+Texts that are in quotes in public reports are those; the others follow the form that the service
+gives to all of its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_generate.errors import failure, too_many_tokens, unknown_name
+from tenuto.sim.gemini_generate.request import member
+
+KEYS: Final = frozenset(
+    {"contents", "tools", "toolConfig", "safetySettings", "systemInstruction", "generationConfig"}
+    | {"cachedContent", "labels", "continuationToken", "serviceTier", "store"}
+    | {"modelArmorConfig", "outputConfig", "model", "stream"}
+)
+CONFIG_KEYS: Final = frozenset(
+    {"stopSequences", "responseMimeType", "responseSchema", "responseJsonSchema", "topP", "topK"}
+    | {"responseModalities", "candidateCount", "maxOutputTokens", "temperature", "seed"}
+    | {"presencePenalty", "frequencyPenalty", "responseLogprobs", "logprobs", "speechConfig"}
+    | {"thinkingConfig", "mediaResolution", "imageConfig", "responseFormat"}
+)
+PART_KEYS: Final = frozenset(
+    {"text", "inlineData", "fileData", "functionCall", "functionResponse", "executableCode"}
+    | {"codeExecutionResult", "toolCall", "toolResponse"}
+)
+"""Of these a part has exactly one."""
+BESIDE_KEYS: Final = frozenset(
+    {"thought", "thoughtSignature", "videoMetadata", "partMetadata", "mediaResolution"}
+)
+
+Violations = Iterator[Failure]
+Body = Mapping[str, Any]
+
+
+def camel(name: str) -> str:
+    """Return a key in camelCase, whichever way it is written.
+
+    >>> camel("max_output_tokens"), camel("maxOutputTokens")
+    ('maxOutputTokens', 'maxOutputTokens')
+    """
+    return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({}).document["error"]["message"]
+    '* GenerateContentRequest.contents: contents is not specified\\n'
+    """
+    if not isinstance(body, dict):
+        return failure("Invalid JSON payload received. Unexpected end of string.")
+    return next(_shape(body), None)
+
+
+def _shape(body: Body) -> Violations:
+    contents = body.get("contents")
+    if not contents:
+        yield failure("* GenerateContentRequest.contents: contents is not specified\n")
+    elif not isinstance(contents, list):
+        yield failure("Invalid value at 'contents' (type.googleapis.com/google.protobuf.Value)")
+    else:
+        for i, content in enumerate(contents):
+            if not isinstance(content, dict):
+                yield failure(f"Invalid value at 'contents[{i}]' (Content)")
+
+
+def header_violations(headers: Mapping[str, str]) -> Violations:
+    """Yield what is wrong with the headers of a request.
+
+    >>> next(header_violations({})).document["error"]["status"]
+    'PERMISSION_DENIED'
+    """
+    for name in headers:
+        if name.startswith("x-tenuto-"):
+            yield failure(f"{name}: unexpected header")
+    bearer = headers.get("authorization", "").lower().startswith("bearer ")
+    if not headers.get("x-goog-api-key") and not bearer:
+        yield failure(
+            "Method doesn't allow unregistered callers (callers without established identity). "
+            "Please use API Key or other form of API consumer identity to call this API.",
+            status=403,
+        )
+
+
+def body_violations(body: Body, ceiling_tokens: int) -> Violations:
+    """Yield what is wrong with the keys of a request, its turns aside.
+
+    >>> next(body_violations({"contents": [], "x": 1}, 9)).document["error"]["message"]
+    'Invalid JSON payload received. Unknown name "x": Cannot find field.'
+    """
+    for name in body:
+        if camel(name) not in KEYS:
+            yield unknown_name(name)
+    config = member(body, "generationConfig", "generation_config")
+    for name in config if isinstance(config, dict) else ():
+        if camel(name) not in CONFIG_KEYS:
+            yield unknown_name(name, "generation_config")
+    tokens = member(config, "maxOutputTokens", "max_output_tokens")
+    if tokens is not None and type(tokens) is not int:
+        yield failure(
+            f"Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32), \"{tokens}\""
+        )
+    elif tokens is not None and not 1 <= tokens <= ceiling_tokens:
+        yield too_many_tokens("maxOutputTokens", tokens, ceiling_tokens, str(body.get("model")))
+    mode = member(
+        member(body, "toolConfig", "tool_config"),
+        "functionCallingConfig",
+        "function_calling_config",
+    )
+    if member(mode, "allowedFunctionNames", "allowed_function_names") and member(
+        mode, "mode"
+    ) not in ("ANY", "VALIDATED"):
+        yield failure(
+            "Function calling config is set with allowed_function_names but mode is not ANY."
+        )
+    for i, content in enumerate(body["contents"]):
+        yield from _content(f"contents[{i}]", content)
+
+
+def _content(place: str, content: Body) -> Violations:
+    for name in content:
+        if name not in ("role", "parts"):
+            yield unknown_name(name, place)
+    if content.get("role", "user") not in ("user", "model", "function"):
+        yield failure("Please use a valid role: user, model.")
+    parts = content.get("parts")
+    if not isinstance(parts, list) or not parts:
+        yield failure(
+            f"* GenerateContentRequest.{place}.parts: contents.parts must not be empty.\n"
+        )
+        return
+    for j, part in enumerate(parts):
+        yield from _part(f"{place}.parts[{j}]", part)
+
+
+def _part(place: str, part: Any) -> Violations:
+    if not isinstance(part, dict):
+        yield failure(f"Invalid value at '{place}' (Part)")
+        return
+    for name in part:
+        if camel(name) not in PART_KEYS | BESIDE_KEYS:
+            yield unknown_name(name, place)
+    given = [name for name in part if camel(name) in PART_KEYS]
+    if len(given) != 1:
+        yield failure(
+            f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one "
+            "initialized field\n"
+        )
+    call = member(part, "functionCall", "function_call")
+    arguments = member(call, "args")
+    if arguments is not None and not isinstance(arguments, dict):
+        yield failure(f"Invalid value at '{place}.function_call.args' (Struct)")
+    result = member(part, "functionResponse", "function_response")
+    if result is not None and not isinstance(member(result, "response"), dict):
+        yield failure(f"Invalid value at '{place}.function_response.response' (Struct)")
+    if not isinstance(part.get("text", ""), str):
+        yield failure(f"Invalid value at '{place}.text' (TYPE_STRING)")

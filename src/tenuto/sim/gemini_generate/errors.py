@@ -1,0 +1,113 @@
+"""Error documents of Gemini's APIs, in their own words.
+
+https://ai.google.dev/gemini-api/docs/troubleshooting (read 2026-11-22), and public reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+
+STATUSES: Final[Mapping[int, str]] = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    429: "RESOURCE_EXHAUSTED",
+    499: "CANCELLED",
+    500: "INTERNAL",
+    503: "UNAVAILABLE",
+    504: "DEADLINE_EXCEEDED",
+}
+
+
+def failure(
+    message: str,
+    *,
+    status: int = 400,
+    param: str | None = None,
+    code: str | None = None,
+    details: list[dict[str, Any]] | None = None,
+    inside: bool = False,
+) -> Failure:
+    """Return an error in the shape of Google; `inside`: it comes in a response that began well.
+
+    >>> failure("Not found.", status=404).document["error"]["status"]
+    'NOT_FOUND'
+    """
+    error: dict[str, Any] = {"code": status, "message": message, "status": STATUSES[status]}
+    return Failure(
+        200 if inside else status, {"error": error | ({"details": details} if details else {})}
+    )
+
+
+def stamped(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    """Return an error document as it is: this wire names no request.
+
+    >>> stamped({"error": {}}, "1")
+    {'error': {}}
+    """
+    return document
+
+
+_QUOTA: Final = {
+    "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+    "violations": [
+        {
+            "quotaMetric": "generativelanguage.googleapis.com/generate_content_free_tier_requests",
+            "quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier",
+            "quotaValue": "10",
+        }
+    ],
+}
+_RETRY: Final = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "1s"}
+_INTERNAL: Final = (
+    "An internal error has occurred. Please retry or report in "
+    "https://developers.generativeai.google/guide/troubleshooting"
+)
+_OVERLOADED: Final = "The model is overloaded. Please try again later."
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure(_INTERNAL, status=500),
+    "overloaded": failure(_OVERLOADED, status=503),
+    "rate_limit": failure(
+        "You exceeded your current quota, please check your plan and billing details. For more "
+        "information on this error, head to: https://ai.google.dev/gemini-api/docs/rate-limits.",
+        status=429,
+        details=[_QUOTA, _RETRY],
+    ),
+    "deadline": failure("Deadline expired before operation could complete.", status=504),
+    "context_length": failure(
+        "The input token count (1249871) exceeds the maximum number of tokens allowed (1048576)."
+    ),
+    # Inside of a response that began with 200.
+    "mid_stream": failure(_OVERLOADED, status=503, inside=True),
+    "mid_internal": failure(_INTERNAL, status=500, inside=True),
+}
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
+    """Return the refusal of an output budget that is above the model's ceiling.
+
+    >>> too_many_tokens("", 9, 8, "sim").document["error"]["message"][-63:]
+    '1 (inclusive) to 9 (exclusive). Update the value and try again.'
+    """
+    return failure(
+        f"Unable to submit request because it has a maxOutputTokens value of {asked} but the "
+        f"supported range is from 1 (inclusive) to {ceiling + 1} (exclusive). Update the value and "
+        "try again."
+    )
+
+
+def unknown_name(name: str, place: str = "") -> Failure:
+    """Return the refusal of a key.
+
+    >>> unknown_name("seed").document["error"]["message"]
+    'Invalid JSON payload received. Unknown name "seed": Cannot find field.'
+    """
+    where = f" at '{place}'" if place else ""
+    return failure(
+        f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.'
+    )

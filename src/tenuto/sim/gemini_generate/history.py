@@ -1,0 +1,131 @@
+"""Which histories are refused, and in which words.
+
+Theory of operation: contents of one role that follow one another are merged first, as the service
+does; the official SDK keeps a streamed answer as several of them. Then each rule walks over the
+turns, and the first violation is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_generate.errors import failure
+from tenuto.sim.gemini_generate.request import member, parts_of, takes_prefill
+from tenuto.sim.gemini_generate.seals import FOREIGN, signature
+
+ENDS_IN_MODEL: Final = "Requests ending with a model turn are not supported."
+COUNTS: Final = (
+    "Please ensure that the number of function response parts is equal to the number of function "
+    "call parts of the function call turn."
+)
+CALL_PLACE: Final = (
+    "Please ensure that function call turn comes immediately after a user turn or after a function "
+    "response turn."
+)
+RESULT_PLACE: Final = (
+    "Please ensure that function response turn comes immediately after a function call turn."
+)
+CORRUPTED: Final = "Corrupted thought signature."
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Merged contents of one role."""
+
+    role: str
+    parts: tuple[Mapping[str, Any], ...]
+
+    def of(self, *names: str) -> list[Any]:
+        """Return what the parts hold under this name, in whichever spelling."""
+        return [found for part in self.parts if (found := member(part, *names)) is not None]
+
+    @property
+    def calls(self) -> list[Any]:
+        """The calls of the turn."""
+        return self.of("functionCall", "function_call")
+
+    @property
+    def results(self) -> list[Any]:
+        """The results of the turn."""
+        return self.of("functionResponse", "function_response")
+
+
+Violations = Iterator[Failure]
+
+
+def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
+    """Yield what is wrong with the contents of a body; `prefill` is how the server is set up.
+
+    >>> ask = {"model": "sim", "contents": [{"role": "model", "parts": [{"text": "x"}]}]}
+    >>> next(history_violations(ask, "restart")).document["error"]["message"]
+    'Requests ending with a model turn are not supported.'
+    """
+    contents = body["contents"]
+    turns = _merged(contents)
+    yield from _calls(turns)
+    yield from _results(turns)
+    yield from _signatures(turns)
+    last = turns[-1]
+    if last.role == "model" and not takes_prefill(str(body.get("model")), prefill):
+        yield failure(ENDS_IN_MODEL)
+    # Words behind results in one content are taken for the beginning of an answer.
+    behind = [member(p, "functionResponse", "function_response") for p in parts_of(contents[-1])]
+    if any(behind) and behind[-1] is None:
+        yield failure(ENDS_IN_MODEL)
+
+
+def _merged(contents: Sequence[Mapping[str, Any]]) -> list[Turn]:
+    turns: list[Turn] = []
+    for content in contents:
+        role = "model" if content.get("role") == "model" else "user"
+        parts = tuple(parts_of(content))
+        if turns and turns[-1].role == role:
+            turns[-1] = Turn(role, turns[-1].parts + parts)
+        else:
+            turns.append(Turn(role, parts))
+    return turns
+
+
+def _calls(turns: Sequence[Turn]) -> Violations:
+    for at, turn in enumerate(turns):
+        if not turn.calls:
+            continue
+        if at == 0 or turn.role != "model":
+            yield failure(CALL_PLACE)
+        answered = turns[at + 1].results if at + 1 < len(turns) else []
+        if len(answered) != len(turn.calls):
+            yield failure(COUNTS)
+        names = [member(call, "name") for call in turn.calls]
+        for result in answered:
+            if member(result, "name") not in names:
+                yield failure(COUNTS)
+
+
+def _results(turns: Sequence[Turn]) -> Violations:
+    for at, turn in enumerate(turns):
+        if turn.results and (at == 0 or turn.role != "user" or not turns[at - 1].calls):
+            yield failure(RESULT_PLACE)
+
+
+def _signatures(turns: Sequence[Turn]) -> Violations:
+    """The first call of each turn has the signature of the thoughts that led to it."""
+    for at, turn in enumerate(turns):
+        calls = [p for p in turn.parts if member(p, "functionCall", "function_call") is not None]
+        for position, part in enumerate(calls):
+            name = member(member(part, "functionCall", "function_call"), "name")
+            given = member(part, "thoughtSignature", "thought_signature")
+            if given is None and position == 0:
+                yield failure(
+                    "Function call is missing a thought_signature in functionCall parts. This is "
+                    "required for tools to work correctly, and missing thought_signature may lead "
+                    "to degraded model performance. Additional data, function call "
+                    f"`default_api:{name}` , position {at + 1}. Please refer to "
+                    "https://ai.google.dev/gemini-api/docs/thought-signatures for more details."
+                )
+            # The SDK writes bytes in the alphabet for URLs.
+            read = str(given).replace("-", "+").replace("_", "/")
+            if given is not None and read != signature(str(name)) and given != FOREIGN:
+                yield failure(CORRUPTED)

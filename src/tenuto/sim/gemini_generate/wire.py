@@ -1,0 +1,68 @@
+"""The row of Gemini's generateContent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_generate.body import render_body
+from tenuto.sim.gemini_generate.body_rules import (
+    body_violations,
+    header_violations,
+    impossible,
+)
+from tenuto.sim.gemini_generate.errors import (
+    ERRORS,
+    failure,
+    stamped,
+    too_many_tokens,
+    unknown_name,
+)
+from tenuto.sim.gemini_generate.events import render_events
+from tenuto.sim.gemini_generate.history import history_violations
+from tenuto.sim.gemini_generate.request import located, read
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.wire import Wire
+
+
+def _violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    def rules() -> Iterator[Failure]:
+        yield from header_violations(headers)
+        yield from body_violations(body, settings.max_output_tokens)
+        yield from history_violations(body, settings.prefill)
+
+    return next(rules(), None)
+
+
+WIRE: Final = Wire(
+    name="gemini-generate",
+    # The Developer API and Vertex AI, with a project and without.
+    path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?"
+    r"(?:publishers/(?P<publisher>[^/]+)/)?models/(?P<model>[^:]+):"
+    r"(?P<method>generateContent|streamGenerateContent)",
+    read=read,
+    impossible=impossible,
+    violation=_violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=unknown_name,
+    core_keys=frozenset(
+        {"contents", "model", "stream", "tools", "toolConfig", "generationConfig"}
+        | {"systemInstruction", "continuationToken"}
+    ),
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: key_of(key, length=22),
+    headers=lambda key: {
+        "server": "scaffolding on HTTPServer2",
+        "server-timing": f"gfet4t7;key={key}",
+    },
+    stamped=stamped,
+    last_event=b"",
+    located=located,
+)

@@ -1,0 +1,412 @@
+"""Gemini: generateContent and streamGenerateContent, of the Developer API and of Vertex AI.
+
+https://ai.google.dev/api/generate-content (read through google-genai 3.4, 2026-11-22:
+`google/genai/types.py`). From top to bottom: the stop tables, reading, and the faces of an ending.
+The error table stands in `gemini_generate_errors`, the request's side in `gemini_generate_request`
+and `…_history`, the writing side in `gemini_generate_content` and `…_render`.
+
+Bodies and events look alike: each event of a stream is a response of its own that holds what is
+new, and the last one says why the model stopped. There is no end mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.actions import Content
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.outcome import Outcome
+from tenuto.core.response import is_visible
+from tenuto.core.signals import (
+    CallDelta,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wire import gemini_generate_render as render
+from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.gemini_generate_content import candidates_of, member, merged_content, parts_of
+from tenuto.wire.gemini_generate_errors import ERRORS, asked_to_wait_s, error_of, read_fault
+from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
+from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
+from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    "finish_reason_unspecified": (_R.UNKNOWN, None),
+    # A natural stopping point or a configured stop sequence; calls end with it too.
+    "stop": (_R.END_TURN, None),
+    # `maxOutputTokens`, which the thoughts count towards.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # The content may violate safety policies; in streams it is empty then.
+    "safety": (_R.SAFETY_BLOCKED, None),
+    # The content may be a recitation from a source.
+    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    # An unsupported language.
+    "language": (_R.SAFETY_BLOCKED, "language"),
+    "other": (_R.UNKNOWN, "other"),
+    # A term of a configured blocklist.
+    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    # Sensitive personally identifiable information.
+    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
+    # A call that cannot be parsed; `finishMessage` may quote it.
+    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
+    "image_safety": (_R.SAFETY_BLOCKED, "image_safety"),
+    "image_prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    "image_other": (_R.UNKNOWN, "image_other"),
+    "no_image": (_R.ERROR, "no_image"),
+    "image_recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    # A call that makes no sense: of a function that was not declared, say.
+    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
+    # The provider's own loop of tools stopped before the final answer.
+    "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
+    # The request lacks a signature of a thought.
+    "missing_thought_signature": (_R.ERROR, "history"),
+    "malformed_response": (_R.ERROR, "malformed"),
+    "escalation": (_R.SAFETY_BLOCKED, "escalation"),
+    # The account is limited, by violations of the Prohibited Use Policy.
+    "pup_limited_disabled": (_R.SAFETY_BLOCKED, "account_limited"),
+    # The limit of one request: goes on with the `continuationToken` beside it.
+    "continuation": (_R.PAUSED, "resumable"),
+    "model_armor": (_R.SAFETY_BLOCKED, "model_armor"),
+}
+"""`FinishReason`, in the order and spelling (its capitals aside) of the reference."""
+
+BLOCKS: StopTable = {
+    "blocked_reason_unspecified": (_R.SAFETY_BLOCKED, "prompt"),
+    "safety": (_R.SAFETY_BLOCKED, "prompt"),
+    "other": (_R.SAFETY_BLOCKED, "prompt_other"),
+    "blocklist": (_R.SAFETY_BLOCKED, "prompt_blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prompt_prohibited_content"),
+    "image_safety": (_R.SAFETY_BLOCKED, "prompt_image_safety"),
+    "model_armor": (_R.SAFETY_BLOCKED, "prompt_model_armor"),
+    "jailbreak": (_R.SAFETY_BLOCKED, "prompt_jailbreak"),
+}
+"""`BlockedReason`: why the prompt was not answered at all."""
+
+NUMBERS = {
+    0: "FINISH_REASON_UNSPECIFIED",
+    1: "STOP",
+    2: "MAX_TOKENS",
+    3: "SAFETY",
+    4: "RECITATION",
+}
+"""What enumerations are without their names, as far as both APIs number them alike:
+https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
+https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+_REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
+"""Stops by which the same request would only fail again."""
+
+
+def read_stop(raw: object, field: str) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    >>> read_stop("MAX_TOKENS", "finishReason").reason.value
+    'max_tokens'
+    >>> read_stop(2, "finishReason").reason.value
+    'max_tokens'
+    """
+    if type(raw) is int and raw in NUMBERS:
+        seen = look_up(NUMBERS[raw], field, _ALL_STOPS)
+        return None if seen is None else StopSeen(str(raw), field, seen.reason, seen.detail)
+    return look_up(raw, field, _ALL_STOPS)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+_PART_KEYS = frozenset(
+    {"text", "thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata"}
+)
+"""Keys of a part that carry no content beside its text."""
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[Signal] = []
+    candidates = candidates_of(value)
+    for number, candidate in enumerate(candidates):
+        _parse_candidate(candidate, number, signals)
+    signals.extend(_blocked(value, bool(candidates)))
+    error = error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+def _parse_candidate(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
+    # Candidates beyond the first give their stops only: more than one is never recovered (C28).
+    index = count(candidate.get("index"))
+    if not (number if index is None else index):
+        for part in parts_of(candidate):
+            _parse_part(part, signals)
+    field = f"candidates[{number}].finishReason"
+    raw = member(candidate, "finishReason", "finish_reason")
+    stop = None if raw is None else read_stop(raw, field)
+    if stop is None:
+        return
+    if stop.reason is _R.PAUSED and not member(candidate, "continuationToken"):
+        # Nothing to go on with: what there is was cut by a limit.
+        stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
+    signals.append(stop)
+    if stop.raw.strip().lower() in _REPEATING_FAILS:
+        signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
+
+
+def _parse_part(part: JsonObject, signals: list[Signal]) -> None:
+    call = member(part, "functionCall", "function_call")
+    if isinstance(call, dict):
+        signals.append(_call(part, call))
+        return
+    text = part.get("text")
+    if isinstance(text, str):
+        signals.append(ReasoningDelta(text) if part.get("thought") is True else TextDelta(text))
+    elif not any(item is not None for key, item in part.items() if key not in _PART_KEYS):
+        signals.append(TextDelta(""))  # nothing but a signature
+    if any(item is not None for key, item in part.items() if key not in _PART_KEYS):
+        signals.append(OtherSeen())
+
+
+def _call(part: JsonObject, call: JsonObject) -> CallDelta:
+    """A call comes whole: ids are left out by many models, which then tell calls by their order."""
+    call_id, name = call.get("id"), call.get("name")
+    name = name if isinstance(name, str) and name else None
+    arguments, odd, decoded = _arguments(call, name)
+    extra = {
+        "part": {k: v for k, v in part.items() if "unction" not in k and v is not None},
+        "call": {k: v for k, v in call.items() if k not in ("name", "args") and v is not None},
+    }
+    return CallDelta(
+        None,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name,
+        arguments,
+        odd,
+        may_be_empty=True,
+        may_lack_id=True,
+        decoded=decoded,
+        extra=extra if any(extra.values()) else None,
+    )
+
+
+def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[str, ...], bool]:
+    """Argument text, what was odd about it, and whether it was decoded before it came.
+
+    Arguments that are streamed piece by piece (`streamFunctionCallArguments` of Vertex AI) are not
+    put together: of them only their end is known, which is what decides whether they are whole."""
+    more = member(call, "willContinue", "will_continue") is True
+    if more or (name is None and "args" not in call):
+        return ("{" if name is not None else "" if more else "}"), (), False
+    given = call.get("args")
+    if isinstance(given, dict):
+        return as_text(given), (), True
+    if given is None or isinstance(given, str):
+        return given, ("arguments_text",) if given else (), False
+    return as_text(given), ("arguments_no_object",), False
+
+
+def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
+    """A prompt that was blocked has no candidates (Q11)."""
+    feedback = member(value, "promptFeedback", "prompt_feedback")
+    raw = member(feedback, "blockReason", "block_reason") if isinstance(feedback, dict) else None
+    field = "promptFeedback.blockReason"
+    stop = None if raw is None else look_up(raw, field, BLOCKS)
+    if stop is None or (answered and stop.raw.strip().lower() == "blocked_reason_unspecified"):
+        return []
+    if stop.known:
+        return [stop]
+    # Whatever the reason is, the prompt was blocked.
+    return [StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)]
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object, which every event of a stream may hold."""
+    usage = member(value, "usageMetadata", "usage_metadata")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """`candidatesTokenCount` leaves out the thoughts."""
+    said = count(member(usage, "candidatesTokenCount", "candidates_token_count"))
+    thought = count(member(usage, "thoughtsTokenCount", "thoughts_token_count"))
+    made = None if said is None and thought is None else (said or 0) + (thought or 0)
+    return Usage(
+        input_tokens=count(member(usage, "promptTokenCount", "prompt_token_count")),
+        output_tokens=made,
+        reasoning_tokens=thought,
+        cached_tokens=count(member(usage, "cachedContentTokenCount", "cached_content_token_count")),
+    )
+
+
+def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
+    """Never: every event carries the usage so far as well."""
+    return None
+
+
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _TextPart(msgspec.Struct):
+    text: msgspec.Raw  # not decoded: bodies may be large
+    thought: Literal[False] = False
+    function_call: None = msgspec.field(name="functionCall", default=None)
+
+
+class _Content(msgspec.Struct):
+    parts: list[_TextPart]
+
+
+class _Candidate(msgspec.Struct):
+    content: _Content
+    reason: Literal["STOP"] = msgspec.field(name="finishReason")
+    index: Literal[0] = 0
+
+
+class _Whole(msgspec.Struct):
+    candidates: tuple[_Candidate]
+    error: None = None
+    feedback: None = msgspec.field(name="promptFeedback", default=None)
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+_read_text = msgspec.json.Decoder(str).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
+    True
+    """
+    try:
+        texts = [part.text for part in _read_whole(body).candidates[0].content.parts]
+        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
+        return shown or is_visible("".join(map(_read_text, texts)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    Outcome.DONE: Shown(native="STOP", received=True),
+    Outcome.TEXT_CUT: Shown(native="MAX_TOKENS"),
+    Outcome.ARGUMENTS_CUT: Shown(native="MAX_TOKENS"),
+    Outcome.THINKING_CUT: Shown(native="MAX_TOKENS"),
+    Outcome.CALLS_MISSING: Shown(native="STOP"),
+    Outcome.ARGUMENTS_MALFORMED: Shown(native="MALFORMED_FUNCTION_CALL"),
+    # This wire has no stop for these; an SDK would end silently.
+    Outcome.THINKING_ONLY: Shown(error="empty_output"),
+    Outcome.EMPTY: Shown(error="empty_output"),
+    Outcome.DROPPED: Shown(error="dropped"),
+    Outcome.FAULT: Shown(error="provider_error"),
+    # What came is truthful as it stands.
+    Outcome.PAUSED: Shown(native="MAX_TOKENS", received=True),
+    Outcome.OVERFLOW: Shown(native="MAX_TOKENS", received=True),
+    Outcome.BLOCKED: Shown(native="SAFETY", received=True),
+    Outcome.REFUSED: Shown(native="SAFETY", received=True),
+    Outcome.CANCELLED: Shown(native="OTHER", received=True),
+    Outcome.UNKNOWN: Shown(native="OTHER", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
+"notice" and "error", are the policy's and the same on every wire."""
+
+
+class GeminiGenerate:
+    """The wire as the relay uses it (`wire.base.Wire`)."""
+
+    name = "gemini-generate"
+    wants_content = True
+    error_status = render.ERROR_STATUS
+    stops = STOPS
+    errors = ERRORS
+    shown: Mapping[Outcome, Shown] = SHOWN
+    parse_object = staticmethod(parse_object)
+    read_flowing = staticmethod(read_flowing)
+    usage_object = staticmethod(usage_object)
+    is_plain = staticmethod(is_plain)
+    writer = render.ResponseWriter
+    clean_stop = staticmethod(render.clean_stop)
+    render_body = staticmethod(render.render_body)
+    render_error = staticmethod(render.render_error)
+
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+        return parse_request(body, probe_max_tokens, path)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """The parts of all attempts, merged; calls stay out."""
+        return merged_content(spoken)
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """None: no SDK of this wire bounds whole bodies."""
+        return None
+
+    def is_request(self, path: str) -> bool:
+        """Whether the path is that of a generation, of whichever API.
+
+        >>> wire = GeminiGenerate()
+        >>> wire.is_request("/v1beta/models/gemini-2.5-flash:generateContent")
+        True
+        >>> wire.is_request("/v1beta/models/gemini-2.5-flash:countTokens")
+        False
+        """
+        return unquote(path).rstrip("/").endswith((WHOLE, STREAMING))
+
+    def looks_like(self, value: JsonObject) -> bool:
+        """Whether an object is a response of this wire, or one of its events."""
+        if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
+            return True
+        candidates = value.get("candidates")
+        if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
+            keys = ("content", "finishReason", "finish_reason")
+            return any(key in candidates[0] for key in keys)
+        return any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata"))
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object is an event that does not end its stream. What ends one may as well be
+        a whole body, and is read alike."""
+        return not any(
+            isinstance(signal, StopSeen | FaultSeen) for signal in parse_object(value, event=True)
+        )
+
+    def is_terminator(self, data: bytes) -> bool:
+        """`[DONE]` is nothing of Google's, but gateways write it."""
+        return data.strip() == b"[DONE]"
+
+    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        """The fault of an HTTP error response; what it asks to wait is read. A stream that is an
+        array of JSON has its error in a list."""
+        value: Any = decode_object(body)
+        if isinstance(value, list) and value:
+            value = value[0]
+        error = (error_of(value) or value) if isinstance(value, dict) else ""
+        return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+
+
+WIRE = GeminiGenerate()

@@ -1,0 +1,105 @@
+"""How Gemini's APIs say that something failed: the error table.
+
+https://ai.google.dev/gemini-api/docs/troubleshooting and https://cloud.google.com/apis/design/errors
+(read 2026-11-22): `error` holds the HTTP status as `code`, the kind as `status`, and `details`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import cast
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.wire.base import JsonObject
+from tenuto.wire.errors import CONTEXT_WORDS, PREFILL_REJECTED, ErrorRow, read
+from tenuto.wire.errors import row as _row
+
+_K = FaultKind
+
+OURS = "TENUTO_INCOMPLETE"
+"""The `status` of errors that Tenuto wrote: what could be recovered behind it was (E9)."""
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS.lower()),
+    _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"max_?output_?tokens.{0,80}?supported range is from \d+[^\d]*(?P<maximum>\d{1,9})",
+    ),
+    PREFILL_REJECTED,
+    _row(_K.UNKNOWN_KEY, words=r"unknown name \"(?P<name>[^\"]+)\""),
+    _row(
+        _K.CONTEXT_OVERFLOW,
+        words=rf"{CONTEXT_WORDS}|exceeds the maximum number of tokens allowed",
+    ),
+    _row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
+    _row(
+        _K.AUTHENTICATION,
+        "unauthenticated",
+        "permission_denied",
+        words=r"api key not valid|api key expired|api_key_invalid",
+        statuses=range(401, 404),
+    ),
+    _row(_K.RATE_LIMITED, "resource_exhausted", statuses=range(429, 430)),
+    _row(_K.OVERLOADED, "unavailable", statuses=range(503, 504)),
+    _row(_K.TIMEOUT, "deadline_exceeded", statuses=range(504, 505)),
+    _row(_K.TIMEOUT, statuses=range(408, 409)),
+    _row(_K.SERVER, "internal", "unknown", "aborted", "data_loss"),
+    _row(
+        _K.INVALID_REQUEST,
+        "invalid_argument",
+        "failed_precondition",
+        "not_found",
+        "out_of_range",
+        "unimplemented",
+        statuses=range(400, 500),
+    ),
+    _row(_K.SERVER),
+)
+"""First fit decides: by a status, the words, or the HTTP status; the last row fits all."""
+
+
+def error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None."""
+    return cast("object", value["error"]) if value.get("error") else None
+
+
+def read_fault(
+    error: object, status: int | None = None, retry_after_s: float | None = None
+) -> Fault:
+    """The fault that an error object (or a bare text) means.
+
+    >>> read_fault({"code": 503, "message": "Overloaded.", "status": "UNAVAILABLE"}).kind.value
+    'overloaded'
+    >>> read_fault("it has a maxOutputTokens value of 9 but the supported range is from 1 "
+    ...            "(inclusive) to 9 (exclusive).").allowed_tokens
+    8
+    """
+    if isinstance(error, dict):
+        named = error.get("status")
+        code = error.get("code")
+        if isinstance(named, str) and named:  # it says more than the number beside it
+            error = {key: item for key, item in error.items() if key != "code"}
+            if status is None and type(code) is int and 400 <= code < 600:
+                status = code
+    fault = read(error, ERRORS, status, retry_after_s)
+    if fault.allowed_tokens and "(exclusive)" in fault.message:
+        return replace(fault, allowed_tokens=fault.allowed_tokens - 1)
+    return fault
+
+
+_SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")
+
+
+def asked_to_wait_s(error: object) -> float | None:
+    """Seconds that the details of an error ask to wait (`google.rpc.RetryInfo`), or None.
+
+    >>> asked_to_wait_s({"details": [{"@type": "…RetryInfo", "retryDelay": "48s"}]})
+    48.0
+    """
+    details = error.get("details") if isinstance(error, dict) else None
+    for detail in details if isinstance(details, list) else ():
+        delay = detail.get("retryDelay") if isinstance(detail, dict) else None
+        if isinstance(delay, str) and (found := _SECONDS.fullmatch(delay)):
+            return float(found[1])
+    return None

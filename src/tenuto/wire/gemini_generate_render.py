@@ -1,0 +1,183 @@
+"""The writing side of Gemini: what the caller sees where Tenuto had to write something.
+
+Shapes follow `google/genai/types.py` of google-genai 3.4 and are checked against its types in the
+tests. A message keeps the identity of its first attempt: response id, model version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.gemini_generate_content import (
+    TOKEN,
+    candidates_of,
+    is_call,
+    is_signed,
+    is_text,
+    parts_of,
+    without_token,
+)
+from tenuto.wire.gemini_generate_errors import OURS
+from tenuto.wire.json import encode, encode_event
+
+_NOT_SHARED = frozenset({"candidates", "usageMetadata", "promptFeedback", "error"})
+"""Members of an event that are its own; the others are those of the whole message."""
+
+_OF_THE_STOP = ("finishMessage", TOKEN, "safetyRatings")
+"""What belongs to a stop and stands beside it."""
+
+_WRITTEN = frozenset({"content", "finishReason", "index", "tokenCount", *_OF_THE_STOP})
+"""Members of a candidate that the writer says by itself."""
+
+ERROR_STATUS = 520
+"""The `code` of our errors: one that the official SDK raises for and, told to retry, does not."""
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end: the same with calls and without."""
+    return "STOP"
+
+
+class ResponseWriter:
+    """One message as events (`wire.base.Writer`): each stands for itself."""
+
+    def __init__(self, model: str) -> None:
+        self._shared: JsonObject = {"modelVersion": model} if model else {}
+        self.begun = False
+
+    def begin(self, value: JsonObject) -> None:
+        """What all events of one message share, taken from the first of them."""
+        self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
+        self.begun = True
+
+    def given(self, value: JsonObject) -> None:
+        """Nothing follows from the events that were given."""
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Nothing is said between attempts."""
+        return b""
+
+    def text(self, text: str) -> bytes:
+        """An event that carries text."""
+        return self._event({"content": _content([{"text": text}])})
+
+    def reasoning(self, text: str) -> bytes:
+        """An event that carries a thought."""
+        return self._event({"content": _content([{"text": text, "thought": True}])})
+
+    def parts(self, value: JsonObject) -> bool:
+        """Never: events stand for themselves."""
+        return False
+
+    def passed(self, value: JsonObject) -> bytes:
+        """Thoughts, signatures, and parts that are neither text nor calls; what stands beside the
+        content, unless the end of the message says it."""
+        candidate = _first_candidate(value)
+        parts = [_untold(part) for part in parts_of(candidate) if not is_call(part)]
+        kept = [part for part in parts if part is not None]
+        ends = candidate.get("finishReason") is not None
+        beside = {} if ends else {k: v for k, v in candidate.items() if k not in _WRITTEN}
+        if not kept and not beside:
+            return b""
+        return self._event(({"content": _content(kept)} if kept else {}) | beside)
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Calls, the stop, the usage."""
+        parts = [_call_part(call) for call in answer.calls]
+        candidate = {"content": _content(parts)} | _end_of(_first_candidate(answer.ending), answer)
+        usage = merged_usage(answer.raw_usage, answer.usage)
+        return self._event(candidate, {"usageMetadata": usage} if usage else {})
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event on which the official SDK raises `ServerError`."""
+        return encode_event({"error": _error(code, message)})
+
+    def _event(self, candidate: JsonObject, more: Mapping[str, Any] | None = None) -> bytes:
+        return encode_event(
+            {"candidates": [{**candidate, "index": 0}], **(more or {}), **self._shared}
+        )
+
+
+def _untold(part: JsonObject) -> JsonObject | None:
+    """What of a part the writer does not say by itself: of text, its signature."""
+    if not is_text(part):
+        return part
+    return {**part, "text": ""} if is_signed(part) else None
+
+
+def _content(parts: Sequence[Mapping[str, Any]]) -> JsonObject:
+    return {"parts": list(parts), "role": "model"} if parts else {"role": "model"}
+
+
+def _first_candidate(value: JsonObject) -> JsonObject:
+    found = candidates_of(value)
+    return found[0] if found else {}
+
+
+def _end_of(candidate: JsonObject, answer: Answer) -> JsonObject:
+    """The stop, and what came beside it; nothing that belongs to another stop."""
+    kept = {key: item for key, item in candidate.items() if key not in _WRITTEN}
+    if candidate.get("finishReason") == answer.native_stop:
+        kept |= {key: candidate[key] for key in _OF_THE_STOP if key in candidate}
+    return {**kept, "finishReason": answer.native_stop}
+
+
+def _call_part(call: ToolCall) -> JsonObject:
+    """A call in its part: with the id that the provider gave, if it gave any, and the signature."""
+    extra: Mapping[str, Any] = call.extra or {}
+    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
+    given = extra.get("call", {})
+    # Where none was given, ours tells calls apart for us alone.
+    named = {"id": call.id} if "id" in given else {}
+    made = {**given, **named, "name": call.name, "args": arguments}
+    return {"functionCall": made, **extra.get("part", {})}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole response: the first attempt's identity, the last one's stop, the merged content."""
+    candidate = _first_candidate(answer.ending) or _first_candidate(last)
+    parts = [*without_token(answer.content), *map(_call_part, answer.calls)]
+    made = {"content": _content(parts)} | _end_of(candidate, answer) | {"index": 0}
+    kept = {key: item for key, item in first.items() if key not in _NOT_SHARED}
+    usage = merged_usage(answer.raw_usage, answer.usage)
+    counted = {"usageMetadata": usage} if usage else {}
+    return encode({"candidates": [made], **counted, **kept})
+
+
+def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19).
+
+    >>> merged_usage({"promptTokenCount": 5, "totalTokenCount": 8}, Usage(5, 9))
+    {'promptTokenCount': 5, 'totalTokenCount': 14, 'candidatesTokenCount': 9}
+    """
+    merged = dict(raw or {})
+    if usage is None or usage.output_tokens is None:
+        return merged
+    prompt = usage.input_tokens or 0
+    merged["promptTokenCount"] = prompt
+    merged["candidatesTokenCount"] = usage.output_tokens - (usage.reasoning_tokens or 0)
+    merged["totalTokenCount"] = prompt + usage.output_tokens
+    if usage.reasoning_tokens is not None:
+        merged["thoughtsTokenCount"] = usage.reasoning_tokens
+    return merged
+
+
+def _error(code: str, message: str) -> JsonObject:
+    detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code}
+    about = {"code": ERROR_STATUS, "message": message, "status": OURS}
+    return about | {"details": [detail | {"domain": "tenuto"}]}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error = _error(code, message)
+    if partial is not None and (partial.text or partial.reasoning):
+        kept = {"text": partial.text, "reasoning": partial.reasoning}
+        error["partial"] = {key: text for key, text in kept.items() if text}
+    return encode({"error": error})

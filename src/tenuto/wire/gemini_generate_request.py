@@ -1,0 +1,419 @@
+"""The request's side of Gemini: facts, edits; repairs in `gemini_generate_history`.
+
+Theory of operation
+-------------------
+As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
+that the caller sent, and an edit replaces or appends whole ones. The APIs read camelCase and
+snake_case alike, so that a member is looked for in both and changed in the one that is there.
+
+The path names the model, and whether to stream. Shapes follow `google/genai/types.py` of
+google-genai 3.4, read 2026-11-22; https://ai.google.dev/api/generate-content
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core import hints
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendContent,
+    AppendFailedCalls,
+    AppendUser,
+    Content,
+    DropConstraint,
+    DropKeys,
+    Edit,
+    FreeToolChoice,
+    LowerReasoning,
+    SetOutputBudget,
+)
+from tenuto.core.arguments import Finding
+from tenuto.core.response import ToolCall
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.gemini_generate_content import (
+    TOKEN,
+    Part,
+    is_signed,
+    is_text,
+    member,
+    token_in,
+    with_text,
+    without_token,
+)
+from tenuto.wire.gemini_generate_history import failed_result, repair_history, role_of
+from tenuto.wire.json import encode
+from tenuto.wire.members import (
+    joined,
+    listed,
+    members_of,
+    read_leniently,
+    rows_of,
+    value_of,
+    with_members,
+)
+
+WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
+
+_PATH = re.compile(r"/(?:models|endpoints|tunedModels)/(?P<model>[^:]+):\w+/?\Z")
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    """The members that are looked at, in one reading of the body. Where the caller writes
+    snake_case, `_camel` finds them."""
+
+    contents: list[JsonObject]
+    generation_config: Any = None
+    tools: Any = None
+    continuation_token: Any = None
+
+
+_read = msgspec.json.Decoder(_Asked).decode
+
+CONSTRAINTS = (
+    ("responseMimeType", "response_mime_type"),
+    ("responseSchema", "response_schema"),
+    ("responseJsonSchema", "response_json_schema"),
+    ("responseFormat", "response_format"),
+)
+"""Members of the generation config by which the output is constrained."""
+
+CONFIG = ("generationConfig", "generation_config")
+_CHOICE = ("toolConfig", "tool_config")
+_CALLING = ("functionCallingConfig", "function_calling_config")
+_BUDGET = ("maxOutputTokens", "max_output_tokens")
+_THINKING = ("thinkingConfig", "thinking_config")
+_THINKING_TOKENS = ("thinkingBudget", "thinking_budget")
+_THINKING_LEVEL = ("thinkingLevel", "thinking_level")
+
+LEAST_THINKING_TOKENS = 512
+"""What every model that thinks takes as its budget, but for the one that is switched off by 0."""
+
+LESS_THINKING_TOKENS = 1024
+"""Instead of a budget that the model chooses by itself (-1, or none)."""
+
+LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "low"}
+"""`thinkingLevel`: what less means for each value; `low` is the least that all models take."""
+
+_NEEDED = frozenset({"contents", "parts", "role", "text", "functionCall", "functionResponse"})
+"""Keys without which there is no request; an error that names one is about its value."""
+
+
+class GenerateRequest:
+    """A request as bytes, with what was read of it (`wire.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, rows: list[Any], facts: RequestFacts) -> None:
+        self._body = body
+        self._last_role = role_of(rows[-1])
+        self._answers = _holds_result(rows[-1])
+        self.facts = facts
+        self.repairs: tuple[str, ...] = ()
+        self._members: dict[str, bytes] = {}
+        self._rows: list[bytes] = []
+        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
+        # split: then this is no request for us.
+        halves = b"\\ud" in body or b"\\uD" in body
+        if halves or b'"_' in body or not all(map(_only_asks, rows)):
+            self._split()
+
+    def _split(self) -> None:
+        """The members and rows as bytes: a request that passes as it came needs none."""
+        if not self._members:
+            self._members = members_of(self._body)
+            self._rows, self.repairs = repair_history(rows_of(self._members["contents"]))
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The schema of each function's parameters, by name; {} for one that has none."""
+        self._split()
+        return {
+            declared["name"]: _schema_of(declared)
+            for declared in _declarations(value_of(self._members.get("tools")))
+            if isinstance(declared.get("name"), str)
+        }
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits; without any, the caller's own."""
+        if not edits and not self.repairs:
+            return self._body
+        self._split()
+        members = dict(self._members)
+        added = _Rows(self._last_role, self._answers)
+        dropped: tuple[str, ...] = ()
+        for edit in edits:
+            match edit:
+                case AppendAssistant(text):
+                    added.append("model", said_parts(text, edit.content))
+                case AppendUser(text):
+                    added.append("user", [{"text": text}])
+                case AppendContent(content):
+                    # The provider keeps what it said; with the token it goes on.
+                    members[TOKEN] = encode(token_in(content))
+                case AppendFailedCalls():
+                    added.append("model", _failed_calls(edit))
+                    results = zip(edit.calls, edit.results, strict=True)
+                    added.append("user", [failed_result(_named(c), text) for c, text in results])
+                case SetOutputBudget(tokens):
+                    _change(members, CONFIG, lambda config, t=tokens: _put(config, _BUDGET, t))
+                case LowerReasoning():
+                    _change(members, CONFIG, lambda c: _lower_reasoning(c, self.facts.model))
+                case DropConstraint():
+                    _change(members, CONFIG, _unconstrained)
+                case FreeToolChoice():
+                    if any(key in members for key in _CHOICE):
+                        _change(members, _CHOICE, _freed)
+                case DropKeys(keys):
+                    dropped = keys
+        members["contents"] = listed([*self._rows, *added.rows])
+        body = joined(members)
+        for key in dropped:
+            body = _without(body, key)
+        return body
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = "/v1beta/models/m:generateContent"
+) -> GenerateRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        body.decode()  # members that are only carried on are not looked at below
+        asked = _asked(body)
+        if not asked.contents or not all(isinstance(row, dict) for row in asked.contents):
+            return None
+        return GenerateRequest(body, asked.contents, _facts(asked, probe_max_tokens, path))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _asked(body: bytes) -> _Asked:
+    """The members that are looked at, in one reading; a number that no double holds, somewhere in
+    a row, takes a second and more lenient one."""
+    try:
+        asked = _read(body)
+    except msgspec.DecodeError:
+        read = read_leniently(body, ("generationConfig", "tools", TOKEN), (), "contents")
+        asked = _Asked(
+            read["contents"], read.get("generationConfig"), read.get("tools"), read.get(TOKEN)
+        )
+    if b"_config" in body or b"_token" in body:
+        members = members_of(body)
+        asked.generation_config = asked.generation_config or value_of(members.get(CONFIG[1]))
+        asked.continuation_token = asked.continuation_token or members.get("continuation_token")
+    return asked
+
+
+def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
+    config, last = _object(asked.generation_config), asked.contents[-1]
+    tokens = member(config, *_BUDGET)
+    tokens = tokens if type(tokens) is int and tokens > 0 else None
+    structured = _is_constrained(config)
+    path = unquote(path)
+    named = _PATH.search(path)
+    model = named["model"] if named is not None else ""
+    return RequestFacts(
+        model=model,
+        stream=path.rstrip("/").endswith(STREAMING),
+        max_tokens=tokens,
+        tools=bool(_declarations(asked.tools)),
+        after_tool_result=_holds_result(last),
+        structured=structured,
+        lower_reasoning=_less_thinking(config, model) is not None,
+        include_usage=True,
+        left_alone=_left_alone(asked, config, tokens, probe_max_tokens),
+        prefill_barred=role_of(last) == "model" or structured,
+    )
+
+
+def _object(value: Any) -> JsonObject:
+    return value if isinstance(value, dict) else {}
+
+
+def _holds_result(row: Any) -> bool:
+    parts = row.get("parts") if isinstance(row, dict) else None
+    keys = ("functionResponse", "function_response")
+    return isinstance(parts, list) and any(
+        isinstance(part, dict) and any(key in part for key in keys) for part in parts
+    )
+
+
+def _only_asks(row: Any) -> bool:
+    return role_of(row) != "model" and not _holds_result(row)
+
+
+def _is_constrained(config: JsonObject) -> bool:
+    given = [member(config, *names) for names in CONSTRAINTS]
+    return any(item not in (None, "", "text/plain") for item in given)
+
+
+def _left_alone(
+    asked: _Asked, config: JsonObject, max_tokens: int | None, probe_max_tokens: int
+) -> str:
+    """Why a request cannot be continued (C28), "" where it can."""
+    choices = member(config, "candidateCount", "candidate_count")
+    modalities = member(config, "responseModalities", "response_modalities")
+    if asked.continuation_token:
+        return "resumption"  # what the model said before stands with the provider alone
+    if isinstance(choices, int) and choices > 1:
+        return "several_choices"
+    if member(config, "responseLogprobs", "response_logprobs", "logprobs"):
+        return "logprobs"
+    if isinstance(modalities, list) and "AUDIO" in modalities:
+        return "audio"
+    if max_tokens is not None and max_tokens <= probe_max_tokens:
+        return "probe"
+    return ""
+
+
+def _declarations(tools: Any) -> list[JsonObject]:
+    """The functions that are declared; the provider runs all other tools itself."""
+    found: list[JsonObject] = []
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            declared = member(tool, "functionDeclarations", "function_declarations")
+            declared = declared if isinstance(declared, list) else []
+            found += [each for each in declared if isinstance(each, dict)]
+    return found
+
+
+def _schema_of(declared: JsonObject) -> JsonObject:
+    names = ("parameters", "parametersJsonSchema", "parameters_json_schema")
+    return _object(member(declared, *names))
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+class _Rows:
+    """Rows behind the caller's. Models take what follows a result in the same turn for a turn of
+    their own, so that words of the user stand apart from results by a row of the model's."""
+
+    def __init__(self, role: str, answers: bool) -> None:
+        self._role = role
+        self._answers = answers
+        self.rows: list[bytes] = []
+
+    def append(self, role: str, parts: Sequence[Part]) -> None:
+        """One row more."""
+        if role == "user" and self._role == "user" and self._answers:
+            self.append("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}])
+        self._role, self._answers = role, any("functionResponse" in part for part in parts)
+        self.rows.append(encode({"role": role, "parts": [dict(part) for part in parts]}))
+
+
+def said_parts(text: str, content: Content = ()) -> list[Part]:
+    """What the model has said, as parts whose joined text is `text`. Signed parts, and those that
+    are no text, go with it as they came; thoughts without a signature stay out.
+
+    >>> said_parts("Hi", ({"text": "Hi there"},))
+    [{'text': 'Hi'}]
+    """
+    kept = [part for part in without_token(content) if is_signed(part) or "thought" not in part]
+    return with_text(kept, text) if any(is_text(part) for part in kept) else [*kept, {"text": text}]
+
+
+def _failed_calls(edit: AppendFailedCalls) -> list[Part]:
+    """The model's calls in a valid form (T5). Broken arguments are never replayed (H4): they stand
+    as an empty object."""
+    before = said_parts(edit.text, edit.content) if edit.text.strip() else []
+    return [*before, *(_valid_call(call) for call in edit.calls)]
+
+
+def _valid_call(call: ToolCall) -> Part:
+    whole = call.finding is Finding.WHOLE
+    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace") if whole else b"{}")
+    extra: Mapping[str, Any] = call.extra or {}
+    return {"functionCall": {**_named(call), "args": arguments}, **extra.get("part", {})}
+
+
+def _named(call: ToolCall) -> JsonObject:
+    """Name and, where the provider gave one, id of a call."""
+    given: Mapping[str, Any] = (call.extra or {}).get("call", {})  # type: ignore[assignment]
+    named = {"id": call.id} if "id" in given else {}
+    return {**named, "name": call.name or "unknown"}
+
+
+# --- members ----------------------------------------------------------------------------------
+
+
+def _change(members: dict[str, bytes], names: Sequence[str], change: Any) -> None:
+    """Replace an object by what `change` makes of its bytes; {} where there is none."""
+    key = next((name for name in names if name in members), names[0])
+    raw = members.get(key, b"{}")
+    members[key] = change(raw if isinstance(value_of(raw), dict) else b"{}")
+
+
+def _put(raw: bytes, names: Sequence[str], value: object) -> bytes:
+    key = next((name for name in names if name in _object(value_of(raw))), names[0])
+    return with_members(raw, {key: encode(value)})
+
+
+def _unconstrained(raw: bytes) -> bytes:
+    return with_members(raw, {name: None for names in CONSTRAINTS for name in names})
+
+
+def _freed(raw: bytes) -> bytes:
+    calling = next((name for name in _CALLING if name in _object(value_of(raw))), None)
+    if calling is None:
+        return raw
+    inner = members_of(raw)[calling]
+    mode = _object(value_of(inner)).get("mode")
+    if str(mode).upper() not in ("ANY", "VALIDATED"):
+        return raw
+    names = dict.fromkeys(("allowedFunctionNames", "allowed_function_names"))
+    return with_members(raw, {calling: with_members(inner, {"mode": b'"AUTO"', **names})})
+
+
+def _less_thinking(config: JsonObject, model: str) -> tuple[Sequence[str], object] | None:
+    """The knob for less thinking and its new value; None where there is none. Models of the
+    generation 2.5 have a budget, those after it a level, and those before it do not think."""
+    thinking = _object(member(config, *_THINKING))
+    level, budget = member(thinking, *_THINKING_LEVEL), member(thinking, *_THINKING_TOKENS)
+    if isinstance(level, str):
+        if (less := LOWER_LEVELS.get(level.lower())) is None:
+            return None
+        return _THINKING_LEVEL, less if level.islower() else less.upper()
+    if type(budget) is int:
+        if budget > LEAST_THINKING_TOKENS:
+            return _THINKING_TOKENS, max(budget // 2, LEAST_THINKING_TOKENS)
+        return (_THINKING_TOKENS, LESS_THINKING_TOKENS) if budget < 0 else None
+    if "gemini-2.5" in model:
+        return _THINKING_TOKENS, LESS_THINKING_TOKENS
+    return (_THINKING_LEVEL, "low") if re.search(r"gemini-[3-9]", model) else None
+
+
+def _lower_reasoning(raw: bytes, model: str) -> bytes:
+    found = _less_thinking(_object(value_of(raw)), model)
+    if found is None:
+        return raw
+    members = members_of(raw)
+    _change(members, _THINKING, lambda thinking: _put(thinking, *found))
+    return joined(members)
+
+
+def _without(body: bytes, key: str) -> bytes:
+    """The request without a key that an error names, wherever it stands."""
+    if key in _NEEDED or body[:1] not in (b"{", b"["):
+        return body
+    if body.startswith(b"["):
+        return listed(_without(row, key) for row in rows_of(body))
+    members = {name: raw for name, raw in members_of(body).items() if name != key}
+    return joined(
+        {n: _without(raw, key) if n not in _FOREIGN else raw for n, raw in members.items()}
+    )
+
+
+_FOREIGN = frozenset({"args", "response", "parameters", "parametersJsonSchema", "responseSchema"})
+"""Members whose keys are the caller's own words."""
