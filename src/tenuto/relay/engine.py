@@ -12,7 +12,7 @@ from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
+from tenuto.relay.reframing import aws_framed, aws_stream
 from tenuto.relay.turn import Surroundings, Turn
 
 
@@ -60,6 +60,12 @@ class Engine:
             around = replace(around, on_event=record.hear)
         turn = Turn(wire, parsed, request, provider, around)
         run = Pipe(turn).run()
-        if path.endswith(AWS_STREAM_PATH):
-            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
+        if (render := aws_stream(path)) is not None:
+            alone, raises = bool(turn.left_alone), not _is_anthropics(request)
+            run = aws_framed(run, self.policy, left_alone=alone, render=render, exceptions=raises)
         return turn, run if record is None else record.watching(run)
+
+
+def _is_anthropics(request: Request) -> bool:
+    """Whether an SDK of Anthropic asks, as its headers say."""
+    return any(key[:12].lower() == b"x-stainless-" for key, _ in request.headers)
