@@ -18,7 +18,9 @@ import copy
 from functools import cache
 from typing import Any
 
-from tenuto.clients.httpx_client import engine_of, library_of, recovering
+from tenuto.clients import httpx_client
+from tenuto.clients.httpx_client import library_of
+from tenuto.clients.sdk_client import is_named
 from tenuto.relay.engine import Engine
 
 _API = "_api_client"
@@ -26,26 +28,35 @@ _ASYNC = "_async_httpx_client"
 _SYNC = "_httpx_client"
 
 
-def google_engine_of(client: Any) -> Engine | None:
-    """The engine of a wrapped client, or None."""
-    return engine_of(getattr(getattr(client, _API, None), _SYNC, None))
+NAMES: tuple[str, ...] = ("google.genai.Client",)
 
 
-def is_supported(client: Any) -> bool:
-    """Whether both HTTP clients are there: with client certificates for Vertex AI the SDK uses
-    other libraries."""
+def is_client(client: object) -> bool:
+    """Whether this module wraps it. Both HTTP clients must be there: with client certificates for
+    Vertex AI the SDK uses other libraries."""
     api = getattr(client, _API, None)
-    return all(library_of(getattr(api, name, None)) is not None for name in (_SYNC, _ASYNC))
+    both = all(library_of(getattr(api, name, None)) is not None for name in (_SYNC, _ASYNC))
+    return both and is_named(client, {"google.genai": frozenset({"Client"})})
 
 
-def recovering_google(client: Any, engine: Engine) -> Any:
+def engine_of(client: Any) -> Engine | None:
+    """The engine of a client that recovers, or None."""
+    return httpx_client.engine_of(getattr(getattr(client, _API), _SYNC))
+
+
+def is_wrapped(client: Any) -> bool:
+    """Whether nothing is left to do."""
+    return engine_of(client) is not None
+
+
+def recovering(client: Any, engine: Engine) -> Any:
     """A `genai.Client` like this one, whose turns are finished."""
     original = getattr(client, "_tenuto_original", client)
     old = getattr(original, _API)
     api = copy.copy(old)
     api.__class__ = _subclass(_class_of(old), "_use_aiohttp")
-    vars(api)[_SYNC] = recovering(getattr(old, _SYNC), engine)
-    vars(api)[_ASYNC] = recovering(_async_client(old), engine)
+    vars(api)[_SYNC] = httpx_client.recovering(getattr(old, _SYNC), engine)
+    vars(api)[_ASYNC] = httpx_client.recovering(_async_client(old), engine)
     wrapped = _over(original, old, api)
     wrapped.__class__ = _subclass(_class_of(original))
     vars(wrapped)["_tenuto_original"] = original

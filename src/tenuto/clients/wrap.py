@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import copy
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
-from tenuto.clients.google_client import google_engine_of, is_supported, recovering_google
-from tenuto.clients.httpx_client import engine_of, library_of, recovering
-from tenuto.clients.signing import signing
+from tenuto.clients import botocore_client, google_client, sdk_client
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent
@@ -16,19 +13,27 @@ from tenuto.relay.engine import Engine
 
 Client = TypeVar("Client")
 
-SDKS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("openai", frozenset({"OpenAI", "AsyncOpenAI"})),
-    ("anthropic", frozenset({"Anthropic", "AsyncAnthropic"})),
-    ("anthropic", frozenset({"AnthropicBedrock", "AsyncAnthropicBedrock"})),
-    ("anthropic", frozenset({"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"})),
-    ("anthropic", frozenset({"AnthropicVertex", "AsyncAnthropicVertex"})),
-    ("google.genai", frozenset({"Client"})),
-)
-"""Package and class names of what can be wrapped; subclasses count, which in the anthropic SDK are
-`AnthropicAWS`, `AnthropicFoundry` and `AnthropicGoogleCloud`."""
 
-_RESOURCES = frozenset({"openai._resource", "anthropic._resource"})
-"""Where the SDKs say how a resource is made: of a client, and with methods bound to it."""
+class Kind(Protocol):
+    """A kind of client that can be wrapped: a module of this package."""
+
+    NAMES: tuple[str, ...]
+    """What it wraps, for those who give something else."""
+
+    def is_client(self, client: object) -> bool:
+        """Whether it wraps this one."""
+
+    def engine_of(self, client: Any) -> Engine | None:
+        """The engine of one that recovers, or None."""
+
+    def is_wrapped(self, client: Any) -> bool:
+        """Whether nothing is left to do."""
+
+    def recovering(self, client: Any, engine: Engine) -> Any:
+        """A client like this one, whose turns are finished."""
+
+
+KINDS: tuple[Kind, ...] = (sdk_client, google_client, botocore_client)
 
 
 def wrap(
@@ -44,8 +49,9 @@ def wrap(
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
             or another of the anthropic SDK's, their async sisters, a `google.genai.Client` (whose
             `aio` is wrapped with it, over httpx2 or httpx instead of aiohttp), or an instance of a
-            subclass of one of them. Where a client signs its requests, every request that differs
-            from what it signed is signed by it anew.
+            subclass of one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`.
+            Where a client signs its requests, every request that differs from what it signed is
+            signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
@@ -60,35 +66,17 @@ def wrap(
     >>> isinstance(client, openai.OpenAI)
     True
     """
-    http = getattr(client, "_client", None)
-    if _is_known(client) and is_supported(client):
-        return _wrapped_google(client, policy, on_event)
-    if not _is_known(client) or library_of(http) is None:
-        names = ", ".join(f"{package}.{name}" for package, known in SDKS for name in sorted(known))
+    kind = next((kind for kind in KINDS if kind.is_client(client)), None)
+    if kind is None:
         given = f"{type(client).__module__}.{type(client).__qualname__}"
+        names = ", ".join(name for kind in KINDS for name in kind.NAMES)
         raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
-    cls = signing(client)
-    if engine_of(http) and cls is type(client) and policy is None and on_event is None:
-        return client
-    before = engine_of(http)
-    if policy is None and before is not None:
+    before = kind.engine_of(client)
+    if before is not None and policy is None:
+        if on_event is None and kind.is_wrapped(client):
+            return client
         policy = before.policy
-    made_by = engine(policy, on_event)
-    wrapped = copy.copy(client)
-    wrapped.__class__ = cls
-    _forget_resources(wrapped, client)
-    vars(wrapped)["_client"] = recovering(http, made_by)
-    _rebind_middleware(wrapped)
-    return wrapped
-
-
-def _wrapped_google(client: Client, policy: Policy | None, on_event: OnEvent | None) -> Client:
-    before = google_engine_of(client)
-    if before is not None and policy is None and on_event is None:
-        return client
-    if policy is None and before is not None:
-        policy = before.policy
-    return cast("Client", recovering_google(client, engine(policy, on_event)))
+    return cast("Client", kind.recovering(client, engine(policy, on_event)))
 
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
@@ -99,34 +87,3 @@ def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
     if on_event is not None and not callable(on_event):
         raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
     return Engine(load_policy() if policy is None else policy, on_event)
-
-
-def _is_known(client: object) -> bool:
-    return any(
-        f"{cls.__module__}.".startswith(f"{package}.") and cls.__name__ in names
-        for cls in type(client).__mro__
-        for package, names in SDKS
-    )
-
-
-def _rebind_middleware(wrapped: Any) -> None:
-    """Anthropic's SDK makes its chain of middleware once, around the client's own transport."""
-    if vars(wrapped).get("_middleware_chain") is not None:
-        made = wrapped._build_middleware_chain()  # noqa: SLF001 - there is no public way
-        vars(wrapped)["_middleware_chain"] = made
-
-
-def _forget_resources(wrapped: Any, original: Any) -> None:
-    """`client.chat` and its like are made once and point at their client: those of the SDK are
-    made anew, where that is so when they are asked for; those that a subclass made are copied."""
-    for name, value in list(vars(wrapped).items()):
-        if getattr(value, "_client", None) is not original:
-            continue
-        if hasattr(type(wrapped), name):
-            del vars(wrapped)[name]
-        elif type(value).__init__.__module__ in _RESOURCES:
-            setattr(wrapped, name, type(value)(wrapped))
-        else:
-            own = copy.copy(value)
-            vars(own)["_client"] = wrapped
-            setattr(wrapped, name, own)

@@ -14,10 +14,8 @@ from tenuto.providers.table import Provider
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
-from tenuto.relay.data_lines import PATH as DATA_LINES_PATH
-from tenuto.relay.data_lines import in_data_lines
+from tenuto.relay.framings import framed
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
 from tenuto.relay.turn import Surroundings, Turn, switch_of
 from tenuto.wire.base import Wire, WireRequest
 
@@ -92,8 +90,6 @@ class Engine:
             asked.wire, asked.parsed, asked.request, asked.provider, around, asked.started_s
         )
         run = Pipe(turn).run()
-        if asked.path.endswith(AWS_STREAM_PATH):
-            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
-        if asked.path.endswith(DATA_LINES_PATH) and not turn.left_alone:
-            run = in_data_lines(run)
+        alone = bool(turn.left_alone)
+        run = framed(run, asked.path, asked.request, self.policy, left_alone=alone)
         return turn, run if record is None else record.watching(run)

@@ -149,10 +149,12 @@ class Odd(StrEnum):
     """The last event has the name of a good end."""
     CALLS_WITHOUT_PIECES = "calls_without_pieces"
     """A call comes at the end of its item alone."""
+    MANY_BLOCKS = "many_blocks"
+    """Each piece of text is a block of its own."""
 
 
 class Framing(StrEnum):
-    """How events are written as lines."""
+    """How events are written on the wire."""
 
     PLAIN = "plain"
     CRLF = "crlf"
@@ -162,6 +164,8 @@ class Framing(StrEnum):
     EVENT_LINES = "event_lines"
     DATA_LINES = "data_lines"
     """One document over several `data:` lines."""
+    BAD_CHECKSUM = "bad_checksum"
+    """Binary messages, of which one cannot be trusted."""
 
 
 class Writes(StrEnum):

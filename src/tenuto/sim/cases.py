@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
+from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
@@ -72,6 +73,7 @@ _OWN: Final = {
     "anthropic-messages": anthropic_tables,
     "openai-responses": responses_tables,
     "gemini-generate": gemini_tables,
+    "bedrock-converse": converse_tables,
 }
 """What each further wire makes of the common tables."""
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, unquote
 
 from tenuto.sim import (
     anthropic_messages,
+    bedrock_converse,
     gemini_generate,
     openai_chat,
     openai_responses,
@@ -20,6 +21,7 @@ _SPOKEN: Final = (
     anthropic_messages.WIRE,
     openai_responses.WIRE,
     gemini_generate.WIRE,
+    bedrock_converse.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

@@ -47,6 +47,8 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
 class ResponseWriter:
     """One message as events (`wire.base.Writer`): each stands for itself."""
 
+    follows_text = False
+
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"modelVersion": model} if model else {}
         self.begun = False

@@ -1,0 +1,87 @@
+"""The clients of the openai and anthropic SDKs, which hold one HTTP client of httpx2 or httpx."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from tenuto.clients import httpx_client
+from tenuto.clients.signing import signing
+from tenuto.relay.engine import Engine
+
+CLASSES: Mapping[str, frozenset[str]] = {
+    "openai": frozenset({"OpenAI", "AsyncOpenAI"}),
+    "anthropic": frozenset(
+        {"Anthropic", "AsyncAnthropic", "AnthropicBedrock", "AsyncAnthropicBedrock"}
+        | {"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"}
+        | {"AnthropicVertex", "AsyncAnthropicVertex"}
+    ),
+}
+"""Names of classes by package; subclasses count, which in the anthropic SDK are `AnthropicAWS`,
+`AnthropicFoundry` and `AnthropicGoogleCloud`."""
+
+NAMES: tuple[str, ...] = tuple(f"{package}.{name}" for package, names in CLASSES.items() for name in sorted(names))
+
+_RESOURCES = frozenset({"openai._resource", "anthropic._resource"})
+"""Where the SDKs say how a resource is made: of a client, and with methods bound to it."""
+
+
+def is_named(client: object, names: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a client's class, or one that it is derived from, has one of these names in one of
+    these packages."""
+    return any(
+        f"{cls.__module__}.".startswith(f"{package}.") and cls.__name__ in known
+        for cls in type(client).__mro__
+        for package, known in names.items()
+    )
+
+
+def is_client(client: object) -> bool:
+    """Whether this module wraps it."""
+    http = getattr(client, "_client", None)
+    return is_named(client, CLASSES) and httpx_client.library_of(http) is not None
+
+
+def engine_of(client: Any) -> Engine | None:
+    """The engine of a client whose HTTP client recovers, or None."""
+    return httpx_client.engine_of(client._client)  # noqa: SLF001 - there is no public way
+
+
+def is_wrapped(client: Any) -> bool:
+    """Whether nothing is left to do: its HTTP client recovers, and what it signs is noted."""
+    return engine_of(client) is not None and signing(client) is type(client)
+
+
+def recovering(client: Any, engine: Engine) -> Any:
+    """A client like this one, whose turns are finished."""
+    wrapped = copy.copy(client)
+    wrapped.__class__ = signing(client)
+    _forget_resources(wrapped, client)
+    http = client._client  # noqa: SLF001
+    vars(wrapped)["_client"] = httpx_client.recovering(http, engine)
+    _rebind_middleware(wrapped)
+    return wrapped
+
+
+def _rebind_middleware(wrapped: Any) -> None:
+    """Anthropic's SDK makes its chain of middleware once, around the client's own transport."""
+    if vars(wrapped).get("_middleware_chain") is not None:
+        made = wrapped._build_middleware_chain()  # noqa: SLF001 - there is no public way
+        vars(wrapped)["_middleware_chain"] = made
+
+
+def _forget_resources(wrapped: Any, original: Any) -> None:
+    """`client.chat` and its like are made once and point at their client: those of the SDK are
+    made anew, where that is so when they are asked for; those that a subclass made are copied."""
+    for name, value in list(vars(wrapped).items()):
+        if getattr(value, "_client", None) is not original:
+            continue
+        if hasattr(type(wrapped), name):
+            del vars(wrapped)[name]
+        elif type(value).__init__.__module__ in _RESOURCES:
+            setattr(wrapped, name, type(value)(wrapped))
+        else:
+            own = copy.copy(value)
+            vars(own)["_client"] = wrapped
+            setattr(wrapped, name, own)
