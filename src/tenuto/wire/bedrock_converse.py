@@ -164,6 +164,7 @@ class BedrockConverse:
 
     name = "bedrock-converse"
     wants_content = True
+    error_status = 502
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN

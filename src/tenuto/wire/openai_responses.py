@@ -492,6 +492,7 @@ class OpenAIResponses:
 
     name = "openai-responses"
     wants_content = True
+    error_status = 502
     stops = STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
