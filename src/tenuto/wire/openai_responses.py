@@ -115,7 +115,7 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
 
 
 def _parse_body(body: JsonObject) -> list[Signal]:
-    signals: list[Signal] = []
+    signals: list[Signal] = [_began_as(body)]
     output = body.get("output")
     for index, item in enumerate(output if isinstance(output, list) else ()):
         signals.extend(_parse_item(item, index))
@@ -217,7 +217,12 @@ def _index(event: JsonObject) -> int | None:
 
 
 def _began(event: JsonObject) -> list[Signal]:
-    return [Began()]
+    return [_began_as(event.get("response"))]
+
+
+def _began_as(response: object) -> Began:
+    name = response.get("id") if isinstance(response, dict) else None
+    return Began(name if isinstance(name, str) else "")
 
 
 def _closed(event: JsonObject) -> list[Signal]:
