@@ -78,6 +78,7 @@ def test_a_wrong_type_at_any_place_is_no_exception_and_no_hang(wire, kind):
 CUT = {
     "anthropic-messages": "max-tokens-stream",
     "openai-chat": "length-stream",
+    "openai-responses": "max-output-tokens-stream",
 }
 """A stream that the output limit cut, on each wire: what follows it is written by the wire."""
 

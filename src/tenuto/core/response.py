@@ -115,6 +115,7 @@ class Response:
         mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
             that handing on the bytes as they came would hand on the oddity too (T13).
         other: whether there is content that is neither text nor a call, such as an image.
+        id: the provider's id, where a later request can go on from it; "" elsewhere.
     """
 
     text: str
@@ -126,6 +127,7 @@ class Response:
     fault: Fault | None = None
     mended: bool = False
     other: bool = False
+    id: str = ""
 
 
 Parameters = Callable[[], Mapping[str, Mapping[str, Any]]]
@@ -312,6 +314,7 @@ class Builder:
         self._ended = False
         self._late = False
         self._other = False
+        self._id = ""
         self._odd: list[str] = []
 
     @property
@@ -339,7 +342,9 @@ class Builder:
                 self._other = True
             case OddSeen(what):
                 self._odd.append(what)
-            case Began() | Closed():
+            case Began(name):
+                self._id = self._id or name
+            case Closed():
                 pass
             case CallDelta():
                 self._calls.feed(signal)
@@ -394,6 +399,7 @@ class Builder:
             fault=self._fault,
             mended=bool(odd),
             other=self._other,
+            id=self._id,
         )
 
     def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:

@@ -14,7 +14,11 @@ from tenuto.core.stop import StopReason
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The message began: ids and model are known, and nothing of the answer is."""
+    """The message began: ids and model are known, and nothing of the answer is.
+
+    `id`: the provider's id of the message, on wires where a request can go on from it; else ""."""
+
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

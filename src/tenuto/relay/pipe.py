@@ -17,7 +17,7 @@ import logging
 from collections.abc import Generator
 from dataclasses import replace
 
-from tenuto.core.actions import AppendContent, Edit, Finish, Recovery, Send, holds_prefill
+from tenuto.core.actions import AppendContent, Edit, Finish, Recovery, Send, Status, holds_prefill
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.joint import AfterThought, Joint
@@ -89,6 +89,10 @@ class Pipe:
                 return
             action, outcome, facts = self._decide(attempt)
             if isinstance(action, Finish):
+                if action.status is Status.COMPLETE and self._turn.first is not None:
+                    self._turn.around.successors.add(
+                        self._turn.first.response.id, attempt.response.id
+                    )
                 report = self._turn.watch.finished(action, outcome, facts)
                 yield from Ending(self._turn).show(action, attempt, report)
                 return
@@ -140,6 +144,7 @@ class Pipe:
             body = self._turn.request.body
         else:
             body = self._turn.parsed.apply(edits, self._turn.provider.dialect)
+            body = self._turn.around.successors.instead(body, self._turn.facts.follows)
         number = self._turn.state.attempts
         if not number and not self._turn.headers_for_us:
             edited = body is not self._turn.request.body
@@ -409,8 +414,8 @@ class Pipe:
         if isinstance(action, Send):
             left = View(self._turn.state, response, facts, self._turn.policy, now_s).tokens_left
             self._turn.watch.sending(action, outcome, self._turn.state, facts, left)
-        elif self._turn.left_alone and outcome is not Outcome.DONE:
-            self._turn.watch.emit("left_alone", why=self._turn.left_alone, outcome=outcome.value)
+        elif facts.left_alone and outcome is not Outcome.DONE:
+            self._turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
         return action, outcome, facts
 
     def _step(self, response: Response, facts: Facts, now_s: float) -> tuple[State, Send | Finish]:
@@ -441,7 +446,7 @@ class Pipe:
             after_tool_result=request.after_tool_result,
             runnable=self._turn.runnable(response),
             http_error=attempt.http_error,
-            left_alone=self._turn.left_alone,
+            left_alone=self._turn.left_alone or request.sent_once,
             timeout_s=self._turn.timeout_s(),
         )
 

@@ -23,6 +23,7 @@ from tenuto.relay import schema
 from tenuto.relay.commands import Head, Headers, Lost, Request
 from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
+from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.sse import data_of
@@ -38,6 +39,7 @@ class Surroundings:
         learned: what providers taught, shared by all turns of a client.
         now: a steady clock, in seconds.
         jitter: a factor for waits, around 1.
+        successors: responses that others took the place of, shared by all turns of a client.
     """
 
     policy: Policy
@@ -45,6 +47,7 @@ class Surroundings:
     learned: Learned
     now: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
+    successors: Successors = field(default_factory=Successors)
 
     @property
     def watched(self) -> bool:

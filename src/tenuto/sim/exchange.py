@@ -18,7 +18,7 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings, due, reply, uncut_tokens, wanted
-from tenuto.sim.wire import Wire
+from tenuto.sim.wire import Memory, Wire
 from tenuto.sim.wires import WIRES, wire_at
 
 _CREATED: Final = 1_790_000_000
@@ -88,6 +88,7 @@ class Exchange:
     strict: bool = True
     conversations: Conversations = field(default_factory=Conversations)
     requests: list[Recorded] = field(default_factory=list)
+    memory: Memory = field(default_factory=dict)
 
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Return the answer to one request, and record both."""
@@ -116,6 +117,9 @@ class Exchange:
         self, wire: Wire, headers: Mapping[str, str], body: Any
     ) -> tuple[Answer | Failure, Bill]:
         found = wire.impossible(body)
+        if found is None:
+            recalled = wire.recalled(body, self.memory)
+            found, body = (recalled, body) if isinstance(recalled, Failure) else (None, recalled)
         if found is None and self.strict:
             found = wire.violation(headers, body, self.settings)
         if found is not None:
@@ -128,10 +132,10 @@ class Exchange:
         refused = lacks_tools(wire, step, asked) or _refused(wire, step, asked, body)
         if refused is not None:
             return refused, Bill(first_prompt(asked.rows), state.key)
-        return self._say(wire, asked, state, step)
+        return self._say(wire, asked, state, step, body)
 
     def _say(
-        self, wire: Wire, asked: Asked, state: Conversation, step: Step
+        self, wire: Wire, asked: Asked, state: Conversation, step: Step, body: Mapping[str, Any]
     ) -> tuple[Answer, Bill]:
         prompt = first_prompt(asked.rows)
         kind = state.kind or Kind.TEXT
@@ -157,6 +161,8 @@ class Exchange:
             token_chars=token_chars,
         )
         step = _live(step)
+        if not step.error and step.ending is Ending.WHOLE:
+            wire.kept(body, wire.render_body(said, step, envelope), self.memory)
         if not asked.stream:
             document = wire.render_body(said, step, envelope)
             return _document(200, document, ending=step.ending), bill

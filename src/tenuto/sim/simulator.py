@@ -141,6 +141,11 @@ class Simulator:
         return self._exchange.requests
 
     @property
+    def memory(self) -> Mapping[str, Any]:
+        """What is kept for clients, by the ids that they go on from (OpenAI Responses)."""
+        return self._exchange.memory
+
+    @property
     def open_streams(self) -> int:
         """How many responses are being sent right now."""
         return self._service.open_streams

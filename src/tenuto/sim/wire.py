@@ -15,6 +15,8 @@ from tenuto.sim.reply import Reply, Settings
 
 Body = Mapping[str, Any]
 Headers = Mapping[str, str]
+Memory = dict[str, Any]
+"""What a provider keeps for its clients, by its own ids."""
 
 
 class Refuses(Protocol):
@@ -58,6 +60,10 @@ class Wire:
     located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
     """The body with what the path says in it, from the named groups of `path` and the query: the
     model of some wires, and whether a stream is wanted. What decides about a request sees this."""
+    recalled: Callable[[Body, Memory], Body | Failure] = lambda body, _: body
+    """The body with what the provider keeps of the history before it, on wires where it does."""
+    kept: Callable[[Body, Body, Memory], None] = lambda *_: None
+    """Keeps a recalled body and the whole document that answered it, on those wires."""
     frame: Callable[[list[Event], Framing], list[bytes]] = frame
     """Events as they stand on the wire."""
     stream_headers: Mapping[str, str] = field(

@@ -59,7 +59,11 @@ class RequestFacts(msgspec.Struct, frozen=True):
     """What the relay needs to know of a request; None and "" where it does not say.
 
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
-    model takes: the request ends in an assistant row of its own, or uses what excludes it."""
+    model takes: the request ends in an assistant row of its own, or uses what excludes it.
+    `follows`: the id of the response that the request goes on from, whose history the provider
+    keeps. `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
+    history that others read. Such a turn ends truthfully; one that is `left_alone` is only
+    watched."""
 
     model: str = ""
     stream: bool = False
@@ -71,6 +75,8 @@ class RequestFacts(msgspec.Struct, frozen=True):
     prefill_barred: bool = False
     include_usage: bool = False
     left_alone: str = ""
+    sent_once: str = ""
+    follows: str = ""
 
 
 @dataclass(frozen=True, slots=True)

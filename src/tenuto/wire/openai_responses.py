@@ -115,7 +115,7 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
 
 
 def _parse_body(body: JsonObject) -> list[Signal]:
-    signals: list[Signal] = []
+    signals: list[Signal] = [_began_as(body)]
     output = body.get("output")
     for index, item in enumerate(output if isinstance(output, list) else ()):
         signals.extend(_parse_item(item, index))
@@ -217,7 +217,12 @@ def _index(event: JsonObject) -> int | None:
 
 
 def _began(event: JsonObject) -> list[Signal]:
-    return [Began()]
+    return [_began_as(event.get("response"))]
+
+
+def _began_as(response: object) -> Began:
+    name = response.get("id") if isinstance(response, dict) else None
+    return Began(name if isinstance(name, str) else "")
 
 
 def _closed(event: JsonObject) -> list[Signal]:
@@ -291,16 +296,18 @@ def _ended(event: JsonObject) -> list[Signal]:
     """The last event. Where its name and the status in it differ, the graver one counts."""
     response = event.get("response")
     response = response if isinstance(response, dict) else {}
+    output = response.get("output")
+    calls: list[Signal] = [
+        _call(item, number, whole=True)
+        for number, item in enumerate(output if isinstance(output, list) else ())
+        if is_client_call(item)
+    ]
     signals = _end_of(response, "response.")
     stop = next((s for s in signals if isinstance(s, StopSeen)), None)
     named = read_stop(_TYPE_MEANS[event["type"]], None, "type:")
     if named is not None and (stop is None or _differs(stop, named)):
         signals.append(StopSeen(event["type"], "type", named.reason))
-    output = response.get("output")
-    for number, item in enumerate(output if isinstance(output, list) else ()):
-        if is_client_call(item):
-            signals.append(_call(item, number, whole=True))
-    return [*signals, Ended()]
+    return [*calls, *signals, Ended()]  # what follows a stop is odd
 
 
 def _differs(stop: StopSeen, named: StopSeen) -> bool:

@@ -114,7 +114,8 @@ def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole response: the first attempt's identity, the merged output."""
+    """A whole response: the first attempt's identity, the merged output. The id is that of the last
+    attempt where the turn is complete: who goes on from it goes on from the whole answer."""
     content = [dict(item) for item in answer.content]
     if not content and answer.text:
         content = [message(answer.text)]
@@ -125,8 +126,11 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     output = last.get("output")
     thoughts = [i for i in output if kind_of(i) == "reasoning"] if isinstance(output, list) else []
     tied = all(item.get("id") in kept for item in thoughts)
+    identity = identity_of(first)
+    if status == "completed" and last.get("store") is not False and last.get("id"):
+        identity["id"] = last["id"]
     content += [call_item(call, tied=tied) for call in answer.calls]
-    return encode(whole_response(identity_of(first), paired(content), answer))
+    return encode(whole_response(identity, paired(content), answer))
 
 
 def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:

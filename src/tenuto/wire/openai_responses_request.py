@@ -10,6 +10,10 @@ What the model has said goes back as rows without ids. The provider ties an item
 reasoning before it and refuses one without the other; a row without an id stands for itself. What
 the provider ran itself goes back as it came, together with the reasoning that led to it.
 
+Where the provider keeps the history (`previous_response_id`), a continuation goes on from the same
+response as the request did. It is stored as the caller's request was, so that the next turn can go
+on from the whole answer; a `conversation` is never written to.
+
 Shapes follow `openai/types/responses` of openai-python 3.54, read 2026-11-22;
 https://platform.openai.com/docs/guides/conversation-state
 """
@@ -202,6 +206,9 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         include_usage=True,
         prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+        # What is sent with a conversation is written into it, and so is what comes (C7).
+        sent_once="conversation" if asked.conversation else "",
+        follows=follows if isinstance(follows := asked.previous_response_id, str) else "",
     )
 
 

@@ -150,7 +150,7 @@ def violation(headers: Mapping[str, str], body: Mapping[str, Any], ceiling: int)
         for i, item in enumerate(items):
             yield from _item(f"input[{i}]", item)
         for rule in _RULES:
-            yield from rule(items, bool(body.get("previous_response_id")))
+            yield from rule(items)
 
     return next(rules(), None)
 
@@ -250,7 +250,7 @@ def _holds_words(content: Any) -> bool:
     return bool(text_of(content).strip()) or refused
 
 
-def _calls(items: Items, elsewhere: bool) -> Violations:
+def _calls(items: Items) -> Violations:
     answered = [item.get("call_id") for item in items if kind_of(item) in _CALLS.values()]
     seen: set[str] = set()
     for item in items:
@@ -263,7 +263,7 @@ def _calls(items: Items, elsewhere: bool) -> Violations:
             yield failure(NO_OUTPUT.format(id=item["call_id"]), param="input")
 
 
-def _results(items: Items, elsewhere: bool) -> Violations:
+def _results(items: Items) -> Violations:
     pending: dict[str, str] = {}
     for item in items:
         kind = kind_of(item)
@@ -271,11 +271,11 @@ def _results(items: Items, elsewhere: bool) -> Violations:
             pending[item["call_id"]] = _CALLS[kind]
             continue
         unasked = kind in _CALLS.values() and pending.pop(item["call_id"], "") != kind
-        if unasked and not elsewhere:
+        if unasked:
             yield failure(NO_CALL.format(id=item["call_id"]), param="input")
 
 
-def _reasoning(items: Items, elsewhere: bool) -> Violations:
+def _reasoning(items: Items) -> Violations:
     led: set[str] = set()
     for at, item in enumerate(items):
         kind = kind_of(item)
@@ -300,4 +300,4 @@ def _made_by_the_model(item: Mapping[str, Any] | None) -> bool:
     )
 
 
-_RULES: Final[tuple[Callable[[Items, bool], Violations], ...]] = (_calls, _results, _reasoning)
+_RULES: Final[tuple[Callable[[Items], Violations], ...]] = (_calls, _results, _reasoning)

@@ -16,6 +16,7 @@ from tenuto.sim.openai_responses.errors import (
 from tenuto.sim.openai_responses.events import render_events
 from tenuto.sim.openai_responses.history import impossible, violation
 from tenuto.sim.openai_responses.request import read
+from tenuto.sim.openai_responses.stored import kept, recalled
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
@@ -55,5 +56,7 @@ WIRE: Final = Wire(
     answer_id=lambda key: "resp_" + key_of(key, length=48),
     headers=_headers,
     stamped=lambda document, _: document,
+    recalled=recalled,
+    kept=kept,
     last_event=b"data: [DONE]\n\n",
 )

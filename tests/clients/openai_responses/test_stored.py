@@ -1,0 +1,98 @@
+"""Histories that the provider keeps: what the next turn goes on from, and what is never written to."""
+
+from __future__ import annotations
+
+import openai
+import pytest
+from asking_responses import CASES, TOOLS
+
+from tenuto.core import hints
+from tenuto.sim import Step
+from tenuto.sim.case import Say
+
+MODES = pytest.mark.parametrize("mode", ["body", "stream"])
+_QUEUED = Step(say=Say.NOTHING, finish="queued")
+ASK = [{"role": "user", "content": "Tell me."}]
+
+
+@pytest.mark.behaviour("C7", "C22", "P8")
+@MODES
+def test_the_next_turn_goes_on_from_the_whole_answer(sim, wrapped, mode, way):
+    asker = wrapped()
+    got = asker.ask(ASK, mode, way, model="sim/length_twice")
+    assert got.text == sim.answer("Tell me.")
+    then = asker.ask("Thanks.", mode, way, previous_response_id=got.response.id)
+    assert then.error is None
+    kept = sim.memory[sim.requests[-1].json["previous_response_id"]]
+    said = [item["content"] for item in kept if item.get("role") == "assistant"]
+    words = "".join(c if isinstance(c, str) else c[0]["text"] for c in said)
+    assert words.replace("\n", "") == got.text.replace("\n", "")
+    assert len(sim.requests) == 4
+
+
+@pytest.mark.behaviour("T5", "T8", "T16")
+@MODES
+def test_the_result_of_a_call_that_was_made_again_finds_its_call(sim, wrapped, mode, way):
+    asker = wrapped()
+    got = asker.ask(ASK, mode, way, model="sim/call_cut_length", tools=TOOLS)
+    (call,) = got.calls
+    result = {"type": "function_call_output", "call_id": call["call_id"], "output": "written"}
+    then = asker.ask([result], mode, way, previous_response_id=got.response.id, tools=TOOLS)
+    assert then.error is None
+    assert then.text == sim.answer("Tell me.")
+
+
+@pytest.mark.behaviour("C7")
+@MODES
+def test_a_continuation_goes_on_from_the_response_that_the_request_went_on_from(
+    sim, wrapped, mode, way
+):
+    asker = wrapped()
+    before = asker.ask(ASK, mode, way, model="sim/normal").response.id
+    got = asker.ask("More.", mode, way, model="sim/length_once", previous_response_id=before)
+    first, second = (request.json for request in sim.requests[-2:])
+    assert first["previous_response_id"] == second["previous_response_id"] == before
+    assert [row.get("role") for row in second["input"]] == ["user", "assistant", "user"]
+    assert second["input"][0] == {"role": "user", "content": "More."}
+    assert second["input"][-1] == {"role": "user", "content": hints.CONTINUE}
+    assert got.stop == "completed"
+
+
+@pytest.mark.behaviour("C7", "C28", "P1a")
+@pytest.mark.parametrize("name", ["length_once", "call_cut_stop", "think_then_call_cut"])
+@MODES
+def test_nothing_of_ours_is_written_into_a_conversation(sim, wrapped, name, mode, way):
+    asker = wrapped()
+    more = {"tools": TOOLS} if CASES[name].wants_tools else {}
+    got = asker.ask(ASK, mode, way, model=f"sim/{name}", conversation="conv_1", **more)
+    assert len(sim.requests) == 1
+    assert not got.calls
+    assert got.stop == "max_output_tokens"
+    assert asker.ending["status"] == "partial"
+    told = asker.of("left_alone")
+    assert told == [{"why": "conversation", "outcome": told[0]["outcome"]}]
+
+
+@pytest.mark.behaviour("P1a", "S1")
+def test_a_stream_of_a_conversation_that_breaks_off_is_an_error(sim, wrapped, way):
+    asker = wrapped()
+    got = asker.ask(ASK, "stream", way, model="sim/drop_mid_text", conversation="conv_1")
+    assert isinstance(got.error, openai.APIError)
+    assert len(sim.requests) == 1
+
+
+@pytest.mark.behaviour("C28", "P8")
+def test_an_answer_in_the_background_is_handed_on_as_it_came(sim, wrapped, way):
+    asker = wrapped()
+    sim.script([_QUEUED])
+    got = asker.ask(ASK, "body", way, background=True)
+    assert (got.stop, got.items) == ("queued", [])
+    assert len(sim.requests) == 1
+
+
+@pytest.mark.behaviour("C7", "P8c")
+def test_other_clients_ids_are_left_alone(sim, wrapped, way):
+    asker, other = wrapped(), wrapped()
+    got = asker.ask(ASK, "stream", way, model="sim/length_once")
+    other.ask("Thanks.", "body", way, previous_response_id=got.response.id)
+    assert sim.requests[-1].json["previous_response_id"] == got.response.id
