@@ -16,9 +16,6 @@ import re
 from tenuto.relay.commands import READ, Open, Read, Reply, Run, Write
 from tenuto.wire.sse import SseDecoder
 
-PATH = ":streamGenerateContent"
-"""How the path of a request ends whose reader is one of these."""
-
 _is_odd = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
 
 

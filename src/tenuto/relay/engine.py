@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from urllib.parse import unquote, urlsplit
 
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
@@ -11,11 +12,14 @@ from tenuto.providers.registry import route
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
-from tenuto.relay.data_lines import PATH as DATA_LINES_PATH
 from tenuto.relay.data_lines import in_data_lines
+from tenuto.relay.json_array import array_framed
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
 from tenuto.relay.turn import Surroundings, Turn
+
+GOOGLE_STREAM_PATH = ":streamGenerateContent"
+"""How the path of a request ends whose caller reads an array of JSON or, with `alt=sse`, events."""
 
 
 class Engine:
@@ -62,8 +66,15 @@ class Engine:
             around = replace(around, on_event=record.hear)
         turn = Turn(wire, parsed, request, provider, around)
         run = Pipe(turn).run()
-        if path.endswith(AWS_STREAM_PATH):
-            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
-        if path.endswith(DATA_LINES_PATH) and not turn.left_alone:
-            run = in_data_lines(run)
+        run = self._framed(run, request.url, unquote(path), left_alone=bool(turn.left_alone))
         return turn, run if record is None else record.watching(run)
+
+    def _framed(self, run: Run, url: str, path: str, *, left_alone: bool) -> Run:
+        """A turn in the framing that its reader knows, which the path tells."""
+        if path.endswith(AWS_STREAM_PATH):
+            return aws_framed(run, self.policy, left_alone=left_alone)
+        if not path.endswith(GOOGLE_STREAM_PATH):
+            return run
+        if "alt=sse" not in urlsplit(url).query:
+            return array_framed(run, self.policy, left_alone=left_alone)
+        return run if left_alone else in_data_lines(run)
