@@ -158,6 +158,7 @@ class Asked:
     body: bytes
     json: Any
     at_s: float
+    path: str = ""
 
 
 class Replay:
@@ -228,12 +229,14 @@ def _handler(replay: Replay) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {key.lower(): value for key, value in self.headers.items()}
-            asked = Asked(headers, body, _decoded(body), time.monotonic())
+            asked = Asked(headers, body, _decoded(body), time.monotonic(), self.path)
             replay.requests.append(asked)
             over = Refused(501, "The test wrote down no further answer.")
             answer = replay.answers.popleft() if replay.answers else over
             time.sleep(answer.wait_s)
-            self._send(answer.reply(asked.json))
+            # Gemini names the mode in the path.
+            streams = {"stream": True} if ":stream" in self.path else {}
+            self._send(answer.reply(asked.json | streams if streams else asked.json))
 
         def _send(self, reply: Reply) -> None:
             self.send_response(reply.status)

@@ -96,23 +96,25 @@ def _over(owner: Any, old: Any, api: Any) -> Any:
 
 
 def _async_client(api: Any) -> Any:
-    """The async client that takes the place of aiohttp's. aiohttp bounds no number of connections,
-    so this one does not either; of a session that the caller made, headers, cookies and proxy are
-    carried over."""
+    """The async client that takes the place of aiohttp's: the one that the SDK has made beside it.
+    Another one is made where there is something to carry over: of arguments the TLS context that
+    only aiohttp knows by that name, of a session of the caller's its headers, cookies and proxy."""
     made = getattr(api, _ASYNC)
-    if not api._use_aiohttp() or not hasattr(made, "_client_kwargs"):  # noqa: SLF001
+    carried = _carried(api)
+    if not carried or not api._use_aiohttp() or not hasattr(made, "_client_kwargs"):  # noqa: SLF001
         return made
-    library = library_of(made)
-    assert library is not None
-    limits = library.Limits(max_connections=None, max_keepalive_connections=None)
-    options: dict[str, Any] = {"limits": limits, **made._client_kwargs}  # noqa: SLF001
-    given = api._http_options.async_client_args or {}  # noqa: SLF001
-    if given.get("ssl"):  # what the arguments call it that are aiohttp's own
-        options["verify"] = given["ssl"]
-    session = api._http_options.aiohttp_client  # noqa: SLF001
-    if session is not None:
-        proxy = getattr(session, "_default_proxy", None)
-        options |= {"headers": dict(session.headers), "trust_env": session.trust_env}
-        options |= {"proxy": str(proxy)} if proxy else {}
-        options["cookies"] = {each.key: each.value for each in session.cookie_jar}
-    return type(made)(**options)
+    return type(made)(**{**made._client_kwargs, **carried})  # noqa: SLF001
+
+
+def _carried(api: Any) -> dict[str, Any]:
+    """What was said to aiohttp alone, in the words of httpx."""
+    carried: dict[str, Any] = {}
+    options = api._http_options  # noqa: SLF001
+    if ssl := (options.async_client_args or {}).get("ssl"):
+        carried["verify"] = ssl
+    if (session := options.aiohttp_client) is not None:
+        carried |= {"headers": dict(session.headers), "trust_env": session.trust_env}
+        carried["cookies"] = {cookie.key: cookie.value for cookie in session.cookie_jar}
+        if proxy := getattr(session, "_default_proxy", None):
+            carried["proxy"] = str(proxy)
+    return carried

@@ -21,7 +21,9 @@ CLASSES: Mapping[str, frozenset[str]] = {
 """Names of classes by package; subclasses count, which in the anthropic SDK are `AnthropicAWS`,
 `AnthropicFoundry` and `AnthropicGoogleCloud`."""
 
-NAMES: tuple[str, ...] = tuple(f"{package}.{name}" for package, names in CLASSES.items() for name in sorted(names))
+NAMES: tuple[str, ...] = tuple(
+    f"{package}.{name}" for package, names in CLASSES.items() for name in sorted(names)
+)
 
 _RESOURCES = frozenset({"openai._resource", "anthropic._resource"})
 """Where the SDKs say how a resource is made: of a client, and with methods bound to it."""

@@ -95,10 +95,16 @@ def _mended_row(raw: bytes, done: list[str]) -> _Row | None:
         return _Row(raw, role, None)
     pairs = list(zip(rows_of(members_of(raw)["parts"]), parts, strict=True))
     kept = [_mended_part(pair, role, done) for pair in pairs]
-    if role == "model" and not any(_holds_something(value) for _, value in kept):
+    if role == "model" and not kept:
         done.append("empty_row_removed")
         return None
     return _Row(raw, role, kept, rebuilt=kept != pairs)
+
+
+def _says_something(row: _Row) -> bool:
+    """Whether a row of the model's holds anything: streams end in an empty text, and the SDK keeps
+    it as a row of its own."""
+    return row.parts is None or any(_holds_something(part) for _, part in row.parts)
 
 
 def _holds_something(part: Any) -> bool:
@@ -173,6 +179,9 @@ def _paired(rows: Iterable[_Row], done: list[str]) -> list[_Row]:
             exchanges[-1].answers.append(row)
     out: list[_Row] = []
     for turns in exchanges:
+        if turns.said and not any(map(_says_something, turns.said)):
+            done.append("empty_row_removed")
+            turns.said = []
         calls, results = turns.calls(), turns.results()
         if not _fits(calls, results):
             _settle(turns, calls, results, done)

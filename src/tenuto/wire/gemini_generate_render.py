@@ -35,6 +35,10 @@ _OF_THE_STOP = ("finishMessage", TOKEN, "safetyRatings")
 _WRITTEN = frozenset({"content", "finishReason", "index", "tokenCount", *_OF_THE_STOP})
 """Members of a candidate that the writer says by itself."""
 
+_NOTHING: JsonObject = {"text": ""}
+"""Stands in an event that says nothing, as the provider's own last ones do: the SDK's chats forget
+an answer of which one event has no part (`_validate_content` in google/genai/chats.py of 3.4)."""
+
 ERROR_STATUS = 520
 """The `code` of our errors: one that the official SDK raises for and, told to retry, does not."""
 
@@ -87,11 +91,11 @@ class ResponseWriter:
         beside = {} if ends else {k: v for k, v in candidate.items() if k not in _WRITTEN}
         if not kept and not beside:
             return b""
-        return self._event(({"content": _content(kept)} if kept else {}) | beside)
+        return self._event({"content": _content(kept or [_NOTHING])} | beside)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, the stop, the usage."""
-        parts = [_call_part(call) for call in answer.calls]
+        parts = [_call_part(call) for call in answer.calls] or [_NOTHING] * bool(answer.text)
         candidate = {"content": _content(parts)} | _end_of(_first_candidate(answer.ending), answer)
         usage = merged_usage(answer.raw_usage, answer.usage)
         return self._event(candidate, {"usageMetadata": usage} if usage else {})

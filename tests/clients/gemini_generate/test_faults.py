@@ -27,7 +27,6 @@ TRUTHFUL_STOPS = {
     "safety_empty": "SAFETY",
     "recitation": "RECITATION",
     "prompt_blocked": None,
-    "malformed_function_call_always": "MALFORMED_FUNCTION_CALL",
     "empty_after_tool_result_always": "STOP",
 }
 """What an unfinished turn may show instead of `MAX_TOKENS`: the provider's own words (P1a)."""
