@@ -29,6 +29,7 @@ from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.bedrock_converse_content import merged_content
 from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault, read_fault
 from tenuto.wire.bedrock_converse_events import (
+    DIALECT_STOPS,
     EVENTS,
     STOPS,
     block_signals,
@@ -166,6 +167,7 @@ class BedrockConverse:
     wants_content = True
     error_status = 502
     stops = STOPS
+    dialect_stops = DIALECT_STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)
