@@ -3,8 +3,9 @@
 Theory of operation
 -------------------
 One reader serves both, so that a response read at once and one read in pieces cannot differ (S8).
-Its first byte that is no white space tells a body from a stream: a body is kept until its end and
-decoded as a whole, a stream is read event by event. Objects (dicts, those of SDKs) are told apart
+Its first byte that is no white space tells a body from a stream, and one of lines from one of
+binary messages: a body is kept until its end and decoded as a whole, a stream is read event by
+event. Objects (dicts, those of SDKs) are told apart
 by their wire. Where no wire is named, the first object whose shape a wire knows decides.
 
 Nothing in here raises, whatever it is given (N6).
@@ -26,13 +27,16 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import Stop, StopReason
 from tenuto.providers.registry import named
+from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import wire_for_shape, wires
-from tenuto.wire.sse import SseDecoder, SseEvent
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader, event_object
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
+_AWS_LENGTHS = (b"\0", b"\1")
+"""A message of an AWS event stream begins with its length in four bytes, at most 24 MiB."""
 _GENERAL = (FaultKind.SERVER, FaultKind.INVALID_REQUEST)
 """What an error table says of an error of which it knows no more."""
 _TELLS_NO_STOP = (TextDelta, ReasoningDelta, UsageSeen)
@@ -140,6 +144,35 @@ class StreamDetector:
         return self._reader.finish().stop
 
 
+_UNREADABLE = SseEvent(b"", b"(unreadable)")
+"""Stands for bytes that are no message: whoever reads it takes it for garbage."""
+
+
+class _AwsDecoder:
+    """Reads binary messages as `SseDecoder` reads lines. Nothing says where the next one begins
+    behind one that cannot be read, so that it ends the stream."""
+
+    idle = False
+
+    def __init__(self) -> None:
+        self._messages = AwsEventDecoder()
+        self._over = False
+
+    def feed(self, data: bytes) -> list[SseEvent]:
+        events: list[SseEvent] = []
+        try:
+            while not self._over and (found := self._messages.feed(data)):
+                events += found
+                data = b""  # again: it may be that a message behind them is unreadable
+        except (EventTooLarge, UnreadableMessage):
+            self._over = True
+            events.append(_UNREADABLE)
+        return events
+
+    def flush(self) -> list[SseEvent]:
+        return []
+
+
 class _Reader:
     """Reads one response from pieces of any form."""
 
@@ -147,7 +180,7 @@ class _Reader:
         # A provider may speak several wires: its name says which is likely, not which it is.
         self._wire, self._likely, overrides = named(wire)
         self._builder = Builder(overrides=overrides)
-        self._sse = SseDecoder()
+        self._sse: SseDecoder | _AwsDecoder = SseDecoder()
         self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
@@ -221,6 +254,8 @@ class _Reader:
                 self._body, self._head = [self._head.lstrip(_SPACE_AND_BOM)], b""
             elif begin:
                 self._streams = True
+                if begin in _AWS_LENGTHS:
+                    self._sse = _AwsDecoder()
                 head, self._head = self._head, b""
                 self._events(self._sse.feed(head))
 

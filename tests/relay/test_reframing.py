@@ -24,6 +24,8 @@ BODY = (
 )
 AWS = (b"content-type", b"application/vnd.amazon.eventstream")
 OFF = ((b"x-tenuto", b"off"),)
+ANTHROPICS = ((b"x-stainless-lang", b"python"),)
+"""Whoever sends this reads errors within events, and fails on exceptions."""
 
 
 def event(kind: str, **more: Any) -> bytes:
@@ -61,7 +63,7 @@ def streamed(*pieces: bytes | Lost, **headers: bytes) -> Scripted:
 class Played:
     """One turn; `out` is what the caller is given."""
 
-    def __init__(self, *answers: Scripted, headers: Any = (), **settings: Any) -> None:
+    def __init__(self, *answers: Scripted, headers: Any = ANTHROPICS, **settings: Any) -> None:
         self.events: list[Event] = []
         self.script = Script(*answers)
         engine = Engine(Policy(**({"backoff_s": 0.0} | settings)), self.events.append)

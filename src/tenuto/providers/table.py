@@ -65,6 +65,9 @@ UNKNOWN_OF = {
     "anthropic-messages": Provider(
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
+    "bedrock-converse": Provider(
+        Dialect(prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
+    ),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -133,6 +136,15 @@ PROVIDERS: tuple[Provider, ...] = (
         hosts=(".amazonaws.com",),
         source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
         "model-parameters-anthropic-claude-messages.html 2026-11-21",
+    ),
+    Provider(
+        # Nova takes a prefill too, but white space at the beginning of what it adds is trimmed:
+        # whether a word goes on or another begins would be lost.
+        Dialect("aws-converse", prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"),
+        "bedrock-converse",
+        hosts=(".amazonaws.com",),
+        source="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html "
+        "2026-11-22",
     ),
     Provider(
         Dialect("google-vertex", prefill_models=_CLAUDE_TAKES_PREFILL),

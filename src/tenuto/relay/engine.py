@@ -15,7 +15,7 @@ from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.reframing import AWS_STREAM_PATH, aws_framed
+from tenuto.relay.reframing import aws_framed, aws_stream
 from tenuto.relay.turn import Surroundings, Turn, switch_of
 from tenuto.wire.base import Wire, WireRequest
 
@@ -90,6 +90,12 @@ class Engine:
             asked.wire, asked.parsed, asked.request, asked.provider, around, asked.started_s
         )
         run = Pipe(turn).run()
-        if asked.path.endswith(AWS_STREAM_PATH):
-            run = aws_framed(run, self.policy, left_alone=bool(turn.left_alone))
+        if (render := aws_stream(asked.path)) is not None:
+            alone, raises = bool(turn.left_alone), not _is_anthropics(asked.request)
+            run = aws_framed(run, self.policy, left_alone=alone, render=render, exceptions=raises)
         return turn, run if record is None else record.watching(run)
+
+
+def _is_anthropics(request: Request) -> bool:
+    """Whether an SDK of Anthropic asks, as its headers say."""
+    return any(key[:12].lower() == b"x-stainless-" for key, _ in request.headers)

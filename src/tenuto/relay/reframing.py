@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from collections.abc import Callable
 
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
@@ -37,11 +38,31 @@ from tenuto.wire.aws_eventstream import (
     AwsEventDecoder,
     UnreadableMessage,
     render_event,
+    render_exception,
+    render_named,
 )
+from tenuto.wire.json import decode_object
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
-AWS_STREAM_PATH = "/invoke-with-response-stream"
-"""How the path of a request ends whose caller reads AWS event streams."""
+Render = Callable[[bytes], bytes]
+"""Makes a message of an event's data."""
+
+AWS_STREAMS: dict[str, Render] = {
+    "/invoke-with-response-stream": render_event,
+    "/converse-stream": render_named,
+}
+"""How the path of a request ends whose caller reads AWS event streams, and how events stand in
+them."""
+
+
+def aws_stream(path: str) -> Render | None:
+    """How events are written for whoever asks at a path; None: as lines.
+
+    >>> aws_stream("/model/m/converse-stream") is render_named, aws_stream("/v1/messages")
+    (True, None)
+    """
+    return next((render for end, render in AWS_STREAMS.items() if path.endswith(end)), None)
+
 
 _CONTENT_TYPE = b"content-type"
 _EVENTS = "text/event-stream"
@@ -49,12 +70,20 @@ _UNREADABLE = b"(unreadable)"
 """Data of an event that stands for bytes which are none: the pipe takes it for garbage."""
 
 
-def aws_framed(run: Run, policy: Policy, *, left_alone: bool) -> Run:
+def aws_framed(
+    run: Run,
+    policy: Policy,
+    *,
+    left_alone: bool,
+    render: Render = render_event,
+    exceptions: bool = False,
+) -> Run:
     """The same turn for a caller that reads AWS event streams.
 
     `left_alone`: the turn is only watched, and every byte is handed on, also those that are no
-    message."""
-    framing = _AwsFraming(policy, left_alone)
+    message. `render`: how events are written. `exceptions`: whether our errors are, as AWS's own
+    SDKs want it; Anthropic's fails on exceptions, and raises on an error within an event."""
+    framing = _AwsFraming(policy, left_alone, render, exceptions)
     reply: Reply = None
     try:
         while True:
@@ -81,9 +110,11 @@ def aws_framed(run: Run, policy: Policy, *, left_alone: bool) -> Run:
 
 
 class _AwsFraming:
-    def __init__(self, policy: Policy, left_alone: bool) -> None:
+    def __init__(self, policy: Policy, left_alone: bool, render: Render, exceptions: bool) -> None:
         self._policy = policy
         self._left_alone = left_alone
+        self._render = render
+        self._exceptions = exceptions
         self._decoding: Decoder | None = None
         self._messages = AwsEventDecoder()
         self._ready: deque[bytes | Lost] = deque()
@@ -186,10 +217,30 @@ class _AwsFraming:
     def _message(self, event: SseEvent) -> bytes:
         number = _number(event)
         if number not in self._kept:
-            return render_event(event.data) if event.data is not None else b""
+            return self._written(event)
         for older in list(itertools.takewhile(lambda key: key != number, self._kept)):
             del self._kept[older]  # dropped, since events keep their order
         return self._kept.pop(number)
+
+    def _written(self, event: SseEvent) -> bytes:
+        """An event of the writer's own."""
+        if event.data is None:
+            return b""
+        if event.name == "error" and self._exceptions:
+            return _exception(event.data)
+        return self._render(event.data)
+
+
+def _exception(data: bytes) -> bytes:
+    """An error of the writer's own, in whichever wire's shape, as an exception of AWS."""
+    value = decode_object(data)
+    value = value if isinstance(value, dict) else {}
+    error = inner if isinstance(inner := value.get("error"), dict) else value
+    return render_exception(MODEL_FAILED, str(error.get("message") or ""))
+
+
+MODEL_FAILED = "modelStreamErrorException"
+"""The exception that says that a model's answer failed."""
 
 
 def _number(event: SseEvent) -> str:

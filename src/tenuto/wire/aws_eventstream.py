@@ -2,11 +2,12 @@
 
 https://smithy.io/2.0/aws/amazon-eventstream.html (read through botocore 1.44, 2026-11-22:
 `botocore/eventstream.py`, shape `ResponseStream` of bedrock-runtime). A message is its length, the
-length of its headers, a checksum of the two, headers, payload, and a checksum of all. Bedrock puts
-each event of a model into `{"bytes": base64}`, and says that a stream failed in a message of the
-type `exception`.
+length of its headers, a checksum of the two, headers, payload, and a checksum of all. InvokeModel
+puts each event of a model into `{"bytes": base64}`; ConverseStream has events of its own, whose
+name stands in a header. Both say that a stream failed in a message of the type `exception`.
 
-Messages come out as the events of `wire.sse`, so that whoever reads those reads these.
+Messages come out as the events of `wire.sse`, so that whoever reads those reads these. An event
+that has its name in a header becomes `{name: payload}`, as botocore gives it to its callers.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from zlib import crc32
 import msgspec
 
 from tenuto.wire.json import decode_object, encode
+from tenuto.wire.members import members_of
 from tenuto.wire.sse import EventTooLarge, SseEvent
 
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
@@ -100,6 +102,10 @@ class AwsEventDecoder:
         return size if there >= size else 0
 
 
+_NO_EVENT = "initial-response"
+"""The name of the message that some streams begin with: it belongs to the protocol."""
+
+
 class _Chunk(msgspec.Struct):
     data: bytes | None = msgspec.field(name="bytes", default=None)
 
@@ -118,6 +124,8 @@ def _event(raw: bytes) -> SseEvent:
         match headers.get(":message-type"):
             case "event" if headers.get(":event-type") == "chunk":
                 return SseEvent(raw, _read_chunk(payload).data)
+            case "event" if (name := headers.get(":event-type", _NO_EVENT)) != _NO_EVENT:
+                return SseEvent(raw, b"{%b:%b}" % (encode(name), payload or b"{}"))
             case "exception":
                 value = decode_object(payload)
                 error = value if isinstance(value, dict) else {"message": payload.decode()}
@@ -169,14 +177,28 @@ def render_message(headers: dict[str, str], payload: bytes) -> bytes:
     return made + _CRC.pack(crc32(made))
 
 
-_CHUNK = {
-    ":event-type": "chunk",
-    ":content-type": "application/json",
-    ":message-type": "event",
-}
+_JSON = {":content-type": "application/json"}
 
 
 def render_event(data: bytes) -> bytes:
-    """One event of a model, as Bedrock writes it. The official SDK raises `APIStatusError` on one
-    whose object is an error of the model's own wire."""
-    return render_message(_CHUNK, b'{"bytes":"%b"}' % base64.b64encode(data))
+    """One event of a model, as InvokeModel writes it. The SDK of Anthropic raises `APIStatusError`
+    on one whose object is an error of the model's own wire."""
+    headers = {":event-type": "chunk", **_JSON, ":message-type": "event"}
+    return render_message(headers, b'{"bytes":"%b"}' % base64.b64encode(data))
+
+
+def render_named(data: bytes) -> bytes:
+    """One event of ConverseStream, of `{name: payload}`.
+
+    >>> AwsEventDecoder().feed(render_named(b'{"messageStop":{"stopReason":"end_turn"}}'))[0].data
+    b'{"messageStop":{"stopReason":"end_turn"}}'
+    """
+    (name, payload), *_ = members_of(data).items()
+    headers = {":event-type": name, **_JSON, ":message-type": "event"}
+    return render_message(headers, payload)
+
+
+def render_exception(kind: str, message: str) -> bytes:
+    """A message by which botocore raises `EventStreamError`; nothing may follow it."""
+    headers = {":exception-type": kind, **_JSON, ":message-type": "exception"}
+    return render_message(headers, encode({"message": message}))

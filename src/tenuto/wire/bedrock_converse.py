@@ -1,0 +1,220 @@
+"""Amazon Bedrock Converse and ConverseStream.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
+…/API_runtime_ConverseStream.html (shapes read in botocore 1.43, 2026-11-22). From top to bottom:
+reading a body, and the faces of an ending. The stop table and the events stand in
+`bedrock_converse_events`, the error table in `…_errors`, the request's side in `…_request` and
+`…_history`, the writing side in `…_content` and `…_render`.
+
+A stream is one of binary messages (`aws_eventstream`); an event is read as botocore gives it to its
+callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bodies and events.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Literal
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.actions import Content
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.response import is_visible
+from tenuto.core.signals import FaultSeen, Signal, UsageSeen
+from tenuto.wire import bedrock_converse_render as render
+from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.bedrock_converse_content import merged_content
+from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault, read_fault
+from tenuto.wire.bedrock_converse_events import (
+    EVENTS,
+    STOPS,
+    block_signals,
+    event_signals,
+    read_flowing,
+    read_stop,
+    read_usage,
+)
+from tenuto.wire.bedrock_converse_request import parse_request
+from tenuto.wire.json import is_utf8, shows_text
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals = event_signals(value) if event else body_signals(value)
+    error = error_of(value)
+    return signals if error is None else [*signals, FaultSeen(read_fault(error))]
+
+
+def body_signals(body: JsonObject) -> list[Signal]:
+    """The signals of a whole answer."""
+    signals: list[Signal] = []
+    for index, block in enumerate(blocks_of(body)):
+        signals += block_signals(block, index)
+    stop = read_stop(body.get("stopReason"), "stopReason")
+    if stop is not None:
+        signals.append(stop)
+    usage = body.get("usage")
+    if isinstance(usage, dict):
+        signals.append(UsageSeen(read_usage(usage)))
+    return signals
+
+
+def blocks_of(body: JsonObject) -> list[object]:
+    """The content of a body, [] where it has none."""
+    output = body.get("output")
+    message = output.get("message") if isinstance(output, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None: an exception of a stream, or the body of an error
+    response, which is little more than a message."""
+    if value.get("error"):
+        return value["error"]  # type: ignore[no-any-return]
+    named = value.get("message", value.get("Message"))
+    if "__type" in value or (isinstance(named, str) and "output" not in value):
+        return value
+    return None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the event `metadata`."""
+    place = value.get("metadata", value)
+    usage = place.get("usage") if isinstance(place, dict) else None
+    return usage if isinstance(usage, dict) else None
+
+
+# --- the quick reading of a whole body that is nothing but text
+
+
+class _TextBlock(msgspec.Struct, forbid_unknown_fields=True):
+    text: msgspec.Raw  # not decoded: bodies may be large
+
+
+class _Message(msgspec.Struct):
+    content: list[_TextBlock]
+
+
+class _Output(msgspec.Struct):
+    message: _Message
+
+
+class _Whole(msgspec.Struct):
+    output: _Output
+    stop: Literal["end_turn", "stop_sequence"] = msgspec.field(name="stopReason")
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+_read_text = msgspec.json.Decoder(str).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"output":{"message":{"content":[{"text":"Hi"}]}},"stopReason":"end_turn"}')
+    True
+    """
+    try:
+        texts = [block.text for block in _read_whole(body).output.message.content]
+        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
+        return shown or is_visible("".join(map(_read_text, texts)))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    Outcome.DONE: Shown(native="end_turn", received=True),
+    Outcome.TEXT_CUT: Shown(native="max_tokens"),
+    Outcome.ARGUMENTS_CUT: Shown(native="max_tokens"),
+    Outcome.THINKING_CUT: Shown(native="max_tokens"),
+    Outcome.CALLS_MISSING: Shown(native="end_turn"),
+    Outcome.ARGUMENTS_MALFORMED: Shown(native="malformed_tool_use"),
+    # This wire has no stop for these; an SDK would end silently.
+    Outcome.THINKING_ONLY: Shown(error="empty_output"),
+    Outcome.EMPTY: Shown(error="empty_output"),
+    Outcome.DROPPED: Shown(error="dropped"),
+    Outcome.FAULT: Shown(error="provider_error"),
+    # What came is truthful as it stands.
+    Outcome.PAUSED: Shown(native="max_tokens", received=True),
+    Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
+    Outcome.BLOCKED: Shown(native="content_filtered", received=True),
+    Outcome.REFUSED: Shown(native="content_filtered", received=True),
+    Outcome.CANCELLED: Shown(native="max_tokens", received=True),
+    Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
+"notice" and "error", are the policy's and the same on every wire."""
+
+_PATH = re.compile(r"/model/.+/converse(?:-stream)?\Z")
+
+
+class BedrockConverse:
+    """The wire as the relay uses it (`wire.base.Wire`)."""
+
+    name = "bedrock-converse"
+    wants_content = True
+    stops = STOPS
+    errors = ERRORS
+    shown: Mapping[Outcome, Shown] = SHOWN
+    parse_object = staticmethod(parse_object)
+    read_flowing = staticmethod(read_flowing)
+    usage_object = staticmethod(usage_object)
+    is_plain = staticmethod(is_plain)
+    writer = render.MessageWriter
+    clean_stop = staticmethod(render.clean_stop)
+    render_body = staticmethod(render.render_body)
+    render_error = staticmethod(render.render_error)
+
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
+        """The request, or None where the bytes are no request of this wire."""
+        return parse_request(body, probe_max_tokens, path)
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """The blocks of all attempts, merged; calls stay out."""
+        return merged_content(spoken)
+
+    def body_ceiling_tokens(self, model: str) -> int | None:
+        """None: botocore lets a whole body ask for anything."""
+        return None
+
+    def is_request(self, path: str) -> bool:
+        """Whether the path is that of a conversation.
+
+        >>> BedrockConverse().is_request("/model/amazon.nova-lite-v1%3A0/converse-stream")
+        True
+        """
+        return _PATH.search(unquote(path).rstrip("/")) is not None
+
+    def looks_like(self, value: JsonObject) -> bool:
+        """Whether an object is an answer of this wire or one of its events."""
+        if isinstance(value.get("output"), dict):
+            return "stopReason" in value or "message" in value["output"]
+        return self.is_event(value)
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object is an event, as botocore gives it."""
+        return any(isinstance(value.get(name), dict) for name in EVENTS)
+
+    def is_terminator(self, data: bytes) -> bool:
+        """Never: the last event, `metadata`, is an object like all others."""
+        return False
+
+    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        """The fault of an HTTP error response."""
+        return parse_fault(status, headers, body)
+
+
+WIRE = BedrockConverse()
