@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+from tenuto.clients import botocore_client
 from tenuto.clients.httpx_client import engine_of, library_of, recovering
 from tenuto.clients.signing import signing
 from tenuto.config import load_policy
@@ -41,8 +42,8 @@ def wrap(
     Args:
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
             or another of the anthropic SDK's, their async sisters, or an instance of a subclass of
-            one of them. Where a client signs its requests, every request that differs from what it
-            signed is signed by it anew.
+            one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`. Where a client
+            signs its requests, every request that differs from what it signed is signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
@@ -57,10 +58,13 @@ def wrap(
     >>> isinstance(client, openai.OpenAI)
     True
     """
+    if botocore_client.is_client(client):
+        return cast("Client", _wrapped_botocore(client, policy, on_event))
     http = getattr(client, "_client", None)
     if not _is_known(client) or library_of(http) is None:
         names = ", ".join(f"{package}.{name}" for package, known in SDKS for name in sorted(known))
         given = f"{type(client).__module__}.{type(client).__qualname__}"
+        names += f", a client of boto3 for {botocore_client.SERVICE}"
         raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
     cls = signing(client)
     if engine_of(http) and cls is type(client) and policy is None and on_event is None:
@@ -75,6 +79,14 @@ def wrap(
     vars(wrapped)["_client"] = recovering(http, made_by)
     _rebind_middleware(wrapped)
     return wrapped
+
+
+def _wrapped_botocore(client: Any, policy: Policy | None, on_event: OnEvent | None) -> Any:
+    before = botocore_client.engine_of(client)
+    if before is not None and policy is None and on_event is None:
+        return client
+    policy = before.policy if before is not None and policy is None else policy
+    return botocore_client.recovering(client, engine(policy, on_event))
 
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:

@@ -1,4 +1,5 @@
-"""A provider that can be told to fail: Chat Completions and Anthropic Messages on loopback.
+"""A provider that can be told to fail: Chat Completions, Anthropic Messages and Bedrock Converse on
+loopback.
 
 >>> from tenuto.sim import Simulator
 >>> with Simulator() as sim:

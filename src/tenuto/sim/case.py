@@ -141,10 +141,12 @@ class Odd(StrEnum):
     NOT_JSON = "not_json"
     USAGE_MISSING = "usage_missing"
     """The event of the end has no usage."""
+    MANY_BLOCKS = "many_blocks"
+    """Each piece of text is a block of its own."""
 
 
 class Framing(StrEnum):
-    """How events are written as lines."""
+    """How events are written on the wire."""
 
     PLAIN = "plain"
     CRLF = "crlf"
@@ -154,6 +156,8 @@ class Framing(StrEnum):
     EVENT_LINES = "event_lines"
     DATA_LINES = "data_lines"
     """One document over several `data:` lines."""
+    BAD_CHECKSUM = "bad_checksum"
+    """Binary messages, of which one cannot be trusted."""
 
 
 class Writes(StrEnum):

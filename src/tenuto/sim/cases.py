@@ -8,10 +8,12 @@ from typing import Any, Final
 
 from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
+from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 
 CHAT: Final = "openai-chat"
 MESSAGES: Final = "anthropic-messages"
+CONVERSE: Final = "bedrock-converse"
 
 
 def _by_name(*groups: Iterable[Case]) -> dict[str, Case]:
@@ -67,7 +69,13 @@ def _with_wires(
     }
 
 
-TABLES_ON: Final = _with_wires({CHAT: _COMMON, MESSAGES: anthropic_tables(_COMMON)})
+TABLES_ON: Final = _with_wires(
+    {
+        CHAT: _COMMON,
+        MESSAGES: anthropic_tables(_COMMON),
+        CONVERSE: converse_tables(_COMMON),
+    }
+)
 """Tables of cases by wire and title, each case as that wire shows it."""
 
 CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {

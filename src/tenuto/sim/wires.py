@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-from tenuto.sim import anthropic_messages, openai_chat
+from tenuto.sim import anthropic_messages, bedrock_converse, openai_chat
 from tenuto.sim.wire import Wire
 
 WIRES: Final[Mapping[str, Wire]] = {
-    wire.name: wire for wire in (openai_chat.WIRE, anthropic_messages.WIRE)
+    wire.name: wire for wire in (openai_chat.WIRE, anthropic_messages.WIRE, bedrock_converse.WIRE)
 }
 
 

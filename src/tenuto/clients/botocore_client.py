@@ -1,0 +1,353 @@
+"""Recovering clients of boto3 for Amazon Bedrock, with the pipe where botocore sends.
+
+Theory of operation
+-------------------
+`recovering(client)` makes a client that shares everything with the one that it is given (sessions,
+credentials, config, retries) but two things that it has for itself: its events, which begin with
+the handlers of the original, and its endpoint, whose class is a subclass of the endpoint's own.
+
+A request that asks a model for a turn reaches `_send` signed. The pipe is asked there, and each
+attempt that differs is made by the endpoint anew: handlers of `request-created` sign it, those of
+`before-send` may answer it, and the endpoint's own session sends it, with its proxies and timeouts.
+botocore's retries stand around the turn: they see what the turn ends in, and are told where they
+would only repeat what was done.
+
+Errors are those of botocore: an answer that could not be finished is a `ModelErrorException` with
+status 424, which nothing retries, and in a stream an `EventStreamError`.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import io
+from collections.abc import Generator, Iterator
+from functools import cache
+from typing import Any, NamedTuple, cast
+
+from tenuto.core.fault import FaultKind
+from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
+from tenuto.relay.drive import Drive
+from tenuto.relay.engine import Engine
+from tenuto.wire.aws_eventstream import CONTENT_TYPE
+from tenuto.wire.json import decode_object, encode
+
+SERVICE = "bedrock-runtime"
+
+CALL, _OURS = "tenuto_call", "tenuto_headers"
+"""Where a request's context holds what belongs to one call of the client."""
+
+_OUR_STATUS = 502
+_MODEL_ERROR = (424, "ModelErrorException")
+"""https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors"."""
+
+
+def is_client(client: object) -> bool:
+    """Whether an object is a client of boto3 or aiobotocore for Bedrock's runtime.
+
+    >>> is_client(object())
+    False
+    """
+    roots = {cls.__module__.partition(".")[0] for cls in type(client).__mro__}
+    service = getattr(getattr(client, "meta", None), "service_model", None)
+    return "botocore" in roots and getattr(service, "service_name", "") == SERVICE
+
+
+def engine_of(client: Any) -> Engine | None:
+    """The engine of a client that recovers, or None."""
+    engine = getattr(vars(client).get("_endpoint"), "_tenuto_engine", None)
+    return engine if isinstance(engine, Engine) else None
+
+
+def recovering(client: Any, engine: Engine) -> Any:
+    """A client like this one, whose turns are finished; the one that is given stays as it is."""
+    wrapped = object.__new__(type(client))
+    vars(wrapped).update(vars(client))
+    wrapped.meta = copy.copy(client.meta)
+    wrapped.meta.events = events = copy.copy(client.meta.events)
+    cls: Any = type(client._endpoint)  # noqa: SLF001 - there is no public way
+    endpoint = copy.copy(client._endpoint)  # noqa: SLF001
+    signer = copy.copy(client._request_signer)  # noqa: SLF001
+    if engine_of(client) is None:
+        endpoint.__class__ = _subclass(cls)
+        events.register_last(f"before-sign.{SERVICE}", _take_ours)
+    events.unregister(f"request-created.{SERVICE}", client._request_signer.handler)  # noqa: SLF001
+    events.register(f"request-created.{SERVICE}", signer.handler)
+    vars(signer)["_event_emitter"] = events
+    vars(endpoint).update(_event_emitter=events, _tenuto_engine=engine)
+    vars(wrapped).update(_endpoint=endpoint, _request_signer=signer)
+    return wrapped
+
+
+@cache
+def _subclass(base: Any) -> type:
+    """A subclass of an endpoint's class that recovers."""
+    if any(cls.__name__ == "AioEndpoint" for cls in base.__mro__):
+        made: type = importlib.import_module("tenuto.clients.aiobotocore_client").endpoint(base)
+    else:
+        made = _endpoint(base)
+    made.__name__, made.__qualname__ = base.__name__, base.__qualname__
+    return made
+
+
+def _endpoint(base: Any) -> type:
+    class Recovering(base):  # type: ignore[misc]
+        """An endpoint whose turns are finished."""
+
+        def _send_request(self, request_dict: Any, operation_model: Any) -> Any:
+            request_dict["context"][CALL] = Call(request_dict, operation_model)
+            return super()._send_request(request_dict, operation_model)
+
+        def _send(self, request: Any) -> Any:
+            asked = asked_of(request)
+            run = self._tenuto_engine.begin(asked) if asked is not None else None
+            if asked is None or run is None:
+                return super()._send(request)
+            exchange = Exchange(self, request, asked)
+
+            def connect(command: Transmit) -> _Upstream | Lost:
+                try:
+                    made = exchange.made(command)
+                    # Of the caller's own request botocore has asked the handlers already.
+                    answer = None if made is request else self._answered(exchange, made)
+                    return _Upstream(exchange, made, answer or super(Recovering, self)._send(made))
+                except Exception as error:  # noqa: BLE001 - handlers raise what they like
+                    return exchange.lost_or_raise(error)
+
+            return _driven(exchange, Drive(run, connect))
+
+        def _answered(self, exchange: Exchange, request: Any) -> Any:
+            """What a handler answers in place of the network, None where none does."""
+            emitted = self._event_emitter.emit(exchange.before_send, request=request)
+            return next((answer for _, answer in emitted if answer is not None), None)
+
+        def _needs_retry(
+            self, attempts: Any, operation: Any, asked: Any,
+            response: Any = None, caught_exception: Any = None,
+        ) -> Any:  # fmt: skip
+            if is_final(response):
+                return False
+            return super()._needs_retry(attempts, operation, asked, response, caught_exception)
+
+        def _add_modeled_error_fields(
+            self, response: Any, parsed: Any, operation: Any, parser: Any
+        ) -> None:
+            super()._add_modeled_error_fields(response, parsed, operation, parser)
+            add_partial(response, parsed)
+
+    return Recovering
+
+
+def _driven(exchange: Exchange, turn: Drive) -> Any:
+    """The response for the caller, of a turn that is driven as it is read."""
+    pieces = turn.pieces()
+    head = next(pieces)
+    assert isinstance(head, Head)
+    url = exchange.request.url
+    if is_stream(head):
+        response = importlib.import_module("botocore.awsrequest").AWSResponse
+        return response(url, head.status, decoded(head.headers), _Turn(turn, pieces))
+    body = b"".join(cast("Iterator[bytes]", pieces))
+    return exchange.untouched(head, body) or _whole(url, *as_botocore(head, body))
+
+
+# --- what sync and async share ------------------------------------------------------------------
+
+
+class Call(NamedTuple):
+    """One call of the client, from which requests are made."""
+
+    request_dict: dict[str, Any]
+    operation: Any
+
+
+def _take_ours(request: Any, **_: Any) -> None:
+    """Headers that are meant for Tenuto are taken out before the request is signed (P8c)."""
+    ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
+    if ours:
+        request.context[_OURS] = encoded((name, str(request.headers[name])) for name in ours)
+        for name in ours:
+            del request.headers[name]
+
+
+def asked_of(request: Any) -> Request | None:
+    """A prepared request as the pipe wants it; None where it is none of a call that is known, or
+    its body is no bytes."""
+    context, body = request.context or {}, request.body
+    body = body.encode() if isinstance(body, str) else body
+    if CALL not in context or not isinstance(body, bytes | bytearray):
+        return None
+    headers = tuple((name.encode(), _bytes(value)) for name, value in request.headers.items())
+    timeout_s = getattr(context.get("client_config"), "read_timeout", None)
+    return Request(
+        request.method,
+        request.url,
+        (*headers, *context.get(_OURS, ())),
+        bytes(body),
+        context.get("read_timeout", timeout_s),
+    )
+
+
+def _bytes(value: Any) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+class Exchange:
+    """One turn of one call: makes what is needed for the requests of its attempts."""
+
+    def __init__(self, endpoint: Any, request: Any, asked: Request) -> None:
+        self.endpoint = endpoint
+        self.request = request
+        self.asked = asked
+        self.call: Call = request.context[CALL]
+        self.first: Any = None
+        self.first_head: Head | None = None
+        self.first_body: bytes | None = None
+        self.remade = False
+        self.exceptions = importlib.import_module("botocore.exceptions")
+
+    def differing(self, command: Transmit) -> dict[str, Any] | None:
+        """What the request of an attempt is made from; None for the caller's own."""
+        same = not command.edited and command.timeout_s is None and self.first is None
+        if same and not self.remade:
+            return None
+        self.remade = True
+        context = dict(self.call.request_dict["context"])
+        if command.timeout_s is not None:
+            context["read_timeout"] = command.timeout_s
+        return {**self.call.request_dict, "body": command.body, "context": context}
+
+    def made(self, command: Transmit) -> Any:
+        """The request of an attempt, signed anew where it is not the caller's own."""
+        differing = self.differing(command)
+        if differing is None:
+            return self.request
+        return self.endpoint.create_request(differing, self.call.operation)
+
+    @property
+    def before_send(self) -> str:
+        """The event that is emitted before a request of ours is sent."""
+        return f"before-send.{SERVICE}.{self.call.operation.name}"
+
+    def lost_or_raise(self, error: Exception) -> Lost:
+        """A request that could not be made. Handlers raise what they like: once an attempt was
+        answered, that must not cost what it said (C5)."""
+        if isinstance(error, self.exceptions.HTTPClientError | OSError):
+            return self.lost(error)
+        if self.first is None:
+            raise error
+        return Lost(FaultKind.CALLER, error)
+
+    def lost(self, error: Exception) -> Lost:
+        """A failure of the transport, as a value."""
+        named = {cls.__name__ for cls in type(error).__mro__}
+        slow = not named.isdisjoint(("ReadTimeoutError", "ConnectTimeoutError", "TimeoutError"))
+        return Lost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
+
+    def opened(self, response: Any, head: Head, body: bytes | None) -> None:
+        """An attempt's response has begun; the first one is kept."""
+        if self.first is None:
+            self.first, self.first_head, self.first_body = response, head, body
+
+    def untouched(self, head: Head, body: bytes) -> Any:
+        """The first attempt's own response, where the caller is to have just that; else None."""
+        same = head is self.first_head and not self.remade and body == self.first_body
+        return self.first if same else None
+
+
+def head_of(response: Any) -> Head:
+    """Status and headers of a response of botocore's."""
+    pairs = ((str(name), str(value)) for name, value in response.headers.items())
+    return Head(response.status_code, encoded(pairs))
+
+
+def is_stream(head: Head) -> bool:
+    """Whether the caller reads what follows piece by piece."""
+    return head.status < 300 and CONTENT_TYPE in head.get(b"content-type")
+
+
+def as_botocore(head: Head, body: bytes) -> tuple[Head, bytes]:
+    """An error of ours as one that botocore knows; all else as it is."""
+    if head.status != _OUR_STATUS or head.get(b"x-should-retry") != "false":
+        return head, body
+    value = decode_object(body)
+    value = value if isinstance(value, dict) else {}
+    error = inner if isinstance(inner := value.get("error"), dict) else value
+    if error.get("source") != "tenuto_incomplete":
+        return head, body
+    status, kind = _MODEL_ERROR
+    made = encode({"message": error.get("message"), "partial": error.get("partial")})
+    named: Headers = ((b"x-amzn-errortype", kind.encode()), (b"content-length", b"%d" % len(made)))
+    return Head(status, head.without(b"content-length").headers).plus(*named), made
+
+
+def is_final(response: Any) -> bool:
+    """Whether a response says that to send the request again would be of no use."""
+    http = response[0] if response else None
+    return http is not None and http.headers.get("x-should-retry") == "false"
+
+
+def add_partial(response: Any, parsed: dict[str, Any]) -> None:
+    """What was received of an answer that could not be finished stands in the exception's response:
+    nothing is lost."""
+    value = decode_object(bytes(response["body"]))
+    partial = value.get("partial") if isinstance(value, dict) else None
+    if isinstance(partial, dict):
+        parsed["partial"] = partial
+
+
+# --- sync -----------------------------------------------------------------------------------------
+
+
+class _Upstream:
+    """`relay.drive.Upstream` over a response."""
+
+    def __init__(self, exchange: Exchange, request: Any, response: Any) -> None:
+        self._exchange = exchange
+        self._raw = response.raw
+        self.head = head_of(response)
+        body = None if request.stream_output else response.content
+        exchange.opened(response, self.head, body)
+        self._pieces: Iterator[bytes] = iter([body]) if body is not None else self._raw.stream()
+
+    def read(self) -> bytes | Lost:
+        errors = importlib.import_module("urllib3.exceptions")
+        try:
+            for piece in self._pieces:
+                if piece:
+                    return piece
+        except (errors.HTTPError, self._exchange.exceptions.HTTPClientError, OSError) as error:
+            return self._exchange.lost(error)
+        return b""
+
+    def close(self) -> None:
+        self._raw.close()
+
+
+class _Turn:
+    """The bytes of a turn, as `botocore.eventstream.EventStream` reads them."""
+
+    def __init__(self, turn: Drive, pieces: Generator[Head | bytes, None, None]) -> None:
+        self._turn = turn
+        self._pieces = cast("Iterator[bytes]", pieces)
+
+    def stream(self, *_: Any, **__: Any) -> Iterator[bytes]:
+        """The pieces, each as soon as it is there."""
+        return self._pieces
+
+    def close(self) -> None:
+        """End the turn and its upstream at once (C23)."""
+        self._turn.close()
+
+
+def _whole(url: str, head: Head, body: bytes) -> Any:
+    """A whole response, which is read as any other of urllib3's."""
+    raw = importlib.import_module("urllib3").HTTPResponse(
+        body=io.BytesIO(body),
+        headers=decoded(head.headers),
+        status=head.status,
+        preload_content=False,
+        decode_content=False,
+    )
+    response = importlib.import_module("botocore.awsrequest").AWSResponse
+    return response(url, head.status, decoded(head.headers), raw)

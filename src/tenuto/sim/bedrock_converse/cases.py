@@ -1,0 +1,166 @@
+"""What can go wrong on this wire: which of the common cases, how they differ, and its own.
+
+The common cases keep their names and plans: stops are translated when they are written. A case is
+left out where this wire has no place for the fault (a framing by lines, say).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.case import Arguments, Bare, Case, Framing, Kind, Odd, Say, Shape, Step
+
+_BODY: Final = frozenset({"body"})
+_STREAM: Final = frozenset({"stream"})
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "items": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["title", "items"],
+    "additionalProperties": False,
+}
+
+_AS_THEY_ARE: Final = (
+    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
+    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
+    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_foreign_spelling",
+    "length_then_overlap", "length_then_restart", "length_then_preamble", "length_then_repeat",
+    "length_then_500", "length_then_drop", "length_then_empty", "length_then_call",
+    "length_then_filter", "reasoning_only_length", "hidden_reasoning_length",
+    "reasoning_only_stop", "think_tag_only", "think_tag_unclosed_length",
+    "call_cut_length", "call_cut_tool_calls", "call_cut_stop", "call_cut_always",
+    "call_cut_twice", "call_whole_length", "batch_one_broken",
+    "call_empty_arguments_length", "call_array_arguments", "call_text_then_cut", "call_missing",
+    "call_missing_always", "call_double_encoded", "call_no_id", "call_no_index",
+    "call_duplicate_ids", "calls_interleaved", "call_stop",
+    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
+    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
+    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "done_no_finish",
+    "finish_no_done", "body_cut", "body_short", "body_error_only", "body_empty",
+    "unknown_stop", "unknown_stop_control", "finish_null_string", "finish_empty_string",
+    "finish_upper", "finish_repeated", "finish_conflict", "content_after_finish",
+    "abort", "content_filter", "refusal", "context_length_400", "length_context",
+    "http_429_once", "http_500_once", "http_503_always", "error_chunk_mid_text",
+    "multibyte_split", "tiny_writes", "one_write",
+)  # fmt: skip
+"""Common cases that need no other words here."""
+
+_FORMAT: Final = {
+    "type": "json_schema",
+    "structure": {"jsonSchema": {"schema": json.dumps(_SCHEMA)}},
+}
+_OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
+    "length_json": {"request": {"outputConfig": {"textFormat": _FORMAT}}},
+    "think_tag_unclosed_length": {"request": {"inferenceConfig": {"maxTokens": 400}}},
+    "suspected_truncation": {"request": {"inferenceConfig": {"maxTokens": 60}}},
+    "http_400_max_tokens_too_large": {"request": {"inferenceConfig": {"maxTokens": 2000}}},
+    "http_400_unknown_key": {"request": {"performanceConfig": {"latency": "optimized"}}},
+    # A body holds the arguments decoded, so that malformed ones show in streams alone.
+    "call_malformed": {"modes": _STREAM},
+    "call_malformed_always": {"modes": _STREAM},
+    "call_null_arguments": {"modes": _BODY},
+    # An exception of urllib3, which is none of botocore's.
+    "cut_off_mid_text": {"bare": Bare.HARMFUL},
+    "reset_mid_text": {"bare": Bare.HARMFUL},
+    "malformed_stop": {
+        "plan": (Step(kind=Kind.CALL, say=Say.NOTHING, finish="malformed_tool_use"),)
+    },
+}
+
+_FAULTS: Final = (
+    Case("think_then_length", (Step(think=True, keep=0.45, finish="length"),),
+         "A signed chain of thought, then a text that the limit cuts.", behaviours=("C1", "C20")),
+    Case("think_then_call_cut",
+         (Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),),
+         "A signed chain of thought, then a call that the limit cuts.", bare=Bare.HARMFUL,
+         wants_tools=True, behaviours=("T5", "C20")),
+    Case("malformed_output", (Step(keep=0.5, finish="malformed_model_output"),),
+         "The stop says that the model's output was malformed.", behaviours=("N1", "S3")),
+    Case("malformed_call_with_call",
+         (Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="malformed_tool_use"),),
+         "The stop says that the call was malformed, and the call is there.", bare=Bare.HARMFUL,
+         wants_tools=True, behaviours=("T14",)),
+    Case("event_not_json", (Step(odd=Odd.NOT_JSON),),
+         "The payload of one event is no JSON.", modes=_STREAM, bare=Bare.HARMFUL,
+         behaviours=("N6",)),
+    Case("bad_checksum", (Step(framing=Framing.BAD_CHECKSUM),),
+         "The checksum of one message is wrong.", modes=_STREAM, bare=Bare.HARMFUL,
+         behaviours=("N6", "S3")),
+    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
+         "Three calls have the index of the first.", modes=_STREAM, wants_tools=True,
+         bare=Bare.HARMFUL, behaviours=("T13",)),
+)  # fmt: skip
+
+
+def _exception(name: str, error: str, summary: str) -> Case:
+    return Case(f"exception_{name}", (Step(keep=0.5, error=error),), summary,
+                modes=_STREAM, bare=Bare.RAISES, behaviours=("S9",))  # fmt: skip
+
+
+_HTTP: Final = (
+    _exception("internal_server", "mid_server", "internalServerException in the middle."),
+    _exception("throttling", "mid_throttled", "throttlingException in the middle."),
+    _exception("service_unavailable", "mid_unavailable",
+               "serviceUnavailableException in the middle."),
+    replace(_exception("validation", "mid_invalid", "validationException in the middle."),
+            recoverable=False),
+    Case("http_424_once", (Step(error="model_error"),), "The model fails once.",
+         bare=Bare.RAISES, recoverable=False, behaviours=("P5",)),
+)  # fmt: skip
+"""botocore does not retry a 424: what it leaves to its caller is left to them."""
+
+_QUIRKS: Final = (
+    Case("stop_sequence", (Step(finish="stop_sequence"),), "A stop sequence ends the text.",
+         bare=Bare.FINE, request={"inferenceConfig": {"stopSequences": ["###"]}},
+         behaviours=("N1",)),
+    Case("think_signed", (Step(think=True),), "A signed chain of thought, then the whole text.",
+         bare=Bare.FINE, behaviours=("C20", "P8")),
+    Case("think_then_call", (Step(kind=Kind.CALL, think=True),),
+         "A signed chain of thought, then a call.", bare=Bare.FINE, wants_tools=True,
+         behaviours=("C20", "P8")),
+    Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown name.",
+         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
+    Case("many_blocks", (Step(odd=Odd.MANY_BLOCKS),), "Each piece of text is a block (Nova).",
+         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
+)  # fmt: skip
+
+_BLOCKED: Final = (
+    Case("guardrail", (Step(finish="guardrail_intervened"),),
+         "A guardrail stands in for the model.",
+         repeat_last=True, recoverable=False, behaviours=("C6", "E12")),
+)  # fmt: skip
+
+
+def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
+    """Return this wire's tables by title, made of the common ones and its own.
+
+    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
+    >>> list(tables({"normal": {"normal": case}})["normal"])
+    ['normal']
+    """
+    out: dict[str, dict[str, Case]] = {title: {} for title in common}
+    for title, cases in common.items():
+        for name, case in cases.items():
+            if name in _OTHERWISE:
+                changed = replace(case, **_OTHERWISE[name])
+                out.setdefault(_title(title, changed), {})[name] = changed
+            elif name in _AS_THEY_ARE:
+                out[title][name] = case
+    own = (("faults", _FAULTS), ("http_faults", _HTTP), ("quirks", _QUIRKS), ("blocked", _BLOCKED))
+    for title, group in own:
+        for case in group:
+            out.setdefault(_title(title, case), {})[case.name] = case
+    return out
+
+
+def _title(title: str, case: Case) -> str:
+    """Return the table of a case, whose effect on the SDK may be another here."""
+    if title in ("normal", "blocked"):
+        return title
+    titles = {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}
+    return titles.get(case.bare, "faults")

@@ -1,0 +1,57 @@
+"""The row of Bedrock Converse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.bedrock_converse.body import render_body
+from tenuto.sim.bedrock_converse.body_rules import (
+    KEYS,
+    body_violations,
+    header_violations,
+    impossible,
+)
+from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
+from tenuto.sim.bedrock_converse.events import render_events
+from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
+from tenuto.sim.bedrock_converse.history import history_violations
+from tenuto.sim.bedrock_converse.request import located, read
+from tenuto.sim.errors import Failure
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.wire import Wire
+
+
+def _violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    def rules() -> Iterator[Failure]:
+        yield from header_violations(headers)
+        yield from history_violations(body, settings.prefill)
+        yield from body_violations(body, settings.max_output_tokens)
+
+    return next(rules(), None)
+
+
+WIRE: Final = Wire(
+    name="bedrock-converse",
+    path=r"/model/(?P<model>[^/]+)/(?P<what>converse|converse-stream)",
+    read=read,
+    impossible=impossible,
+    violation=_violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=extra,
+    core_keys=KEYS - {"performanceConfig"},
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: key_of(key, length=32),
+    headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
+    stamped=lambda document, _: document,
+    last_event=b"",
+    located=located,
+    frame=frame,
+    stream_headers={"content-type": CONTENT_TYPE},
+)
