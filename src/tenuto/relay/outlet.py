@@ -76,6 +76,7 @@ class Outlet:
         self._writing = False
         self._seam: Joint | None = None
         self._spoke = False
+        self._flowed: bytes | None = None
 
     @property
     def writing(self) -> bool:
@@ -109,6 +110,7 @@ class Outlet:
         if not self._writing and not self.writer.begun:
             return b""
         self._writing = True
+        self._tell_flowed()
         rest = self.say_rest() if apart else b""
         # A seam has been told of the white space that is owed; without one there was nothing.
         self._pending = ""
@@ -179,7 +181,10 @@ class Outlet:
             return self._write([signal], event, value if isinstance(value, dict) else None)
         raw = _readable(event.raw)  # fields that nobody reads are not looked at
         raw = raw if event.terminated else raw.rstrip() + b"\n\n"
-        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
+        out = self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, None)
+        if out:
+            self._flowed = event.data
+        return out
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
@@ -188,8 +193,21 @@ class Outlet:
             return self._hold(raw, value)
         before = self.release() if self._held else b""
         if value is not None:
-            self.writer.given(value)
+            self._tell(value)
         return before + self._deliver(raw)
+
+    def _tell(self, value: JsonObject) -> None:
+        """Tell the writer of an event that is handed on."""
+        self._tell_flowed()
+        self.writer.given(value)
+
+    def _tell_flowed(self) -> None:
+        """Of those that flowed unread only the last one is told: where no event begins a block, it
+        says which one is open."""
+        data, self._flowed = self._flowed, None
+        value = decode_object(data) if data is not None else None
+        if isinstance(value, dict):
+            self.writer.given(value)
 
     def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
         signals, value = self._reader.read(event)
@@ -232,7 +250,7 @@ class Outlet:
         """What was held, as it came."""
         for _, value in self._held:
             if value is not None:
-                self.writer.given(value)
+                self._tell(value)
         out = b"".join(raw for raw, _ in self._held)
         self._held, self._held_bytes = [], 0
         return self._deliver(out)
@@ -282,6 +300,7 @@ class Outlet:
     def stop_forwarding(self) -> bytes:
         """Give up the bytes that are held, but not their text; from here on the wire writes."""
         self._drop_held()
+        self._tell_flowed()
         self._writing = True
         return self.say("")
 

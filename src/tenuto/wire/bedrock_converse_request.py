@@ -53,7 +53,12 @@ from tenuto.wire.members import (
 )
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
-_CLAUDE = re.compile(r"claude|anthropic", re.IGNORECASE)
+_SIGNS_NOTHING = re.compile(
+    r"(?:\A|[./])(?:ai21|amazon|cohere|deepseek|google|meta|minimax|mistral|moonshotai?|nvidia|openai"
+    r"|qwen|writer|zai)\."
+)
+"""Makers whose models take reasoning back without a signature, or not at all. Claude wants one, and
+an inference profile may be called anything."""
 _NEEDED = frozenset({"messages", "modelId", "role", "content"})
 """Keys without which there is no request; an error that names one is about its value."""
 
@@ -171,7 +176,7 @@ def parse_request(
         facts = _facts(members, [_object(row) for row in rows], probe_max_tokens, path)
         if is_plain(rows):
             return ConverseRequest(body, None, facts, ())
-        signed = _CLAUDE.search(facts.model) is not None
+        signed = _SIGNS_NOTHING.search(facts.model) is None
         repaired, repairs = repair_history(raws, signed_reasoning=signed)
         return ConverseRequest(body, repaired if repairs else None, facts, repairs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):

@@ -64,6 +64,8 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "call_malformed": {"modes": _STREAM},
     "call_malformed_always": {"modes": _STREAM},
     "call_null_arguments": {"modes": _BODY},
+    # botocore holds no body against its length.
+    "body_short": {"bare": Bare.HARMFUL},
     # An exception of urllib3, which is none of botocore's.
     "cut_off_mid_text": {"bare": Bare.HARMFUL},
     "reset_mid_text": {"bare": Bare.HARMFUL},

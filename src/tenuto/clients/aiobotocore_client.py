@@ -1,0 +1,187 @@
+"""Recovering clients of aiobotocore: what of `botocore_client` waits is written once more, awaited.
+
+Of its two transports aiohttp's is known, which is the one that it takes by itself; a client of the
+other (`httpx_session`) cannot be wrapped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any, cast
+
+from tenuto.clients.botocore_client import (
+    CALL,
+    Call,
+    Exchange,
+    add_partial,
+    as_botocore,
+    asked_of,
+    head_of,
+    is_final,
+    is_stream,
+)
+from tenuto.core.errors import UnsupportedClient
+from tenuto.relay.commands import Head, Lost, Transmit, decoded
+from tenuto.relay.drive import AsyncDrive
+
+DRAIN_S = 0.1
+"""How long the rest of a response that has said its last is waited for, so that its connection can
+be used again."""
+
+
+def endpoint(base: Any) -> type:
+    """A subclass of an endpoint's class that recovers."""
+    if any(cls.__name__ == "AnyioEndpoint" for cls in base.__mro__):
+        raise UnsupportedClient("cannot wrap a client of aiobotocore whose transport is httpx")
+
+    class Recovering(base):  # type: ignore[misc]
+        """An endpoint whose turns are finished."""
+
+        async def _send_request(self, request_dict: Any, operation_model: Any) -> Any:
+            request_dict["context"][CALL] = Call(request_dict, operation_model)
+            return await super()._send_request(request_dict, operation_model)
+
+        async def _send(self, request: Any) -> Any:
+            asked = asked_of(request)
+            run = self._tenuto_engine.begin(asked) if asked is not None else None
+            if asked is None or run is None:
+                return await super()._send(request)
+            exchange = Exchange(self, request, asked)
+
+            async def connect(command: Transmit) -> _Upstream | Lost:
+                try:
+                    made = exchange.made(command)
+                    made = made if made is request else await made
+                    answer = None if made is request else await self._answered(exchange, made)
+                    answer = answer or await super(Recovering, self)._send(made)
+                    body = None if made.stream_output else await answer.content
+                    return _Upstream(exchange, answer, body)
+                except Exception as error:  # noqa: BLE001 - handlers raise what they like
+                    return exchange.lost_or_raise(error)
+
+            return await _driven(exchange, AsyncDrive(run, connect, asyncio.sleep))
+
+        async def _answered(self, exchange: Exchange, request: Any) -> Any:
+            """What a handler answers in place of the network, None where none does."""
+            emitted = await self._event_emitter.emit(exchange.before_send, request=request)
+            return next((answer for _, answer in emitted if answer is not None), None)
+
+        async def _needs_retry(
+            self, attempts: Any, operation: Any, asked: Any,
+            response: Any = None, caught_exception: Any = None,
+        ) -> Any:  # fmt: skip
+            if is_final(response):
+                return False
+            retry = super()._needs_retry
+            return await retry(attempts, operation, asked, response, caught_exception)
+
+        async def _add_modeled_error_fields(
+            self, response: Any, parsed: Any, operation: Any, parser: Any
+        ) -> None:
+            await super()._add_modeled_error_fields(response, parsed, operation, parser)
+            add_partial(response, parsed)
+
+    return Recovering
+
+
+async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
+    """The response for the caller, of a turn that is driven as it is read."""
+    pieces = turn.pieces()
+    head = await anext(pieces)
+    assert isinstance(head, Head)
+    url = exchange.request.url
+    response = importlib.import_module("aiobotocore.awsrequest").AioAWSResponse
+    if is_stream(head):
+        return response(url, head.status, decoded(head.headers), _Turn(turn, pieces))
+    body = b"".join([cast("bytes", piece) async for piece in pieces])
+    if (same := exchange.untouched(head, body)) is not None:
+        return same
+    head, body = as_botocore(head, body)
+    return response(url, head.status, decoded(head.headers), _Whole(url, body))
+
+
+class _Upstream:
+    """`relay.drive.AsyncUpstream` over a response."""
+
+    def __init__(self, exchange: Exchange, response: Any, body: bytes | None) -> None:
+        self._exchange = exchange
+        self._raw = response.raw
+        self.head = head_of(response)
+        exchange.opened(response, self.head, body)
+        self._pieces = _once(body) if body is not None else _chunks(self._raw)
+
+    async def read(self) -> bytes | Lost:
+        errors = importlib.import_module("aiohttp").ClientError
+        known = (errors, self._exchange.exceptions.HTTPClientError, asyncio.TimeoutError, OSError)
+        try:
+            async for piece in self._pieces:
+                if piece:
+                    return piece
+        except known as error:
+            return self._exchange.lost(error)
+        return b""
+
+    async def finish(self) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(DRAIN_S):
+                while isinstance(piece := await self.read(), bytes) and piece:
+                    pass
+        await self.close()
+
+    async def close(self) -> None:
+        self._raw.close()
+
+
+async def _once(body: bytes) -> AsyncGenerator[bytes, None]:
+    yield body
+
+
+async def _chunks(raw: Any) -> AsyncGenerator[bytes, None]:
+    async for chunk, _ in raw.content.iter_chunks():
+        yield chunk
+
+
+class _Turn:
+    """The bytes of a turn, as `aiobotocore.eventstream.AioEventStream` reads them."""
+
+    def __init__(self, turn: AsyncDrive, pieces: AsyncGenerator[Head | bytes, None]) -> None:
+        self._turn = turn
+        self._pieces = cast("AsyncIterator[bytes]", pieces)
+        self._closing: asyncio.Task[None] | None = None
+        self.content = self
+
+    async def iter_chunks(self) -> AsyncIterator[tuple[bytes, bool]]:
+        """The pieces, each as soon as it is there."""
+        async for piece in self._pieces:
+            yield piece, True
+
+    def close(self) -> None:
+        """End the turn and its upstream at once (C23); callers do not wait for it."""
+        self._closing = asyncio.ensure_future(self._turn.close())
+
+
+class _Whole:
+    """A whole body, as `aiobotocore.response.AioStreamingBody` reads it."""
+
+    def __init__(self, url: str, body: bytes) -> None:
+        self.url = url
+        self._body = body
+        self._at = 0
+        self.content = self
+
+    async def read(self, amt: int = -1) -> bytes:
+        """The next bytes, all of them for a number below zero."""
+        end = len(self._body) if amt is None or amt < 0 else self._at + amt
+        piece = self._body[self._at : end]
+        self._at += len(piece)
+        return piece
+
+    def at_eof(self) -> bool:
+        """Whether all was read."""
+        return self._at >= len(self._body)
+
+    def close(self) -> None:
+        """Nothing is open."""
