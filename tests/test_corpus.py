@@ -21,6 +21,7 @@ import pytest
 
 from tenuto import Confidence, Stop, StreamDetector, detect
 from tenuto.core.stop import CLEAN
+from tenuto.wire.aws_eventstream import AwsEventDecoder
 
 NAME = Path("shared/corpus/recorded.jsonl.gz")
 LABELS = {"context_window": "context_window_exceeded"}
@@ -29,8 +30,17 @@ LABELS = {"context_window": "context_window_exceeded"}
 STOP = {
     "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
     "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
+    "bedrock-converse": re.compile(rb'"stopReason"\s*:\s*"[^"]+"'),
+    "bedrock-invoke": re.compile(
+        rb'"(?:stop_?reason|completionReason|finish_?reason|reason|amazon-bedrock-guardrailAction)"'
+        rb'\s*:\s*"[^"]+"',
+        re.IGNORECASE,
+    ),
 }
 """The native stop, by wire."""
+
+SHAPES_OF_OTHERS = {"bedrock-invoke": 1}
+"""Records whose shape says another wire: an imported model answers with a text completion."""
 
 EVERY_CUT_UP_TO_BYTES = 1_500
 CUTS_OF_EACH = 8
@@ -58,6 +68,14 @@ def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
     return found
 
 
+def shown(raw: bytes) -> bytes:
+    """The bytes in which a stop can be seen: those of binary messages hold theirs encoded."""
+    if raw[:1] not in (b"\0", b"\1"):
+        return raw
+    events = AwsEventDecoder().feed(raw)
+    return b"\n".join(event.data or b"" for event in events)
+
+
 def disagreements(wire: str, *, by_shape: bool = False) -> list[str]:
     return [
         f"{name}: {stop.reason.value}, not {sorted(reasons)}"
@@ -83,7 +101,7 @@ def cuts(wire: str) -> Iterator[tuple[str, bytes]]:
 def is_false_clean_end(wire: str, raw: bytes, stop: Stop) -> bool:
     """A clean end of high confidence although the bytes hold no stop."""
     sure = stop.confidence is Confidence.HIGH and stop.reason in CLEAN
-    return sure and not STOP[wire].search(raw)
+    return sure and not STOP[wire].search(shown(raw))
 
 
 def cut_figures(wire: str) -> Counter[str]:
@@ -91,7 +109,7 @@ def cut_figures(wire: str) -> Counter[str]:
     for _, raw in cuts(wire):
         stop = detect(raw, wire=wire)
         figures["cuts"] += 1
-        lost = not STOP[wire].search(raw)
+        lost = not STOP[wire].search(shown(raw))
         figures["that lost the stop"] += lost
         figures["false clean ends"] += is_false_clean_end(wire, raw, stop)
         figures["lost the stop, called a clean end at all"] += lost and stop.reason in CLEAN
@@ -103,14 +121,15 @@ def cut_figures(wire: str) -> Counter[str]:
 @pytest.mark.parametrize("wire", STOP)
 def test_recorded_responses_are_read_as_they_are_labelled(wire, by_shape):
     wrong = disagreements(wire, by_shape=by_shape)
-    assert len(wrong) <= 0.001 * len(recorded(wire)), wrong
+    foreign = SHAPES_OF_OTHERS.get(wire, 0) if by_shape else 0
+    assert len(wrong) <= max(0.001 * len(recorded(wire)), foreign), wrong
 
 
 @pytest.mark.behaviour("S1", "S5")
 @pytest.mark.parametrize("wire", STOP)
 def test_a_cut_never_raises_and_never_looks_like_a_clean_end(wire):
     figures = cut_figures(wire)
-    assert figures["that lost the stop"] > 1_000
+    assert figures["that lost the stop"] > 2 * len(recorded(wire))
     assert figures["false clean ends"] < 0.001 * figures["cuts"]
 
 

@@ -260,7 +260,7 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"wire": Vendor(), "hosts": ["a.b"]}, "a provider needs a name"),
         (
             {"name": "a", "wire": "morse"},
-            "wire is 'morse', known are anthropic-messages, openai-chat",
+            "wire is 'morse', known are anthropic-messages, ",
         ),
         (
             {"name": "a", "wire": object()},

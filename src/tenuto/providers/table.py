@@ -68,6 +68,7 @@ UNKNOWN_OF = {
     "bedrock-converse": Provider(
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
     ),
+    "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -144,6 +145,13 @@ PROVIDERS: tuple[Provider, ...] = (
         "bedrock-converse",
         hosts=(".amazonaws.com",),
         source="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html "
+        "2026-11-22",
+    ),
+    Provider(
+        Dialect("aws-invoke", output_key="maxTokens"),
+        "bedrock-invoke",
+        hosts=(".amazonaws.com",),
+        source="https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html "
         "2026-11-22",
     ),
     Provider(

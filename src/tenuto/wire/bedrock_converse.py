@@ -29,6 +29,7 @@ from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
 from tenuto.wire.bedrock_converse_content import merged_content
 from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault, read_fault
 from tenuto.wire.bedrock_converse_events import (
+    DIALECT_STOPS,
     EVENTS,
     STOPS,
     block_signals,
@@ -165,6 +166,7 @@ class BedrockConverse:
     name = "bedrock-converse"
     wants_content = True
     stops = STOPS
+    dialect_stops = DIALECT_STOPS
     errors = ERRORS
     shown: Mapping[Outcome, Shown] = SHOWN
     parse_object = staticmethod(parse_object)

@@ -1,0 +1,335 @@
+"""Amazon Bedrock InvokeModel: one address, and the body of whoever made the model.
+
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22).
+Claude's messages are those of `anthropic_messages`, which has their address too; Nova's are those
+of `bedrock_converse`, and are finished here. The others are read and not finished: those that take
+a prompt are asked in a template that only the caller knows. From top to bottom: the stop table, the
+places of the makers, reading, and the wire.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from tenuto.core.actions import Edit
+from tenuto.core.signals import (
+    Closed,
+    Ended,
+    FaultSeen,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wire import anthropic_messages, bedrock_converse, openai_chat
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts, WireRequest
+from tenuto.wire.bedrock_converse_errors import ERRORS, read_fault
+from tenuto.wire.bedrock_converse_request import parse_request, path_model
+from tenuto.wire.json import decode_object
+from tenuto.wire.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # Titan: the model finished; recorded answers also say FINISH.
+    "finished": (_R.END_TURN, None),
+    "finish": (_R.END_TURN, None),
+    # Titan, Llama, Mistral, AI21: the limit on tokens.
+    "length": (_R.MAX_TOKENS, None),
+    # Titan: a stop sequence.
+    "stop_criteria_met": (_R.STOP_SEQUENCE, None),
+    "content_filtered": (_R.SAFETY_BLOCKED, None),
+    "rag_query_when_rag_disabled": (_R.ERROR, "rag_disabled"),
+    # Llama, Mistral, AI21: the end, or a stop sequence.
+    "stop": (_R.END_TURN, None),
+    # Cohere.
+    "complete": (_R.END_TURN, None),
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    "max_tokens": (_R.MAX_TOKENS, None),
+    "error": (_R.ERROR, None),
+    "error_toxic": (_R.SAFETY_BLOCKED, None),
+    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    "user_cancel": (_R.CANCELLED, None),
+    # AI21's Jurassic.
+    "endoftext": (_R.END_TURN, None),
+}
+"""The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of others (N2), Nova's and those of OpenAI's chat among them."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+GUARDRAIL = "amazon-bedrock-guardrailAction"
+METRICS = "amazon-bedrock-invocationMetrics"
+"""Members that Bedrock adds to what the model wrote; the second one to a stream's last event."""
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a maker's answer keeps what is read of it.
+
+    Attributes:
+        shape: the members by which it is known, one path each.
+        text: the paths of its text, of which the first that is there counts.
+        stop: the same of its stop.
+        used: the paths of the tokens of input and output.
+    """
+
+    shape: tuple[Path, ...]
+    text: tuple[Path, ...]
+    stop: tuple[Path, ...]
+    used: tuple[Path, Path] = ((), ())
+
+
+_TITAN_INPUT: Path = ("inputTextTokenCount",)
+
+PLACES: tuple[Place, ...] = (
+    # Titan's body, and an event of its stream.
+    Place(
+        (("results", 0, "outputText"),),
+        (("results", 0, "outputText"),),
+        (("results", 0, "completionReason"),),
+        (_TITAN_INPUT, ("results", 0, "tokenCount")),
+    ),
+    Place(
+        (("outputText",),),
+        (("outputText",),),
+        (("completionReason",),),
+        (_TITAN_INPUT, ("totalOutputTextTokenCount",)),
+    ),
+    # Llama.
+    Place(
+        (("generation",), ("stop_reason",)),
+        (("generation",),),
+        (("stop_reason",),),
+        (("prompt_token_count",), ("generation_token_count",)),
+    ),
+    # Mistral's text.
+    Place((("outputs", 0, "text"),), (("outputs", 0, "text"),), (("outputs", 0, "stop_reason"),)),
+    # Cohere's Command.
+    Place(
+        (("generations", 0, "text"),),
+        (("generations", 0, "text"),),
+        (("generations", 0, "finish_reason"),),
+    ),
+    # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
+    Place((("event_type",), ("response",)), (), (("finish_reason",),)),
+    Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
+    Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
+    Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
+    # AI21's Jurassic.
+    Place(
+        (("completions", 0, "data"),),
+        (("completions", 0, "data", "text"),),
+        (("completions", 0, "finishReason", "reason"),),
+    ),
+    # Claude's text completions.
+    Place((("completion",), ("stop_reason",)), (("completion",),), (("stop_reason",),)),
+)
+"""The makers that keep one text and one stop, by shape; the first that fits counts."""
+
+_COMPLETION = Place(
+    (("choices", 0, "text"),),
+    (("choices", 0, "text"),),
+    (("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")),
+    (("usage", "prompt_tokens"), ("usage", "completion_tokens")),
+)
+"""Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
+
+
+def at(value: object, path: Path) -> Any:
+    """What stands at the end of a path, None where the path leads nowhere.
+
+    >>> at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
+    'Hi'
+    """
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def unpacked(value: object) -> object:
+    """What botocore's event of a stream holds, anything else as it is.
+
+    >>> unpacked({"chunk": {"bytes": b'{"outputText":"Hi"}'}})
+    {'outputText': 'Hi'}
+    """
+    data = at(value, ("chunk", "bytes"))
+    return decode_object(data) if isinstance(data, bytes) else value
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event, of any maker; never raises."""
+    value = unpacked(value)
+    if not isinstance(value, dict):
+        return []
+    signals = _makers_signals(value, event)
+    if value.get(GUARDRAIL) == "INTERVENED":
+        signals.append(StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail"))
+    metrics = value.get(METRICS)
+    if isinstance(metrics, dict):
+        used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
+        if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
+            signals.append(UsageSeen(used))
+        if event and not any(isinstance(signal, Ended) for signal in signals):
+            signals.append(Ended())
+    return signals
+
+
+def _makers_signals(value: JsonObject, event: bool) -> list[Signal]:
+    if anthropic_messages.WIRE.looks_like(value):
+        return anthropic_messages.parse_object(value, event=event)
+    if bedrock_converse.WIRE.looks_like(value):
+        found = bedrock_converse.parse_object(value, event=event)
+        # Nova ends a block behind each piece of its text: no news of the answer.
+        return [signal for signal in found if not isinstance(signal, Closed)]
+    if openai_chat.WIRE.looks_like(value):
+        return _chat_signals(value, event)
+    for place in (*PLACES, _COMPLETION):
+        if all(at(value, path) is not None for path in place.shape):
+            return _signals_at(value, place)
+    error = bedrock_converse.error_of(value)
+    return [] if error is None else [FaultSeen(read_fault(error))]
+
+
+def _chat_signals(value: JsonObject, event: bool) -> list[Signal]:
+    """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
+    signals = openai_chat.WIRE.parse_object(value, event=event)
+    if not any(isinstance(signal, StopSeen) for signal in signals):
+        field = "choices[0].stop_reason"
+        stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
+        signals += [stop] if stop is not None else []
+    return signals
+
+
+def _signals_at(value: JsonObject, place: Place) -> list[Signal]:
+    signals: list[Signal] = []
+    text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
+    if text:
+        signals.append(TextDelta(text))
+    for path in place.stop:
+        stop = look_up(at(value, path), _written(path), _ALL_STOPS)
+        if stop is not None:
+            signals.append(stop)
+            break
+    used = _used(value, *place.used)
+    return [*signals, UsageSeen(used)] if used is not None else signals
+
+
+def _written(path: Path) -> str:
+    """A path as it is written.
+
+    >>> _written(("results", 0, "completionReason"))
+    'results[0].completionReason'
+    """
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return steps.removeprefix(".")
+
+
+def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
+    counts = [_tokens(at(value, path)) if path else None for path in (asked, said)]
+    return Usage(counts[0], counts[1]) if counts != [None, None] else None
+
+
+def _tokens(value: object) -> int | None:
+    """A number of tokens; behind a guardrail they come with a decimal point."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e12 else None
+
+
+# --- the wire -----------------------------------------------------------------------------------
+
+_PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
+_NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
+
+
+class Watched:
+    """A request that is answered as it is: nothing of it can be gone on with
+    (`wire.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, model: str, stream: bool) -> None:
+        self._body = body
+        self.facts = RequestFacts(model=model, stream=stream, left_alone="no_messages")
+        self.repairs: tuple[str, ...] = ()
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """None that are known."""
+        return {}
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The caller's own bytes."""
+        return self._body
+
+
+class BedrockInvoke(bedrock_converse.BedrockConverse):
+    """The wire as the relay uses it (`wire.base.Wire`): what is written is written for Nova."""
+
+    name = "bedrock-invoke"
+    stops = STOPS
+    errors = ERRORS
+    parse_object = staticmethod(parse_object)
+
+    @staticmethod
+    def is_plain(body: bytes) -> bool:
+        """False: many makers' bodies take more than a look."""
+        return False
+
+    @staticmethod
+    def read_flowing(data: bytes) -> None:
+        """None: beside a text may stand what a guardrail did to it."""
+
+    def request(
+        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
+    ) -> WireRequest | None:
+        """Nova's request, or one that is only watched; None where the bytes are no object."""
+        model, stream = path_model(path)
+        value = decode_object(body)
+        if not isinstance(value, dict):
+            return None
+        if _NOVA.search(model) and isinstance(value.get("messages"), list):
+            return parse_request(body, probe_max_tokens, path)
+        return Watched(body, model, stream)
+
+    def is_request(self, path: str) -> bool:
+        """Whether the path is that of a model, Claude's aside.
+
+        >>> BedrockInvoke().is_request("/model/amazon.nova-lite-v1%3A0/invoke")
+        True
+        """
+        return _PATH.search(unquote(path).rstrip("/")) is not None
+
+    def looks_like(self, value: JsonObject) -> bool:
+        """Whether an object is an answer of one of the makers that have no wire of their own."""
+        if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
+            return True
+        return any(all(at(value, path) is not None for path in p.shape) for p in PLACES)
+
+    def is_event(self, value: JsonObject) -> bool:
+        """Whether an object is an event. Of makers who write both alike nothing tells: only that
+        the last event has the metrics."""
+        if unpacked(value) is not value:
+            return True
+        if anthropic_messages.WIRE.looks_like(value):
+            return anthropic_messages.WIRE.is_event(value)
+        if openai_chat.WIRE.looks_like(value):
+            return openai_chat.WIRE.is_event(value)
+        return super().is_event(value) or METRICS in value or "event_type" in value
+
+
+WIRE = BedrockInvoke()
