@@ -54,11 +54,6 @@ class Surroundings:
         """Whether somebody wants to hear of, or to decide about, every answer."""
         return self.on_event is not None or self.policy.decide is not None
 
-    @property
-    def watched(self) -> bool:
-        """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None
-
 
 @dataclass(slots=True)
 class Attempt:
