@@ -137,6 +137,7 @@ def _paired(items: Sequence[_Item], elsewhere: bool, done: list[str]) -> list[_I
         out.append((raw, value))
         if kind in _ANSWERS and isinstance(call_id, str) and call_id not in answered:
             done.append("unanswered_call_answered")
+            answered.add(call_id)
             output = {"type": _ANSWERS[kind], "call_id": call_id, "output": hints.ORPHAN_RESULT}
             stubs.append((encode(output), output))
     return out + stubs
