@@ -95,7 +95,8 @@ def test_a_history_that_breaks_a_rule_is_refused_in_the_providers_words(bare, na
     items, words = REFUSED[name]
     got = bare.ask(items)
     assert isinstance(got.error, openai.BadRequestError)
-    assert got.error.body["message"] == words
+    body: Any = got.error.body
+    assert body["message"] == words
 
 
 MEMBERS: dict[str, tuple[dict[str, Any], str]] = {
@@ -130,7 +131,8 @@ def test_a_member_that_breaks_a_rule_is_refused_in_the_providers_words(bare, nam
     members, words = MEMBERS[name]
     got = bare.ask([USER], **members)
     assert isinstance(got.error, openai.BadRequestError)
-    assert got.error.body["message"] == words
+    body: Any = got.error.body
+    assert body["message"] == words
 
 
 ACCEPTED: dict[str, Any] = {
