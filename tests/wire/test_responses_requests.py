@@ -28,9 +28,9 @@ from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, RequestFacts
 from tenuto.wire.openai_responses_request import ResponsesRequest, parse_request
 
-USER = {"role": "user", "content": "Hi"}
-CALL = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
-RESULT = {"type": "function_call_output", "call_id": "a", "output": "x"}
+USER: dict[str, Any] = {"role": "user", "content": "Hi"}
+CALL: dict[str, Any] = {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"}
+RESULT: dict[str, Any] = {"type": "function_call_output", "call_id": "a", "output": "x"}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": []}
 SAID = {"role": "assistant", "content": "Well."}
 SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {}}
@@ -278,6 +278,8 @@ def test_what_the_provider_may_know_is_left_alone(items, members):
 ITEMS = st.lists(
     st.sampled_from(
         [USER, SAID, CALL, RESULT, THOUGHT, SEARCH, CALL | {"arguments": None}, USER | {"_y": 1}]
+        + [CALL | {"call_id": odd} for odd in (None, 3, [1], {"x": []}, "")]
+        + [RESULT | {"call_id": odd} for odd in (None, [1], "")]
     )
     | st.dictionaries(
         st.sampled_from(["type", "role", "content", "call_id", "output", "arguments", "_z"]),
