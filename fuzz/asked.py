@@ -43,6 +43,11 @@ def _read_openai(raw: bytes) -> None:
     list(openai.Stream(cast_to=ChatCompletionChunk, response=_response(raw), client=_openai))
 
 
+def _read_responses(raw: bytes) -> None:
+    kind: Any = openai.types.responses.ResponseStreamEvent
+    list(openai.Stream(cast_to=kind, response=_response(raw), client=_openai))
+
+
 def _read_anthropic(raw: bytes) -> None:
     kind: Any = anthropic.types.RawMessageStreamEvent
     list(anthropic.Stream(cast_to=kind, response=_response(raw), client=_anthropic))
@@ -72,6 +77,17 @@ ALL = (
         },
         _read_anthropic,
         anthropic.APIError,
+    ),
+    Asked(
+        "/v1/responses",
+        "input",
+        {
+            "model": "m",
+            "input": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "name": "read", "parameters": TOOL}],
+        },
+        _read_responses,
+        openai.APIError,
     ),
 )
 """A new wire adds its row."""

@@ -60,6 +60,10 @@ HISTORY = rb"""
 {"role":"assistant","content":[{"type":"text","text":" "}],"function_call":{"name":"f","arguments":"\"{}\""}}
 {"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t","name":"f","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1"},{"type":"tool_result","tool_use_id":"y","content":"1"}]}
+{"type":"reasoning","id":"rs_1","summary":[]}
+{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a"}
+{"type":"custom_tool_call","call_id":"d","name":"g","input":"x","_own":1}
+{"type":"function_call_output","call_id":"e","output":"1"}
 {"role":"user","content":"A \ud83d half, 1e400","weight":1.0,"odd":1e400}
 """.strip().splitlines()
 
@@ -116,6 +120,7 @@ def check_rows(key: str, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec
 MAY_CHANGE = {
     *("max_tokens", "max_completion_tokens", "reasoning_effort", "response_format"),
     *("tool_choice", "prefix", "thinking", "output_config", "output_format"),
+    *("max_output_tokens", "reasoning", "text"),
 }
 
 
@@ -124,4 +129,6 @@ def members(body: bytes) -> dict[str, msgspec.Raw]:
 
 
 def rows(raw: msgspec.Raw) -> list[Any]:
+    if bytes(raw)[:1] == b'"':  # one text, which an edit makes a row of
+        return []
     return [bytes(row) for row in msgspec.json.decode(raw, type=list[msgspec.Raw])]

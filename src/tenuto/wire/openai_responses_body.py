@@ -122,7 +122,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     status = "completed" if ending_of(answer)["status"] == "completed" else "incomplete"
     if content and kind_of(content[-1]) == "message":
         content[-1] = {**content[-1], "status": status}
-    kept = {item.get("id") for item in content if kind_of(item) == "reasoning"}
+    kept = [item.get("id") for item in content if kind_of(item) == "reasoning"]
     output = last.get("output")
     thoughts = [i for i in output if kind_of(i) == "reasoning"] if isinstance(output, list) else []
     tied = all(item.get("id") in kept for item in thoughts)

@@ -44,7 +44,9 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
 def is_plain_text(item: Mapping[str, Any]) -> bool:
     """Whether an item ends in text that can be gone on in."""
     parts = parts_of(dict(item)) if kind_of(item) == "message" else []
-    return bool(parts) and parts[-1].get("type") == "output_text" and not annotated(parts[-1])
+    last = parts[-1] if parts else {}
+    is_text = last.get("type") == "output_text" and isinstance(last.get("text"), str)
+    return is_text and not annotated(last)
 
 
 def annotated(part: Mapping[str, Any]) -> bool:
@@ -100,7 +102,7 @@ def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]
             out.append({**item, "content": parts[::-1]})
     out.reverse()
     if rest:
-        first = next((i for i in out if kind_of(i) == "message" and "text" in parts_of(i)[0]), None)
+        first = next((i for i in out if kind_of(i) == "message" and _begins_in_text(i)), None)
         if first is None:
             out.append(message(rest))
         else:
@@ -108,6 +110,10 @@ def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]
             parts[0] = {**parts[0], "text": rest + parts[0]["text"]}
             out[out.index(first)] = {**first, "content": parts}
     return out
+
+
+def _begins_in_text(item: JsonObject) -> bool:
+    return any(isinstance(part.get("text"), str) for part in parts_of(item)[:1])
 
 
 def message(text: str, item_id: str = "msg_tenuto") -> JsonObject:

@@ -118,14 +118,14 @@ def _mended_arguments(call: JsonObject) -> str | None:
 
 def _paired(items: Sequence[_Item], elsewhere: bool, done: list[str]) -> list[_Item]:
     """Every call answered once, and no result without a call."""
-    answered = {value.get("call_id") for _, value in items if kind_of(value) in _ANSWERS.values()}
-    called = {value.get("call_id") for _, value in items if kind_of(value) in ARGUMENTS}
+    answered = {_call_id(value) for _, value in items if kind_of(value) in _ANSWERS.values()}
+    called = {_call_id(value) for _, value in items if kind_of(value) in ARGUMENTS}
     referred = elsewhere or any(kind_of(value) == "item_reference" for _, value in items)
     out: list[_Item] = []
     stubs: list[_Item] = []
     open_calls = set(called)
     for raw, value in items:
-        kind, call_id = kind_of(value), value.get("call_id")
+        kind, call_id = kind_of(value), _call_id(value)
         if stubs and not _is_made_by_the_model(value):
             out, stubs = out + stubs, []
         if kind in _ANSWERS.values():
@@ -135,11 +135,17 @@ def _paired(items: Sequence[_Item], elsewhere: bool, done: list[str]) -> list[_I
                 done.append("stray_result_moved_or_removed")
                 continue
         out.append((raw, value))
-        if kind in _ANSWERS and isinstance(call_id, str) and call_id not in answered:
+        if kind in _ANSWERS and call_id and call_id not in answered:
             done.append("unanswered_call_answered")
+            answered.add(call_id)
             output = {"type": _ANSWERS[kind], "call_id": call_id, "output": hints.ORPHAN_RESULT}
             stubs.append((encode(output), output))
     return out + stubs
+
+
+def _call_id(value: JsonObject) -> str:
+    call_id = value.get("call_id")
+    return call_id if isinstance(call_id, str) else ""
 
 
 def _is_made_by_the_model(value: JsonObject) -> bool:

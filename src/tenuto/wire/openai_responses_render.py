@@ -169,7 +169,7 @@ class ResponseWriter:
         """Items that are neither text nor calls, under our numbers; reasoning, unless text is open,
         which goes on without it; refusals, annotations."""
         kind = value.get("type")
-        if kind in _LIFE or kind == _TEXT or not isinstance(kind, str):
+        if not isinstance(kind, str) or kind in _LIFE or kind == _TEXT:
             return b""
         item = value.get("item")
         match kind:
@@ -183,6 +183,8 @@ class ResponseWriter:
                 return self._pass_annotation(value)
         number = self._numbers.get(count(value.get("output_index")))
         if number is None or number != self._open or kind_of(self._items[number]) == "message":
+            return b""
+        if not kind.isascii() or not kind.isprintable():  # it names the event as well
             return b""
         return self._event(kind, **(_told(value) | {"output_index": number}))
 
@@ -261,8 +263,7 @@ class ResponseWriter:
         name = "function_call_arguments" if member == "arguments" else "custom_tool_call_input"
         place = {"item_id": item.get("id") or call.id, "output_index": self._open}
         out.append(self._event(f"response.{name}.delta", **place, delta=call.arguments))
-        more = {"name": call.name} if member == "arguments" else {}
-        said = {**place, **more, member: call.arguments}
+        said = {**place, member: call.arguments}
         out.append(self._event(f"response.{name}.done", **said))
         self._items[self._open or 0] = item
         return b"".join([*out, self._close()])

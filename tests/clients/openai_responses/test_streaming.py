@@ -6,6 +6,7 @@ The simulator sends an event when the one before it was acknowledged; see `pacin
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -54,8 +55,9 @@ def by_helper(client: Any, **given: Any) -> Iterator[Any]:
 
 
 async def by_create_async(client: Any, **given: Any) -> AsyncIterator[Any]:
-    async for event in await client.responses.create(stream=True, **given):
-        yield event
+    async with await client.responses.create(stream=True, **given) as stream:
+        async for event in stream:
+            yield event
 
 
 async def by_helper_async(client: Any, **given: Any) -> AsyncIterator[Any]:
@@ -207,3 +209,73 @@ async def test_a_structured_answer_that_was_cut_parses(gzip, way, helper):
         assert isinstance(response.output_parsed, Document)
         assert [e.data["status"] for e in events if e.name == "turn_ended"] == ["complete"]
         assert len(sim.requests) == 2
+
+
+def is_quiet(sim: Simulator) -> bool:
+    deadline = time.monotonic() + 3
+    while sim.open_streams and time.monotonic() < deadline:
+        time.sleep(0.002)
+    return sim.open_streams == 0
+
+
+def was_cancelled_once(events: list[tenuto.Event], *, continuing: bool) -> None:
+    names = [event.name for event in events]
+    assert names.count("cancelled") == 1
+    assert names.count("turn_ended") == 1
+    assert names.count("continuation_attempt") == continuing
+    ends = [e.data["reason"] for e in events if e.name == "continuation_terminated"]
+    assert ends == ["cancelled"] * continuing
+
+
+LEFT = 80
+"""Characters of text in an event, where a stream is left."""
+
+
+def prepare(sim: Simulator, *, continuing: bool) -> tuple[int, int]:
+    """Set the scene; returns how many events there are to see before the part that is left, and the
+    most that may be left in it."""
+    sim.forget()
+    if not continuing:
+        sim.script([Step(event_chars=LEFT)])
+        return 0, len(pieces(sim.answer(PROMPT), LEFT))
+    sim.script([Step(keep=0.3, finish="length", event_chars=LEFT), Step(event_chars=LEFT)])
+    keep = int(len(sim.answer(PROMPT)) * 0.3)
+    return len(BEFORE_TEXT) + -(-keep // LEFT), 4
+
+
+@pytest.mark.behaviour("C23", "P6")
+@pytest.mark.parametrize("continuing", [False, True], ids=["first_attempt", "continuation"])
+@pytest.mark.parametrize("door", DOORS, ids=[door[0].__name__ for door in DOORS])
+def test_leaving_after_any_event_stops_the_provider(way, continuing, door):
+    with Simulator(delay_s=0.004) as sim:
+        client, events = wrap(sim, way)
+        loop = asyncio.new_event_loop()
+        before, most = prepare(sim, continuing=continuing)
+        for place in range(1, most):
+            prepare(sim, continuing=continuing)
+            events.clear()
+            if way == "sync":
+                leave_sync(client, door[0], before + place)
+            else:
+                loop.run_until_complete(leave_async(client, door[1], before + place))
+            gc.collect()
+            assert is_quiet(sim)
+            was_cancelled_once(events, continuing=continuing)
+        done = client.close()
+        if way == "async":
+            loop.run_until_complete(done)
+        loop.close()
+
+
+def leave_sync(client: Any, door: Any, arrivals: int) -> None:
+    stream = door(client, **ask())
+    for _, event in zip(range(arrivals), stream, strict=False):
+        assert event
+    stream.close()
+
+
+async def leave_async(client: Any, door: Any, arrivals: int) -> None:
+    stream = door(client, **ask())
+    for _ in range(arrivals):
+        await anext(stream)
+    await stream.aclose()

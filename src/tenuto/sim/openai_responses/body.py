@@ -34,7 +34,7 @@ def finished(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
     'incomplete'
     """
     document = response(envelope) | ending(reply)
-    bare = document["status"] in ("failed", "queued", "in_progress")
+    bare = document["status"] == "failed" or reply.finish in ("queued", "in_progress")
     document["output"] = [] if bare else items(reply, step, envelope)
     document["usage"] = usage(reply) if step.usage and not bare else None
     return document

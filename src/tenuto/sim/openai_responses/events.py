@@ -120,7 +120,7 @@ def _call(item: Item, size: int) -> Opened:
     kind = "response.function_call_arguments"
     pieces = _pieces(raw, size) if isinstance(raw, str) else []
     inner = [{"type": f"{kind}.delta", "delta": piece} for piece in pieces]
-    inner.append({"type": f"{kind}.done", "name": item["name"], "arguments": raw})
+    inner.append({"type": f"{kind}.done", "arguments": raw})
     return item | {"status": "in_progress", "arguments": ""}, inner
 
 
@@ -141,9 +141,8 @@ def _reasoning(item: Item, size: int) -> Opened:
 
 def _search(item: Item, size: int) -> Opened:
     kind = "response.web_search_call"
-    opening = {key: value for key, value in item.items() if key != "action"}
     steps = ("in_progress", "searching", "completed")
-    return opening | {"status": "in_progress"}, [{"type": f"{kind}.{step}"} for step in steps]
+    return item | {"status": "in_progress"}, [{"type": f"{kind}.{step}"} for step in steps]
 
 
 _OPENED: Final[Mapping[str, Callable[[Item, int], Opened]]] = {

@@ -1,0 +1,144 @@
+"""What we write: the official SDK's own types accept it, and read back it says the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from one_response import assert_one_response
+from openai.types.responses import Response, ResponseStreamEvent
+from pydantic import TypeAdapter
+
+from tenuto.core.arguments import Finding
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.detection import read
+from tenuto.wire.base import Answer, Spoken
+from tenuto.wire.openai_responses import WIRE
+from tenuto.wire.openai_responses_render import ResponseWriter
+
+EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
+FIRST: dict[str, Any] = {
+    "id": "resp_1", "object": "response", "created_at": 1, "model": "m", "status": "incomplete",
+    "error": None, "incomplete_details": {"reason": "max_output_tokens"}, "instructions": None,
+    "metadata": {}, "parallel_tool_calls": True, "temperature": 1.0, "tool_choice": "auto",
+    "tools": [], "top_p": 1.0, "output": [], "x_unknown": [1], "store": True,
+    "usage": {"input_tokens": 3, "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+              "output_tokens": 2, "output_tokens_details": {"reasoning_tokens": 0},
+              "total_tokens": 5, "queue_time": 0.5},
+}  # fmt: skip
+CALLS = (
+    ToolCall("a", "f", '{"x":1}', Finding.WHOLE, extra={"id": "fc_a"}),
+    ToolCall("b", "g", "print(", Finding.WHOLE, free=True),
+)
+answers = st.builds(
+    Answer,
+    text=st.text(max_size=20) | st.just("half \ud83d"),
+    calls=st.sampled_from([(), CALLS]),
+    native_stop=st.sampled_from(["completed", "max_output_tokens", "content_filter", "incomplete"]),
+    usage=st.none() | st.just(Usage(3, 9, 4)),
+    raw_usage=st.none() | st.just(FIRST["usage"]),
+)
+
+
+def said(response: Any) -> tuple[Any, ...]:
+    usage = response.usage
+    return (
+        response.text,
+        [(c.id, c.name, c.arguments) for c in response.calls],
+        response.stop.raw,
+        usage and (usage.input_tokens, usage.output_tokens),
+    )
+
+
+def meant(answer: Answer) -> tuple[Any, ...]:
+    calls = [(c.id, c.name, c.arguments) for c in answer.calls]
+    return (answer.text, calls, answer.native_stop, (3, 9) if answer.usage else None)
+
+
+class Told:
+    """The events of a writer, as the SDK has them."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+        lines = [line[6:] for line in raw.splitlines() if line.startswith(b"data: ")]
+        self.events = [EVENT.validate_json(line) for line in lines]
+
+
+@pytest.mark.behaviour("C19", "C1", "S2")
+@given(answers)
+def test_a_body_says_what_the_answer_says(answer):
+    body = WIRE.render_body(FIRST, FIRST, answer)
+    assert said(read(body)) == meant(answer)
+    value = json.loads(body)
+    assert (value["id"], value["x_unknown"]) == ("resp_1", [1])
+    if "\ud83d" not in answer.text:
+        Response.model_validate(value)
+
+
+@pytest.mark.behaviour("C19", "S2", "S4")
+@given(answers, st.text(min_size=1, max_size=9), st.booleans())
+def test_a_stream_that_is_written_is_one_response_that_says_the_same(answer, thought, begun):
+    writer = ResponseWriter("m")
+    if begun:
+        writer.begin(FIRST)
+    out = writer.reasoning(thought)
+    out += writer.text(answer.text) if answer.text else b""
+    out += writer.end(answer, include_usage=True)
+    assert said(read(out)) == meant(answer)
+    if "\ud83d" in answer.text:
+        return
+    told = Told(out)
+    assert_one_response(told.events)
+    assert told.events[-1].response.id == ("resp_1" if begun else "resp_tenuto")
+
+
+@pytest.mark.behaviour("P1a")
+def test_an_error_event_is_one_on_which_the_sdk_raises_and_readers_of_the_wire_too():
+    writer = ResponseWriter("m")
+    raw = writer.error("dropped", "Tenuto could not finish this turn.")
+    value = json.loads(raw.splitlines()[-2].removeprefix(b"data: "))
+    assert value["error"]["type"] == "tenuto_incomplete"
+    assert (value["type"], value["code"]) == ("error", "dropped")
+    assert read(raw).stop.reason.value == "error"
+
+
+def part(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "output_text", "text": text, "annotations": [], **more}
+
+
+def item(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "message", "id": "msg_1", "role": "assistant", "content": [part(text, **more)]}
+
+
+RS = {"type": "reasoning", "id": "rs_1", "summary": []}
+WS = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
+CITED = {"annotations": [{"type": "url_citation"}]}
+
+
+def merged(*spoken: tuple[list[Any], str, bool]) -> list[Any]:
+    made = WIRE.content([Spoken({"output": o}, (), text, apart) for o, text, apart in spoken])
+    return [
+        "".join(p["text"] for p in i["content"]) if i["type"] == "message" else i["id"]
+        for i in made
+    ]
+
+
+@pytest.mark.behaviour("C28a", "C20", "C14")
+def test_what_was_said_is_merged_where_it_may_be():
+    half = ([RS, item("Half of ")], "Half of ", False)
+    rest = ([RS | {"id": "rs_2"}, item("of it.")], "it.", False)
+    assert merged(half, rest) == ["rs_1", "Half of it."]
+    assert merged(half, (rest[0], "it.", True)) == ["rs_1", "Half of ", "rs_2", "it."]
+    cited = ([WS, item("Cited.", **CITED)], "Cited.", False)
+    assert merged(cited, ([item(" More.")], " More.", False)) == ["ws_1", "Cited.", " More."]
+    assert merged(half, ([WS, item("Found.")], "Found.", False)) == [
+        "rs_1",
+        "Half of ",
+        "ws_1",
+        "Found.",
+    ]
+    assert merged(([RS], "", False)) == ["rs_1"]
