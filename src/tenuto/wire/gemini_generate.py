@@ -35,7 +35,13 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import gemini_generate_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.gemini_generate_content import candidates_of, member, merged_content, parts_of
+from tenuto.wire.gemini_generate_content import (
+    TOKEN,
+    candidates_of,
+    member,
+    merged_content,
+    parts_of,
+)
 from tenuto.wire.gemini_generate_errors import (
     ERRORS,
     asked_to_wait_s,
@@ -174,7 +180,7 @@ def _parse_candidate(candidate: JsonObject, number: int, signals: list[Signal]) 
     stop = None if raw is None else read_stop(raw, field)
     if stop is None:
         return
-    if stop.reason is _R.PAUSED and not member(candidate, "continuationToken"):
+    if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
     signals.append(stop)
