@@ -67,8 +67,8 @@ def test_every_ending_has_its_row_in_what_the_caller_sees() -> None:
     text = page_shown.render()
     assert [each for each in ENDINGS if f"| `{each}`" not in text] == []
     kept, bare = (line for line in text.splitlines() if line.startswith("| `calls_missing`"))
-    assert "| `end_turn` | `stop` | error `tool_calls_missing` |" in kept
-    assert bare.count("error `tool_calls_missing`") == 3, "without text no stop would be true"
+    assert "| `end_turn` | `STOP` | `stop` | error `tool_calls_missing` |" in kept
+    assert bare.count("error `tool_calls_missing`") == 4, "without text no stop would be true"
 
 
 def test_pages_come_out_the_same_each_time() -> None:

@@ -56,7 +56,7 @@ def replay() -> Any:
 # --- chats ------------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("C22", "H6")
+@pytest.mark.behaviour("C22")
 @MODES
 def test_a_chat_keeps_the_whole_answer_and_no_hint(play: Any, mode: str, way: str) -> None:
     asker = play(*HALVES, R("Fine.", END))
