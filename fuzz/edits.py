@@ -60,6 +60,8 @@ HISTORY = rb"""
 {"role":"assistant","content":[{"type":"text","text":" "}],"function_call":{"name":"f","arguments":"\"{}\""}}
 {"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t","name":"f","input":{}}]}
 {"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1"},{"type":"tool_result","tool_use_id":"y","content":"1"}]}
+{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a"}},{"text":" ","_x":1}]}
+{"role":"user","parts":[{"functionResponse":{"name":"g","response":{}}},{"text":"x"}]}
 {"role":"user","content":"A \ud83d half, 1e400","weight":1.0,"odd":1e400}
 """.strip().splitlines()
 
@@ -116,6 +118,7 @@ def check_rows(key: str, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec
 MAY_CHANGE = {
     *("max_tokens", "max_completion_tokens", "reasoning_effort", "response_format"),
     *("tool_choice", "prefix", "thinking", "output_config", "output_format"),
+    *("generationConfig", "generation_config", "toolConfig", "tool_config"),
 }
 
 

@@ -177,7 +177,7 @@ def test_candidates_beyond_the_first_give_their_stops_only() -> None:
 
 # --- whatever comes ---------------------------------------------------------------------------
 
-_ODD = [None, 0, 7, -1.5, "x", "", [], {}, [None], True]
+_ODD: list[Any] = [None, 0, 7, -1.5, "x", "", [], {}, [None], True]
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:

@@ -132,7 +132,7 @@ def test_what_no_edit_names_keeps_its_bytes() -> None:
 
 @pytest.mark.behaviour("C17", "C27", "C28a", "H5")
 def test_each_edit_changes_its_member_and_no_other() -> None:
-    body = {
+    body: dict[str, Any] = {
         "contents": [ASK],
         "generationConfig": {"topK": 3, "responseMimeType": "application/json", "seed": 1},
         "toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}},

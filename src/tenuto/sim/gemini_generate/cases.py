@@ -85,7 +85,7 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def _stopped(name: str, stop: str, summary: str, **more: Any) -> Case:
     """Return a case of a stop with nothing beside it, where a call was wanted."""
-    given = {"wants_tools": True, "behaviours": ("T14",)} | more
+    given: dict[str, Any] = {"wants_tools": True, "behaviours": ("T14",)} | more
     return Case(name, (Step(kind=Kind.CALL, say=Say.NOTHING, finish=stop),), summary, **given)
 
 
