@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import anthropic
 import httpx2
 import openai
+from google.genai import errors
+from google.genai._api_client import HttpResponse
 from openai.types.chat import ChatCompletionChunk
 
 from tenuto.wire.base import Wire
@@ -21,6 +23,7 @@ class Asked(NamedTuple):
     body: a request, without `stream`.
     read: reads a stream as the SDK does, to its end.
     error: what the SDK raises for an error of the far side.
+    streaming: the URL path of a stream with its query, where the path tells and not the body.
     """
 
     path: str
@@ -28,6 +31,11 @@ class Asked(NamedTuple):
     body: dict[str, Any]
     read: Callable[[bytes], None]
     error: type[Exception]
+    streaming: str = ""
+
+    def path_of(self, *, stream: bool) -> str:
+        """Where a request goes."""
+        return (stream and self.streaming) or self.path
 
 
 def _response(raw: bytes) -> Any:
@@ -51,6 +59,16 @@ def _read_responses(raw: bytes) -> None:
 def _read_anthropic(raw: bytes) -> None:
     kind: Any = anthropic.types.RawMessageStreamEvent
     list(anthropic.Stream(cast_to=kind, response=_response(raw), client=_anthropic))
+
+
+def _read_gemini(raw: bytes) -> None:
+    try:
+        for chunk in HttpResponse({}, response_stream=_response(raw)).segments():
+            error = chunk.get("error") if isinstance(chunk, dict) else None
+            if isinstance(error, dict) and type(error.get("code")) is int:
+                errors.APIError.raise_error(error["code"], chunk, None)
+    except errors.UnknownApiResponseError as error:
+        raise error.__cause__ or error from None
 
 
 TOOL = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -88,6 +106,17 @@ ALL = (
         },
         _read_responses,
         openai.APIError,
+    ),
+    Asked(
+        "/v1beta/models/m:generateContent",
+        "contents",
+        {
+            "contents": [{"role": "user", "parts": [{"text": "Caf\u00e9?"}]}],
+            "tools": [{"functionDeclarations": [{"name": "read", "parameters": TOOL}]}],
+        },
+        _read_gemini,
+        errors.APIError,
+        "/v1beta/models/m:streamGenerateContent?alt=sse",
     ),
 )
 """A new wire adds its row."""

@@ -64,6 +64,8 @@ HISTORY = rb"""
 {"type":"function_call","call_id":"c","name":"f","arguments":"{\"a"}
 {"type":"custom_tool_call","call_id":"d","name":"g","input":"x","_own":1}
 {"type":"function_call_output","call_id":"e","output":"1"}
+{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a"}},{"text":" ","_x":1}]}
+{"role":"user","parts":[{"functionResponse":{"name":"g","response":{}}},{"text":"x"}]}
 {"role":"user","content":"A \ud83d half, 1e400","weight":1.0,"odd":1e400}
 """.strip().splitlines()
 
@@ -121,6 +123,7 @@ MAY_CHANGE = {
     *("max_tokens", "max_completion_tokens", "reasoning_effort", "response_format"),
     *("tool_choice", "prefix", "thinking", "output_config", "output_format"),
     *("max_output_tokens", "reasoning", "text"),
+    *("generationConfig", "generation_config", "toolConfig", "tool_config"),
 }
 
 

@@ -22,6 +22,7 @@ import anthropic
 import httpx2
 import openai
 import pytest
+from google import genai
 
 import tenuto
 from tenuto.providers.table import ROWS
@@ -39,6 +40,7 @@ A_REQUEST = {
     "body": b'{"model":"gpt-5-mini","messages":[{"role":"user","content":"Why?"}]}',
 }
 """What the README's first example takes for given."""
+CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client)
 NOT_RUN = ("text", "mermaid")
 
 
@@ -68,6 +70,8 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         monkeypatch.setenv("OPENAI_BASE_URL", sim.base_url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "none")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", sim.root_url)
+        monkeypatch.setenv("GOOGLE_API_KEY", "none")
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", sim.root_url)
         yield sim
 
 
@@ -94,7 +98,7 @@ def closing_what_is_open(names: dict[str, Any]) -> Iterator[None]:
     """Clients close their connections when they are collected, in whatever order that happens."""
     yield
     for value in names.values():
-        if isinstance(value, openai.OpenAI | anthropic.Anthropic | httpx2.Client):
+        if isinstance(value, CLIENTS):
             value.close()
 
 

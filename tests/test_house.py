@@ -78,10 +78,11 @@ def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_p
         lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
     wrapping, detecting = readme_examples()[:2]
     run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
-    for requirement in with_all_that_they_need("openai", "anthropic", "httpx2"):
+    for requirement in with_all_that_they_need("openai", "anthropic", "google-genai", "httpx2"):
         lend(requirement, site_packages)
     given = (
-        "import os; os.environ.update(OPENAI_API_KEY='none', ANTHROPIC_API_KEY='none')\n"
+        "import os\n"
+        "os.environ.update(OPENAI_API_KEY='none', ANTHROPIC_API_KEY='none', GOOGLE_API_KEY='none')\n"
         "url, headers = 'https://api.openai.com/v1/chat/completions', []\n"
         'body = b\'{"model":"m","messages":[{"role":"user","content":"Why?"}]}\'\n'
     )
@@ -130,4 +131,5 @@ def lend(name: str, site_packages: Path) -> None:
     distribution = importlib.metadata.distribution(name)
     for top in {file.parts[0] for file in distribution.files or () if file.parts[0] != ".."}:
         target = Path(str(distribution.locate_file(top)))
-        (site_packages / top).symlink_to(target, target_is_directory=target.is_dir())
+        if not (site_packages / top).exists():  # a folder that several distributions share
+            (site_packages / top).symlink_to(target, target_is_directory=target.is_dir())

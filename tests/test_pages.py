@@ -9,6 +9,7 @@ import page_stops
 
 import tenuto
 from tenuto.core.ladders import ENDINGS, LADDERS
+from tenuto.core.outcome import Outcome
 from tenuto.core.policy import RULES
 from tenuto.wire import anthropic_messages, openai_chat
 from tenuto.wire.registry import wires
@@ -68,7 +69,9 @@ def test_every_ending_has_its_row_in_what_the_caller_sees() -> None:
     text = page_shown.render()
     assert [each for each in ENDINGS if f"| `{each}`" not in text] == []
     kept, bare = (line for line in text.splitlines() if line.startswith("| `calls_missing`"))
-    assert "| `end_turn` | `stop` | error `tool_calls_missing` |" in kept
+    cells = [each.strip() for each in kept.split("|")]
+    stops = [f"`{wire.shown[Outcome.CALLS_MISSING].native}`" for _, wire in sorted(wires().items())]
+    assert cells[4:-2] == stops
     columns = len(wires()) + 1
     assert bare.count("error `tool_calls_missing`") == columns, "without text no stop would be true"
 

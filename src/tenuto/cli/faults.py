@@ -9,12 +9,12 @@ from tenuto.sim.cases import TABLES_ON, described
 
 EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")
 
+WireName = Literal["openai-chat", "anthropic-messages", "gemini-generate"]
+
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
 
 
-def faults(
-    *, wire: Literal["openai-chat", "anthropic-messages"] = "openai-chat", json: JsonFlag = False
-) -> None:
+def faults(*, wire: WireName = "openai-chat", json: JsonFlag = False) -> None:
     """List the faults that the simulator knows, and what the bare SDK makes of each.
 
     Bare SDK: silent (a wrong answer, no exception), harmful (a broken call is handed out, or a

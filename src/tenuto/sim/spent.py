@@ -15,6 +15,7 @@ from tenuto.sim.exchange import Recorded
 
 _DECODER = json.JSONDecoder()
 _SPACE = " \t\r\n"
+_HEAD = frozenset({"system", "systemInstruction", "tools"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,7 @@ class Spent:
         own, rows = _rows(first), _rows(this)
         here, before = _inside(this), _inside(first)
         same = takewhile(lambda pair: pair[0] == pair[1], zip(before, here, strict=False))
-        head = [
-            {k: v for k, v in _keys(body) if k in ("system", "tools")} for body in (first, this)
-        ]
+        head = [{k: v for k, v in _keys(body) if k in _HEAD} for body in (first, this)]
         return Shared(
             common_bytes=sum(1 for _ in same),
             messages_bytes=len(here),
@@ -114,7 +113,7 @@ def _keys(body: bytes) -> Iterator[tuple[str, str]]:
 
 def _rows(body: bytes) -> list[str]:
     """Return each message of a body as it is written."""
-    text = dict(_keys(body))["messages"]
+    text = _conversation(body)
     rows, at = [], _after(text, 1)
     while text[at] != "]":
         _, end = _DECODER.raw_decode(text, at)
@@ -126,7 +125,13 @@ def _rows(body: bytes) -> list[str]:
 
 def _inside(body: bytes) -> bytes:
     """Return the list of messages as it is written, without its brackets."""
-    return dict(_keys(body))["messages"].strip()[1:-1].strip().encode()
+    return _conversation(body).strip()[1:-1].strip().encode()
+
+
+def _conversation(body: bytes) -> str:
+    """Return the list of messages as it is written; Gemini names it otherwise."""
+    keys = dict(_keys(body))
+    return keys.get("messages") or keys["contents"]
 
 
 def _after(text: str, at: int) -> int:

@@ -35,8 +35,20 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import gemini_generate_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.gemini_generate_content import candidates_of, member, merged_content, parts_of
-from tenuto.wire.gemini_generate_errors import ERRORS, asked_to_wait_s, error_of, read_fault
+from tenuto.wire.gemini_generate_content import (
+    TOKEN,
+    candidates_of,
+    member,
+    merged_content,
+    parts_of,
+)
+from tenuto.wire.gemini_generate_errors import (
+    ERRORS,
+    asked_to_wait_s,
+    error_of,
+    is_googles,
+    read_fault,
+)
 from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
 from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
 from tenuto.wire.retry_after import retry_after_s
@@ -168,7 +180,7 @@ def _parse_candidate(candidate: JsonObject, number: int, signals: list[Signal]) 
     stop = None if raw is None else read_stop(raw, field)
     if stop is None:
         return
-    if stop.reason is _R.PAUSED and not member(candidate, "continuationToken"):
+    if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
     signals.append(stop)
@@ -386,7 +398,9 @@ class GeminiGenerate:
         if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
             keys = ("content", "finishReason", "finish_reason")
             return any(key in candidates[0] for key in keys)
-        return any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata"))
+        if any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata")):
+            return True
+        return is_googles(value.get("error"))
 
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object is an event that does not end its stream. What ends one may as well be

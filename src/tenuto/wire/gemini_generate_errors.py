@@ -64,6 +64,18 @@ def error_of(value: JsonObject) -> object | None:
     return cast("object", value["error"]) if value.get("error") else None
 
 
+def is_googles(error: object) -> bool:
+    """Whether an error has the shape that all of Google's APIs give to theirs.
+
+    >>> is_googles({"code": 503, "message": "", "status": "UNAVAILABLE"}), is_googles({"code": 503})
+    (True, False)
+    """
+    if not isinstance(error, dict) or type(error.get("code")) is not int:
+        return False
+    status = error.get("status")
+    return isinstance(status, str) and status.isupper()
+
+
 def read_fault(
     error: object, status: int | None = None, retry_after_s: float | None = None
 ) -> Fault:

@@ -62,7 +62,7 @@ def test_a_call_that_lacks_what_its_function_requires_is_taken_for_cut(
     assert asker.added(1) == [user(hints.REPEAT_CALL)]
 
 
-@pytest.mark.behaviour("T5", "T6", "T8", "C20")
+@pytest.mark.behaviour("T5", "T8", "C20")
 @MODES
 def test_a_call_that_is_cut_again_is_answered_as_failed_and_keeps_its_signature(
     play: Any, mode: str

@@ -56,7 +56,7 @@ def replay() -> Any:
 # --- chats ------------------------------------------------------------------------------------
 
 
-@pytest.mark.behaviour("C22", "H6")
+@pytest.mark.behaviour("C22")
 @MODES
 def test_a_chat_keeps_the_whole_answer_and_no_hint(play: Any, mode: str, way: str) -> None:
     asker = play(*HALVES, R("Fine.", END))
@@ -301,7 +301,7 @@ def test_leaving_a_stream_stops_the_provider(continuing: bool, way: str) -> None
         async def run() -> None:
             texts: list[str] = []
             async with client.aio as aio:
-                told = await aio.models.generate_content_stream(**given)
+                told: Any = await aio.models.generate_content_stream(**given)
                 async for chunk in told:
                     texts.append(chunk.text or "")
                     if is_enough(texts):
@@ -316,7 +316,7 @@ def test_leaving_a_stream_stops_the_provider(continuing: bool, way: str) -> None
             asyncio.run(run())
         else:
             texts: list[str] = []
-            told = client.models.generate_content_stream(**given)
+            told: Any = client.models.generate_content_stream(**given)
             for chunk in told:
                 texts.append(chunk.text or "")
                 if is_enough(texts):
