@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import anthropic
 import httpx2
 import openai
+from botocore.exceptions import BotoCoreError
 from openai.types.chat import ChatCompletionChunk
 
 from tenuto.wire.base import Wire
@@ -17,6 +18,7 @@ from tenuto.wire.base import Wire
 class Asked(NamedTuple):
     """Attributes:
     path: the URL path.
+    body_path: that of requests for a body, "" where it is the same.
     rows: the key of the conversation.
     body: a request, without `stream`.
     read: reads a stream as the SDK does, to its end.
@@ -28,6 +30,7 @@ class Asked(NamedTuple):
     body: dict[str, Any]
     read: Callable[[bytes], None]
     error: type[Exception]
+    body_path: str = ""
 
 
 def _response(raw: bytes) -> Any:
@@ -46,6 +49,12 @@ def _read_openai(raw: bytes) -> None:
 def _read_anthropic(raw: bytes) -> None:
     kind: Any = anthropic.types.RawMessageStreamEvent
     list(anthropic.Stream(cast_to=kind, response=_response(raw), client=_anthropic))
+
+
+def _read_events(raw: bytes) -> None:
+    for line in raw.splitlines():
+        if line.startswith(b"data:"):
+            json.loads(line.removeprefix(b"data:"))
 
 
 TOOL = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -72,6 +81,25 @@ ALL = (
         },
         _read_anthropic,
         anthropic.APIError,
+    ),
+    *(
+        Asked(
+            f"/model/amazon.nova-x/{stream}",
+            "messages",
+            {
+                "messages": [{"role": "user", "content": [{"text": "Caf\u00e9?"}]}],
+                "toolConfig": {
+                    "tools": [{"toolSpec": {"name": "read", "inputSchema": {"json": TOOL}}}]
+                },
+            },
+            _read_events,
+            BotoCoreError,
+            f"/model/amazon.nova-x/{whole}",
+        )
+        for stream, whole in (
+            ("converse-stream", "converse"),
+            ("invoke-with-response-stream", "invoke"),
+        )
     ),
 )
 """A new wire adds its row."""

@@ -53,7 +53,8 @@ def check(wire: Wire, data: bytes) -> None:
     row, stream = asked(wire), bool(knobs[3] & 1)
     answers = [answer(knobs, part) for part in payload.split(BETWEEN)[:8]]
     script = Script(*answers)
-    request = Request("POST", f"https://host{row.path}", (), body_of(row, stream=stream), 60.0)
+    path = row.path if stream else row.body_path or row.path
+    request = Request("POST", f"https://host{path}", (), body_of(row, stream=stream), 60.0)
     EVENTS.clear()
     run = engine(knobs[7] % len(POLICIES)).begin(request)
     assert run is not None
