@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import anthropic
 import httpx2
 import openai
+from botocore.exceptions import BotoCoreError
 from google.genai import errors
 from google.genai._api_client import HttpResponse
 from openai.types.chat import ChatCompletionChunk
@@ -19,6 +20,7 @@ from tenuto.wire.base import Wire
 class Asked(NamedTuple):
     """Attributes:
     path: the URL path.
+    body_path: that of requests for a body, "" where it is the same.
     rows: the key of the conversation.
     body: a request, without `stream`.
     read: reads a stream as the SDK does, to its end.
@@ -71,6 +73,12 @@ def _read_gemini(raw: bytes) -> None:
         raise error.__cause__ or error from None
 
 
+def _read_events(raw: bytes) -> None:
+    for line in raw.splitlines():
+        if line.startswith(b"data:"):
+            json.loads(line.removeprefix(b"data:"))
+
+
 TOOL = {"type": "object", "properties": {"path": {"type": "string"}}}
 ALL = (
     Asked(
@@ -117,6 +125,25 @@ ALL = (
         _read_gemini,
         errors.APIError,
         "/v1beta/models/m:streamGenerateContent?alt=sse",
+    ),
+    *(
+        Asked(
+            f"/model/amazon.nova-x/{whole}",
+            "messages",
+            {
+                "messages": [{"role": "user", "content": [{"text": "Caf\u00e9?"}]}],
+                "toolConfig": {
+                    "tools": [{"toolSpec": {"name": "read", "inputSchema": {"json": TOOL}}}]
+                },
+            },
+            _read_events,
+            BotoCoreError,
+            f"/model/amazon.nova-x/{stream}",
+        )
+        for stream, whole in (
+            ("converse-stream", "converse"),
+            ("invoke-with-response-stream", "invoke"),
+        )
     ),
 )
 """A new wire adds its row."""

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
+from tenuto.wire.aws_eventstream import AwsEventDecoder
+
 KNOBS = 8
 FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"
 
@@ -56,4 +58,13 @@ def fixtures(wire: str) -> Iterator[bytes]:
     """The bodies and streams of one wire's fixtures."""
     for file in sorted(FIXTURES.glob(f"{wire}/*/*")):
         if file.stem in ("body", "stream"):
-            yield file.read_bytes()
+            yield as_lines(file.read_bytes())
+
+
+def as_lines(data: bytes) -> bytes:
+    """A stream of binary messages as one of lines, so that its events can be changed; anything else
+    as it is. The messages themselves are what `framing` is about."""
+    if data[:1] != b"\0":
+        return data
+    return b"".join(b"data: %b\n\n" % event.data for event in AwsEventDecoder().feed(data)
+                    if event.data)  # fmt: skip

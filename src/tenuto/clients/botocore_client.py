@@ -307,6 +307,11 @@ def add_partial(response: Any, parsed: dict[str, Any]) -> None:
 # --- sync -----------------------------------------------------------------------------------------
 
 
+_open: set[Any] = set()
+"""Responses that are read, kept from the collector: of a turn that is abandoned it would take the
+connection away before the turn closes it."""
+
+
 class _Upstream:
     """`relay.drive.Upstream` over a response."""
 
@@ -317,6 +322,7 @@ class _Upstream:
         body = None if request.stream_output else response.content
         exchange.opened(response, self.head, body)
         self._pieces: Iterator[bytes] = iter([body]) if body is not None else self._raw.stream()
+        _open.add(self._raw)
 
     def read(self) -> bytes | Lost:
         errors = importlib.import_module("urllib3.exceptions")
@@ -329,6 +335,7 @@ class _Upstream:
         return b""
 
     def close(self) -> None:
+        _open.discard(self._raw)
         self._raw.close()
 
 

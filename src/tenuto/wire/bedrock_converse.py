@@ -34,6 +34,7 @@ from tenuto.wire.bedrock_converse_events import (
     STOPS,
     block_signals,
     event_signals,
+    guardrail_signals,
     read_flowing,
     read_stop,
     read_usage,
@@ -49,6 +50,7 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     if not isinstance(value, dict):
         return []
     signals = event_signals(value) if event else body_signals(value)
+    signals += guardrail_signals(value)
     error = error_of(value)
     return signals if error is None else [*signals, FaultSeen(read_fault(error))]
 

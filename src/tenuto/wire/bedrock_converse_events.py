@@ -74,6 +74,21 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
     return look_up(raw, field, _ALL_STOPS)
 
 
+GUARDRAIL = "amazon-bedrock-guardrailAction"
+"""What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
+
+
+def guardrail_signals(value: JsonObject) -> list[Signal]:
+    """The stop that a guardrail's word is, if it stepped in.
+
+    >>> guardrail_signals({GUARDRAIL: "NONE"})
+    []
+    """
+    if value.get(GUARDRAIL) != "INTERVENED":
+        return []
+    return [StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail")]
+
+
 # --- blocks of a body
 
 

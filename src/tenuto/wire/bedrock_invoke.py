@@ -30,6 +30,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wire import anthropic_messages, bedrock_converse, openai_chat
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts, WireRequest
 from tenuto.wire.bedrock_converse_errors import ERRORS, read_fault
+from tenuto.wire.bedrock_converse_events import GUARDRAIL, guardrail_signals
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
 from tenuto.wire.json import decode_object
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -66,9 +67,8 @@ DIALECT_STOPS = in_other_words(STOPS)
 
 _ALL_STOPS = {**DIALECT_STOPS, **STOPS}
 
-GUARDRAIL = "amazon-bedrock-guardrailAction"
 METRICS = "amazon-bedrock-invocationMetrics"
-"""Members that Bedrock adds to what the model wrote; the second one to a stream's last event."""
+"""A member that Bedrock adds to the last event of whatever the model wrote."""
 
 Path = tuple[str | int, ...]
 
@@ -160,6 +160,22 @@ def at(value: object, path: Path) -> Any:
     return value
 
 
+def has(value: object, path: Path) -> bool:
+    """Whether a path leads somewhere, be it to null.
+
+    >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
+    (True, False)
+    """
+    held, step = at(value, path[:-1]), path[-1]
+    if isinstance(step, int):
+        return isinstance(held, list) and len(held) > step
+    return isinstance(held, dict) and step in held
+
+
+def _fits(value: JsonObject, place: Place) -> bool:
+    return all(has(value, path) for path in place.shape)
+
+
 # --- reading ----------------------------------------------------------------------------------
 
 
@@ -179,8 +195,8 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     if not isinstance(value, dict):
         return []
     signals = _makers_signals(value, event)
-    if value.get(GUARDRAIL) == "INTERVENED":
-        signals.append(StopSeen("INTERVENED", GUARDRAIL, _R.SAFETY_BLOCKED, "guardrail"))
+    if not bedrock_converse.WIRE.looks_like(value):
+        signals += guardrail_signals(value)
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
         used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
@@ -201,7 +217,7 @@ def _makers_signals(value: JsonObject, event: bool) -> list[Signal]:
     if openai_chat.WIRE.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
-        if all(at(value, path) is not None for path in place.shape):
+        if _fits(value, place):
             return _signals_at(value, place)
     error = bedrock_converse.error_of(value)
     return [] if error is None else [FaultSeen(read_fault(error))]
@@ -318,7 +334,12 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
         """Whether an object is an answer of one of the makers that have no wire of their own."""
         if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
             return True
-        return any(all(at(value, path) is not None for path in p.shape) for p in PLACES)
+        if any(_fits(value, place) for place in PLACES):
+            return True
+        choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
+        return (
+            isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
+        )
 
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object is an event. Of makers who write both alike nothing tells: only that

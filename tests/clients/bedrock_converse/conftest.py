@@ -1,0 +1,27 @@
+"""boto3 and aiobotocore, wrapped, in front of a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from wrapping import QUICK
+from wrapping_bedrock import WrappedBedrock
+
+import tenuto
+from tenuto.sim import Simulator
+
+
+@pytest.fixture
+def wrapped(sim: Simulator) -> Iterator[Callable[..., WrappedBedrock]]:
+    """Makes wrapped askers; keywords are settings of the policy."""
+    made: list[WrappedBedrock] = []
+
+    def make(**settings: Any) -> WrappedBedrock:
+        made.append(WrappedBedrock(sim, tenuto.Policy(**(QUICK | settings))))
+        return made[-1]
+
+    yield make
+    for asker in made:
+        asker.close()

@@ -1,0 +1,254 @@
+"""What is boto3's own stays boto3's own: the client that is given, signatures, handlers, retries,
+and exceptions."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections import deque
+from typing import Any
+
+import boto3
+import botocore.awsrequest
+import pytest
+from asking_bedrock import Assembled, given_to_a_client
+from aws import SECRET_KEY, wrong_signature
+from botocore.config import Config
+from botocore.exceptions import ClientError, EventStreamError
+from wrapping import QUICK
+
+import tenuto
+from tenuto.core.errors import UnsupportedClient
+from tenuto.sim import Case, Simulator, Step
+
+LENGTH = Step(keep=0.45, finish="length")
+ASK = [{"role": "user", "content": [{"text": "Tell me."}]}]
+
+
+def client_for(sim: Simulator, retries: int = 0, **more: Any) -> Any:
+    return boto3.client("bedrock-runtime", **given_to_a_client(sim.root_url, retries) | more)
+
+
+def wrap(client: Any, **settings: Any) -> Any:
+    return tenuto.wrap(client, policy=tenuto.Policy(**(QUICK | settings)))
+
+
+def handlers_of(client: Any) -> list[Any]:
+    names = [
+        f"{event}.bedrock-runtime.Converse"
+        for event in ("before-sign", "request-created", "before-send", "needs-retry", "before-call")
+    ]
+    emitter = client.meta.events._emitter
+    return [list(emitter._handlers.prefix_search(name)) for name in names]
+
+
+@pytest.mark.behaviour("P8")
+def test_the_client_that_is_given_stays_as_it_is(sim):
+    bare = client_for(sim)
+    before = (vars(bare).copy(), handlers_of(bare), type(bare._endpoint), vars(bare.meta).copy())
+    made = wrap(bare)
+    assert isinstance(made, type(bare))
+    assert (vars(bare), handlers_of(bare), type(bare._endpoint), vars(bare.meta)) == before
+    made.meta.events.register("before-call.bedrock-runtime", lambda **_: 1 / 0)
+    bare.converse(modelId="sim", messages=ASK)
+    assert bare._endpoint.http_session is made._endpoint.http_session
+    sim.script([LENGTH])
+    assert bare.converse(modelId="sim", messages=ASK)["stopReason"] == "max_tokens"
+
+
+@pytest.mark.behaviour("P8")
+def test_wrapping_twice_is_wrapping_once_and_a_second_policy_replaces_the_first(sim):
+    once = wrap(client_for(sim), continuation_max_attempts=0)
+    assert tenuto.wrap(once) is once
+    twice = wrap(once)
+    for client, requests in ((once, 1), (twice, 2)):
+        sim.script([LENGTH, Step()])
+        before = len(sim.requests)
+        client.converse(modelId="sim", messages=ASK)
+        assert len(sim.requests) - before == requests
+        sim._exchange.conversations.script.clear()
+
+
+def test_only_clients_of_bedrocks_runtime_can_be_wrapped(sim):
+    with pytest.raises(UnsupportedClient, match="bedrock-runtime"):
+        tenuto.wrap(boto3.client("sts", **given_to_a_client(sim.root_url, 0)))
+
+
+@pytest.mark.behaviour("C7", "P8")
+def test_every_attempt_is_signed_by_botocore_anew(wrapped, way):
+    asker = wrapped()
+    asker.sim.script([LENGTH, LENGTH, Step()])
+    said = asker.ask(ASK, "stream", way)
+    assert said.text == asker.sim.answer("Tell me.")
+    assert len(asker.sim.requests) == 3
+    seen = set()
+    for request in asker.sim.requests:
+        url = asker.sim.root_url + request.path
+        assert not wrong_signature(
+            "POST", url, request.headers, request.body, "bedrock", SECRET_KEY
+        )
+        seen.add(request.headers["authorization"].rpartition("Signature=")[2])
+    assert len(seen) == 3
+    bodies = [request.json for request in asker.sim.requests]
+    assert all(body["messages"][:1] == ASK for body in bodies)
+    assert [row["role"] for row in bodies[1]["messages"]] == ["user", "assistant", "user"]
+    assert bodies[1]["inferenceConfig"]["maxTokens"] > 0
+
+
+@pytest.mark.behaviour("P8")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_a_normal_turn_costs_one_request_with_the_callers_own_bytes(wrapped, way, mode):
+    asker = wrapped()
+    plain = client_for(asker.sim)
+    given = {"modelId": "sim", "messages": ASK, "system": [{"text": "Be brief. é"}]}
+    plain.converse(**given) if mode == "body" else list(plain.converse_stream(**given)["stream"])
+    asker.ask(ASK, mode, way, system=given["system"])
+    one, other = asker.sim.requests
+    assert one.body == other.body
+    assert one.path == other.path
+
+
+@pytest.mark.behaviour("C19")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_the_usage_is_that_of_one_call(wrapped, way, mode):
+    asker = wrapped()
+    asker.sim.script([LENGTH, Step()])
+    usage = asker.ask(ASK, mode, way).usage
+    first, second = asker.sim.requests
+    assert usage["inputTokens"] == first.input_tokens
+    assert usage["outputTokens"] == first.output_tokens + second.output_tokens
+    assert usage["totalTokens"] == usage["inputTokens"] + usage["outputTokens"]
+
+
+@pytest.mark.behaviour("C17a", "P8c")
+def test_a_header_switches_it_off_for_one_request_and_is_not_sent(sim):
+    client = wrap(client_for(sim))
+
+    def off(params: Any, **_: Any) -> None:
+        params["headers"]["x-tenuto"] = "off"
+
+    client.meta.events.register("before-call.bedrock-runtime", off)
+    sim.script([LENGTH])
+    assert client.converse(modelId="sim", messages=ASK)["stopReason"] == "max_tokens"
+    client.meta.events.unregister("before-call.bedrock-runtime", off)
+
+    def off_when_made(request: Any, **_: Any) -> None:
+        request.headers["X-Tenuto"] = "off"
+
+    client.meta.events.register_first("request-created.bedrock-runtime", off_when_made)
+    sim.script([LENGTH])
+    assert client.converse(modelId="sim", messages=ASK)["stopReason"] == "max_tokens"
+    assert [request.status for request in sim.requests] == [200, 200], "the simulator is strict"
+
+
+@pytest.mark.behaviour("P8")
+def test_handlers_may_answer_every_attempt_in_place_of_the_network():
+    told: list[bytes] = []
+    texts = iter([("One ", "max_tokens"), ("two.", "end_turn")])
+
+    def answer(request: Any, **_: Any) -> Any:
+        told.append(request.body)
+        text, stop = next(texts)
+        body = {
+            "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+            "stopReason": stop,
+            "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        }
+        raw = io.BytesIO(json.dumps(body).encode())
+        raw.stream = lambda **_: iter([raw.read()])  # type: ignore[attr-defined]
+        return botocore.awsrequest.AWSResponse(request.url, 200, {}, raw)
+
+    bare = boto3.client("bedrock-runtime", **given_to_a_client("http://127.0.0.1:9", 0))
+    bare.meta.events.register("before-send.bedrock-runtime", answer)
+    response = wrap(bare).converse(modelId="m", messages=ASK)
+    # What a handler answers to the first request botocore takes as it is: nothing was sent.
+    assert response["output"]["message"]["content"] == [{"text": "One "}]
+    assert len(told) == 1
+
+
+@pytest.mark.behaviour("P1b")
+def test_before_any_answer_the_retries_are_boto3s_and_after_it_they_are_not_multiplied(sim):
+    client = wrap(client_for(sim, retries=2), fault_retries=1)
+    sim.script([Step(error="overloaded"), Step()])
+    answer = client.converse(modelId="sim", messages=ASK)
+    assert answer["ResponseMetadata"]["RetryAttempts"] == 1
+    before = len(sim.requests)
+    sim.script([Step(keep=0, say="nothing")] * 20)  # type: ignore[arg-type]
+    with pytest.raises(ClientError):
+        client.converse(modelId="sim", messages=ASK)
+    assert len(sim.requests) - before <= 8
+
+
+@pytest.mark.behaviour("P1a", "C5")
+def test_an_unfinished_body_raises_boto3s_own_exception_with_what_came(sim):
+    client = wrap(client_for(sim, retries=2), on_incomplete="error")
+    sim.script([Step(keep=0.45, finish="length")] + [Step(error="model_error")] * 20)
+    before = len(sim.requests)
+    with pytest.raises(client.exceptions.ModelErrorException) as raised:
+        client.converse(modelId="sim", messages=ASK)
+    response = raised.value.response
+    assert response["ResponseMetadata"]["HTTPStatusCode"] == 424
+    assert "could not finish" in response["Error"]["Message"]
+    assert sim.answer("Tell me.").startswith(response["partial"]["text"])
+    assert len(response["partial"]["text"]) > 100
+    assert len(sim.requests) - before <= 5
+
+
+@pytest.mark.behaviour("P1a", "S9")
+def test_an_unfinished_stream_raises_boto3s_own_exception_behind_what_came(sim):
+    client = wrap(client_for(sim), on_incomplete="error", continuation_max_attempts=1)
+    sim.script([Step(keep=0.2, finish="length")] * 3)
+    told = Assembled()
+    stream = client.converse_stream(modelId="sim", messages=ASK)["stream"]
+    with pytest.raises(EventStreamError, match="modelStreamErrorException"):
+        deque(map(told.add, stream))
+    text = told.blocks[0]["text"]
+    assert sim.answer("Tell me.").startswith(text.rstrip())
+    assert len(text) > 100
+
+
+@pytest.mark.behaviour("C28a")
+def test_the_clients_read_timeout_is_the_turns(sim):
+    config = Config(read_timeout=7, retries={"total_max_attempts": 1})
+    seen: list[Any] = []
+    client = wrap(client_for(sim, config=config))
+    client.meta.events.register(
+        "before-send.bedrock-runtime",
+        lambda request, **_: seen.append(request.context.get("read_timeout")),
+    )
+    sim.script([LENGTH, Step()])
+    client.converse(modelId="sim", messages=ASK)
+    assert seen[0] is None
+    assert 0 < seen[1] <= 7
+
+
+@pytest.mark.behaviour("C8", "C10")
+@pytest.mark.parametrize(
+    ("model", "last"),
+    [
+        ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "assistant"),
+        ("global.anthropic.claude-opus-4-6-v1", "user"),
+        ("amazon.nova-pro-v1:0", "user"),
+        ("meta.llama3-3-70b-instruct-v1:0", "user"),
+        ("mistral.mistral-large-2407-v1:0", "user"),
+    ],
+)
+def test_each_model_is_asked_to_go_on_in_the_way_that_it_takes(wrapped, way, model, last):
+    asker = wrapped()
+    said = asker.ask(ASK, "body", way, modelId=f"{model}/sim/length_once")
+    assert said.text == asker.sim.answer("Tell me.")
+    assert [request.status for request in asker.sim.requests] == [200, 200]
+    assert asker.sim.requests[1].json["messages"][-1]["role"] == last
+
+
+@pytest.mark.behaviour("E3", "H3")
+@pytest.mark.parametrize("model", ["mistral.mistral-large-2407-v1:0", "amazon.nova-pro-v1:0"])
+def test_between_two_rows_of_the_user_the_assistant_speaks(wrapped, model):
+    asker = wrapped()
+    case = Case("empty_after_tool_result", (), "", wants_tools=True, after_tool_result=True)
+    said = asker.ask_case(case, "body", modelId=f"{model}/sim/empty_after_tool_result")
+    assert said.error is None, said.error
+    assert said.text
+    rows = asker.sim.requests[-1].json["messages"]
+    assert [row["role"] for row in rows] == ["user", "assistant"] * 2 + ["user"]
+    assert rows[:3] == said.history
