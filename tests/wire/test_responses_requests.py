@@ -275,11 +275,12 @@ def test_what_the_provider_may_know_is_left_alone(items, members):
     assert request(*items, **members).repairs == ()
 
 
+ODD_IDS: list[Any] = [None, 3, [1], {"x": []}, ""]
 ITEMS = st.lists(
     st.sampled_from(
         [USER, SAID, CALL, RESULT, THOUGHT, SEARCH, CALL | {"arguments": None}, USER | {"_y": 1}]
-        + [CALL | {"call_id": odd} for odd in (None, 3, [1], {"x": []}, "")]
-        + [RESULT | {"call_id": odd} for odd in (None, [1], "")]
+        + [CALL | {"call_id": odd} for odd in ODD_IDS]
+        + [RESULT | {"call_id": odd} for odd in ODD_IDS]
     )
     | st.dictionaries(
         st.sampled_from(["type", "role", "content", "call_id", "output", "arguments", "_z"]),
