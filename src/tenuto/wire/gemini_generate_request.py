@@ -172,7 +172,7 @@ class GenerateRequest:
         members["contents"] = listed([*self._rows, *added.rows])
         body = joined(members)
         for key in dropped:
-            body = _without(body, key)
+            body = _dropped(body, key)
         return body
 
 
@@ -386,6 +386,13 @@ def _lower_reasoning(raw: bytes, model: str) -> bytes:
     members = members_of(raw)
     _change(members, _THINKING, lambda thinking: _put(thinking, *found))
     return joined(members)
+
+
+def _dropped(body: bytes, key: str) -> bytes:
+    try:
+        return _without(body, key)
+    except msgspec.DecodeError:  # half a surrogate pair in a call: the provider has the last word
+        return body
 
 
 def _without(body: bytes, key: str) -> bytes:
