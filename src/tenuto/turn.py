@@ -120,14 +120,14 @@ class Turn:
         engine = Engine(
             policy if policy is not None else load_policy(), on_event or _nobody, _learned
         )
-        begun = engine.begin_turn(request)
-        if begun is None:
+        asked = engine.read(request)
+        if asked is None:
             raise TurnError(
                 f"{method} {url.partition('?')[0]} with this body is no request for a turn that "
                 f"can be read, on none of the wires that are known ({', '.join(wires())}): send it "
                 "as it is"
             )
-        self._record, self._run = begun
+        self._record, self._run = engine.run(asked)
         self._asked: Command | None = None
         self._over = False
 

@@ -6,12 +6,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import itertools
+import json
 import socket
 import threading
+import time
 import zlib
 from collections.abc import Iterator
 from typing import Any
 
+import anthropic
 import openai
 import pytest
 from far_sides import BODY, RESET, STREAM, FarSide, answer, event, json_answer, sse_answer
@@ -248,3 +251,40 @@ def test_the_usage_comment_is_no_event_behind_events_with_an_id(way):
     with FarSide(cut, sse_answer(event(b"said.") + event(b"", b'"stop"'))) as far:
         heard = Heard(far, way, "stream")
         assert (heard.text, heard.finish, heard.error) == ("All said.", "stop", None)
+
+
+@pytest.mark.behaviour("N6", "C25")
+def test_bytes_behind_the_end_of_a_stream_are_handed_on_as_text():
+    head = {"type": "message", "role": "assistant", "id": "m", "model": "m", "content": []}
+    usage = {"usage": {"input_tokens": 1, "output_tokens": 1}}
+    block = {"index": 0, "content_block": {"type": "text", "text": ""}}
+    said = {"index": 0, "delta": {"type": "text_delta", "text": "All said."}}
+    end = {"delta": {"stop_reason": "end_turn", "stop_sequence": None}, **usage}
+    stream = b"".join(
+        b"event: %b\ndata: %b\n\n" % (name.encode(), json.dumps({"type": name} | rest).encode())
+        for name, rest in (
+            ("message_start", {"message": head | usage}), ("content_block_start", block),
+            ("content_block_delta", said), ("content_block_stop", {"index": 0}),
+            ("message_delta", end), ("message_stop", {}),
+        )
+    )  # fmt: skip
+    euro = "€".encode()
+
+    def pieces() -> Iterator[bytes]:
+        for piece in (
+            HEAD,
+            BAD + stream + BAD + b": " + euro[:1],
+            euro[1:] + b"\n\n",
+            BAD,
+            b": \xe2",
+        ):
+            yield piece
+            time.sleep(0.02)
+
+    with FarSide(pieces()) as far:
+        client = tenuto.wrap(anthropic.Anthropic(base_url=far.base_url[:-3], api_key="none"))
+        ask: dict[str, Any] = ASK | {"max_tokens": 100, "stream": True}
+        with client.messages.with_streaming_response.create(**ask) as response:
+            came = b"".join(response.iter_bytes())
+        client.close()
+    assert came.decode().endswith(": \ufffd\ufffd\n\n: €\n\n: \ufffd\ufffd\n\n: \ufffd")

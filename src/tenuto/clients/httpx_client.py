@@ -94,19 +94,17 @@ def _send(base: Any) -> Any:
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
-        asked, run = None, None
+        asked = None
         if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
-            asked = _request(request, url, request.read())
-            run = engine.begin(asked)
-        if asked is None or run is None:
+            asked = engine.read(_request(request, url, request.read()))
+        if asked is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
             return base.send(self, request, stream=stream, **options)
-        exchange = _Exchange(self, request, asked, signer)
+        exchange = _Exchange(self, request, asked.request, signer)
 
-        def connect(command: Transmit) -> _Upstream | Lost:
+        def attempt(made: Any) -> _Upstream | Lost:
             try:
-                made = exchange.request_for(command)
                 if signer is not None and made is not request:
                     signer.sign(made)
                 response = base.send(self, made, stream=True, **options)
@@ -114,7 +112,18 @@ def _send(base: Any) -> Any:
                 return exchange.lost_or_raise(error)
             return _Upstream(exchange, response, whole=not stream)
 
-        turn = Drive(run, connect)
+        early: _Upstream | Lost | None = None
+        if not stream and not engine.needs_turn(asked):
+            early = attempt(request)
+            if isinstance(early, _Upstream) and asked.wire.is_plain(early.whole_body()):
+                return exchange.first
+
+        def connect(command: Transmit) -> _Upstream | Lost:
+            nonlocal early
+            answer, early = early, None
+            return attempt(exchange.request_for(command)) if answer is None else answer
+
+        turn = Drive(engine.run(asked)[1], connect)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
@@ -131,19 +140,17 @@ def _async_send(base: Any) -> Any:
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
-        asked, run = None, None
+        asked = None
         if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
-            asked = _request(request, url, await request.aread())
-            run = engine.begin(asked)
-        if asked is None or run is None:
+            asked = engine.read(_request(request, url, await request.aread()))
+        if asked is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
             return await base.send(self, request, stream=stream, **options)
-        exchange = _Exchange(self, request, asked, signer)
+        exchange = _Exchange(self, request, asked.request, signer)
 
-        async def connect(command: Transmit) -> _AsyncUpstream | Lost:
+        async def attempt(made: Any) -> _AsyncUpstream | Lost:
             try:
-                made = exchange.request_for(command)
                 if signer is not None and made is not request:
                     await signer.sign(made)
                 response = await base.send(self, made, stream=True, **options)
@@ -151,9 +158,21 @@ def _async_send(base: Any) -> Any:
                 return exchange.lost_or_raise(error)
             return _AsyncUpstream(exchange, response, whole=not stream)
 
+        early: _AsyncUpstream | Lost | None = None
+        if not stream and not engine.needs_turn(asked):
+            early = await attempt(request)
+            if isinstance(early, _AsyncUpstream) and asked.wire.is_plain(await early.whole_body()):
+                await early.close()
+                return exchange.first
+
+        async def connect(command: Transmit) -> _AsyncUpstream | Lost:
+            nonlocal early
+            answer, early = early, None
+            return await attempt(exchange.request_for(command)) if answer is None else answer
+
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         sleep = importlib.import_module("anyio").sleep
-        turn = AsyncDrive(run, connect, sleep)
+        turn = AsyncDrive(engine.run(asked)[1], connect, sleep)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
@@ -305,15 +324,28 @@ class _Upstream:
         self._exchange = exchange
         self._response = response
         self.head, whole = _head(response, whole)
+        self._whole = whole and self.head.status < 300
         exchange.opened(response, self.head, whole)
         # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
-        self._pieces: Iterator[bytes] = _whole(response) if whole else iter(response.stream)
+        self._pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
+
+    def whole_body(self) -> bytes:
+        """The body of a success, where the library reads it; else b"". It is read again later."""
+        if not self._whole:
+            return b""
+        try:
+            came = self.read()
+        except BaseException:
+            self.close()  # the caller goes away (C23)
+            raise
+        self._pieces = iter((came,))
+        return came if isinstance(came, bytes) else b""
 
     def read(self) -> bytes | Lost:
         try:
             for piece in self._pieces:
                 if piece:
-                    return piece
+                    return piece  # type: ignore[no-any-return]
         except (self._exchange.library.HTTPError, OSError) as error:
             return self._exchange.lost(error)
         return b""
@@ -334,11 +366,26 @@ class _AsyncUpstream:
         self._exchange = exchange
         self._response = response
         self.head, whole = _head(response, whole)
+        self._whole = whole and self.head.status < 300
         exchange.opened(response, self.head, whole)
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
         self._pieces: Any = aiter(_whole_async(response) if whole else response.stream)
         _open.add(self._pieces)
+
+    async def whole_body(self) -> bytes:
+        """The body of a success, where the library reads it; else b"". It is read again later."""
+        if not self._whole:
+            return b""
+        try:
+            came = await self.read()
+        except BaseException:
+            await self.close()  # the caller goes away (C23)
+            raise
+        _open.discard(self._pieces)
+        self._pieces = _again(came)
+        _open.add(self._pieces)
+        return came if isinstance(came, bytes) else b""
 
     async def read(self) -> bytes | Lost:
         try:
@@ -371,6 +418,10 @@ def _whole(response: Any) -> Iterator[bytes]:
 
 async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
     yield await response.aread()
+
+
+async def _again(came: bytes | Lost) -> AsyncGenerator[Any, None]:
+    yield came
 
 
 @cache

@@ -104,7 +104,8 @@ def is_sealed(request: Any) -> bool:
     be changed: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html"""
     # Not by name: the library's own look-up decodes every header first.
     pairs = request.headers.raw
-    return any(value[:5] == b"AWS4-" and key.lower() == b"authorization" for key, value in pairs)
+    signed = [key for key, value in pairs if value.startswith(b"AWS4-")]
+    return any(key.lower() == b"authorization" for key in signed)
 
 
 def _by_name(headers: list[tuple[bytes, bytes]]) -> dict[bytes, Headers]:

@@ -5,14 +5,15 @@ One table of the wire says how each outcome shows; what needs nothing is handed 
 
 from __future__ import annotations
 
+import codecs
 from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
 from tenuto.core.events import Report
 from tenuto.core.hints import NOTICE
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reraise, Run, Write
-from tenuto.relay.encoding import Decoder, UndecodableBytes
+from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reply, Reraise, Run, Write
+from tenuto.relay.encoding import UndecodableBytes
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown
@@ -119,16 +120,13 @@ class Ending:
         return shown.received or shown.native == response.stop.raw
 
     def _untouched(self, attempt: Attempt, report: Report) -> Run:
-        if self._turn.open and (out := self._turn.outlet.release() + attempt.tail):
-            yield Write(out)
+        if self._turn.open:
+            yield from rest_of_stream(
+                attempt, self._turn.outlet.release(), left_alone=bool(self._turn.left_alone)
+            )
+            return
         if self._turn.left_alone and attempt.lost is not None:  # as without Tenuto
             yield Reraise(attempt.lost.error)
-            return
-        if self._turn.open:
-            if attempt.lost is None:  # behind a break there is nothing
-                # All was said: a connection that breaks behind the end mark is no news.
-                left_alone = bool(self._turn.left_alone)
-                yield from rest_of_response(attempt.decoder, raises=left_alone)
             return
         assert attempt.head is not None
         head = attempt.head
@@ -203,14 +201,33 @@ class Ending:
         return plain.plus((b"content-length", b"%d" % len(body)))
 
 
-def rest_of_response(decoder: Decoder | None = None, *, raises: bool = True) -> Run:
-    """Hand on what is left of a response as it comes; decoded where what came before it was."""
+def rest_of_response() -> Run:
+    """Hand on what is left of a response as it comes."""
     while isinstance(reply := (yield READ), bytes) and reply:
-        try:
-            data = decoder.feed(reply) if decoder is not None else reply
-        except UndecodableBytes:
-            return
-        if data:
+        yield Write(reply)
+    if isinstance(reply, Lost):
+        yield Reraise(reply.error)
+
+
+def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
+    """Hand on what was held back of a stream's end, and what stands behind it. The SDKs decode that
+    strictly too; a character of it may come in two pieces."""
+    text = codecs.getincrementaldecoder("utf-8")("replace")
+    data = held + attempt.tail
+    reply: Reply = attempt.lost
+    while True:
+        if data := data if left_alone else text.decode(data).encode():
             yield Write(data)
-    if isinstance(reply, Lost) and raises:
+        # Behind a break there is nothing.
+        reply = reply if attempt.lost else (yield READ)
+        if not isinstance(reply, bytes) or not reply:
+            break
+        try:
+            data = attempt.decoder.feed(reply) if attempt.decoder else reply
+        except UndecodableBytes:
+            break
+    if not left_alone and (data := text.decode(b"", True).encode()):
+        yield Write(data)
+    if left_alone and isinstance(reply, Lost):
+        # Else all was said: a connection that breaks behind the end mark is no news.
         yield Reraise(reply.error)

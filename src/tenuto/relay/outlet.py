@@ -142,9 +142,9 @@ class Outlet:
         """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
 
-        `kept`: where the events' data is kept, None where it is not; `most_bytes`: the largest
+        `kept`: where the events are kept, None where it is not; `most_bytes`: the largest
         event, 0: no limit."""
-        alike, text_of = self._reader.alike, self._reader.alike.text
+        alike, text_of, say = self._reader.alike, self._reader.alike.text, builder.say
         delivered = self._delivered
 
         def take(raw: bytes) -> bytes | None:
@@ -155,12 +155,12 @@ class Outlet:
             if waits and 0 < self._hold_max_bytes < self._held_bytes + len(raw):
                 return None
             if kept is not None:
-                kept.append(raw[alike.data_at : -2])
-            if alike.kind is not TextDelta:
+                kept.append(raw)
+            if alike.kind is TextDelta:
+                say(text)
+            else:
                 builder.feed(ReasoningDelta(text))
                 text = ""
-            else:
-                builder.say(text)
             if self.transparent:
                 return raw
             if waits:

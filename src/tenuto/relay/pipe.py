@@ -249,8 +249,9 @@ class Pipe:
     def _is_plain(self, raw: bytes) -> bool:
         """Whether the turn is over with this body and nobody wants to hear of it."""
         turn = self._turn
-        watched = turn.around.on_event is not None or turn.policy.decide is not None
-        if watched or turn.first is not None or turn.facts.stream or turn.provider.overrides:
+        if turn.first is not None or turn.facts.stream:
+            return False
+        if turn.around.watched or turn.provider.overrides:
             return False
         return turn.wire.is_plain(raw)
 
@@ -332,7 +333,7 @@ class Pipe:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
             if wants_content:
-                kept += [event.data for event in events if event.data]
+                kept += [event.raw for event in events if event.data]
             if len(events) == 1:
                 out, tail = outlet.event(events[0], builder), b""
             else:

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from tenuto.core.actions import Content
 from tenuto.core.events import OnEvent
@@ -25,6 +25,7 @@ from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
+from tenuto.wire.sse import data_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class Surroundings:
     now: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
 
+    @property
+    def watched(self) -> bool:
+        """Whether somebody wants to hear of, or to decide about, every answer."""
+        return self.on_event is not None or self.policy.decide is not None
+
 
 @dataclass(slots=True)
 class Attempt:
@@ -53,7 +59,7 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        events: the data of a stream's events, kept for wires that want their content back.
+        events: a stream's events as they came, kept for wires that want their content back.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -99,6 +105,7 @@ class Turn:
         request: the request as it came.
         provider: who is behind the URL, as far as that tells.
         around: the surroundings.
+        started_s: when the turn began, by the clock of the surroundings.
     """
 
     def __init__(
@@ -108,6 +115,7 @@ class Turn:
         request: Request,
         provider: Provider,
         around: Surroundings,
+        started_s: float,
     ) -> None:
         self.wire = wire
         self.parsed = parsed
@@ -116,11 +124,11 @@ class Turn:
         self.around = around
         self.policy = around.policy
         self.facts = parsed.facts
-        switch = _switch(request.headers)
+        switch = switch_of(request.headers)
         self.headers_for_us = switch is not None
         self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
         self.number = next(_number)
-        self.state = State(started_s=around.now())
+        self.state = State(started_s=started_s)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
@@ -159,7 +167,7 @@ class Turn:
         ends = [*(kept.begins for kept in self.kept[1:]), len(text)]
         return self.wire.content(
             [
-                Spoken(k.attempt.value, k.attempt.events, text[k.begins : end], k.apart)
+                Spoken(k.attempt.value, data_of(k.attempt.events), text[k.begins : end], k.apart)
                 for k, end in zip(self.kept, ends, strict=True)
             ]
         )
@@ -179,12 +187,18 @@ OFF = frozenset({b"off", b"false", b"no", b"0"})
 """Values of the header `x-tenuto` that switch Tenuto off for one request."""
 
 
-def _switch(headers: Headers) -> bytes | None:
+def switch_of(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
-    if b"x-tenuto" not in b" ".join([key for key, _ in headers]).lower():
+    if not _any_for_us(tuple([key for key, _ in headers])):
         return None
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
-    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
+    return ours.get(b"x-tenuto", b"").strip().lower()
+
+
+@lru_cache(maxsize=256)
+def _any_for_us(names: tuple[bytes, ...]) -> bool:
+    """A client sends headers of the same names again and again."""
+    return any(name[:8].lower() == b"x-tenuto" for name in names)
 
 
 def failed(kind: FaultKind, code: str = "") -> Response:

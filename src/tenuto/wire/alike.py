@@ -37,7 +37,6 @@ class Alike:
 
     Attributes:
         kind: what the texts are, those of the answer or reasoning.
-        data_at: where an event's data begins (bytes); it ends with the blank line.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
@@ -55,7 +54,6 @@ class Alike:
         self._tail = b""
         self._before, self._after = b"", b""
         self._is_padding: Callable[[bytes], bool] = bytes.isspace
-        self.data_at = 0
         self.kind: type[Flowing] = TextDelta
 
     def learn(self, event: SseEvent, signal: Flowing) -> None:
@@ -88,7 +86,6 @@ class Alike:
         else:
             self._before, self._after = self._tail[:-3].rstrip(b" "), self._tail[-3:]
             self._is_padding = _is_blank
-        self.data_at = len(raw) - 2 - len(data)
         self.kind = type(signal)
 
     def text(self, raw: bytes) -> str | None:

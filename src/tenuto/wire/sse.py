@@ -11,6 +11,7 @@ https://github.com/ggml-org/llama.cpp/blob/b4500/examples/server/utils.hpp).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 # A line end and one more; "\r\n" is one line end, not two.
@@ -172,3 +173,16 @@ def looks_like_events(data: object) -> bool:
     (True, False)
     """
     return isinstance(data, bytes) and data.removeprefix(BOM).lstrip().startswith(_STARTS)
+
+
+def data_of(raws: Iterable[bytes]) -> list[bytes]:
+    """The data of events that were kept as they came.
+
+    >>> data_of([b"event: say\\ndata: a\\n\\n", b"data: b"])
+    [b'a', b'b']
+    """
+    data: list[bytes] = []
+    for raw in raws:
+        decoder = SseDecoder()
+        data += [event.data for event in (*decoder.feed(raw), *decoder.flush()) if event.data]
+    return data
