@@ -112,7 +112,7 @@ def test_the_schemas_of_all_functions_are_known_whichever_way_they_are_given() -
     ]  # fmt: skip
     made = request({"contents": [ASK], "tools": [{"functionDeclarations": declared}, {}, 1]})
     assert made.tool_parameters() == {
-        "a": {"type": "OBJECT", "required": ["x"]}, "b": {"type": "object"}, "c": {},
+        "a": {"type": "object", "required": ["x"]}, "b": {"type": "object"}, "c": {},
     }  # fmt: skip
 
 

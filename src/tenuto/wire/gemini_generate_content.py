@@ -68,10 +68,11 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> merged_content([Spoken(half, (), "Half "), Spoken(rest, (), "of it.")])
     ({'text': 'Half of it.'},)
     """
-    merged: list[Part] = []
-    for one in spoken:
-        for part in with_text(_joined(p for p in _parts(one) if not is_call(p)), one.text):
-            _add(merged, part)
+    merged = _joined(
+        part
+        for one in spoken
+        for part in with_text(_joined(p for p in _parts(one) if not is_call(p)), one.text)
+    )
     token = _token(spoken[-1]) if spoken else None
     return (*merged, {TOKEN: token}) if token else tuple(merged)
 
@@ -134,9 +135,14 @@ def _first_parts(value: JsonObject) -> list[JsonObject]:
     return parts_of(candidates_of(value)[0]) if candidates_of(value) else []
 
 
+_LAST_EVENTS = 4
+"""The stop, and whatever a provider says behind it."""
+
+
 def _token(spoken: Spoken) -> Any:
-    """The token of the last event that is about a pause: earlier ones may be checkpoints."""
-    for value in reversed(_values(spoken)):
+    """The token at the end of an attempt: earlier ones are checkpoints."""
+    last = Spoken(spoken.value, spoken.events[-_LAST_EVENTS:], "")
+    for value in reversed(_values(last)):
         for candidate in candidates_of(value)[:1]:
             if token := member(candidate, TOKEN, "continuation_token"):
                 return token
@@ -144,18 +150,15 @@ def _token(spoken: Spoken) -> Any:
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
-    """The same parts as a body would hold them."""
-    out: list[Part] = []
+    """The same parts, those that go on with the one before them told in one."""
+    out: list[tuple[Part, list[str]]] = []
     for part in parts:
-        _add(out, part)
-    return out
-
-
-def _add(parts: list[Part], part: Part) -> None:
-    if parts and _goes_on(parts[-1], part):
-        parts[-1] = {**parts[-1], "text": parts[-1]["text"] + part["text"]}
-    else:
-        parts.append(part)
+        if out and _goes_on(out[-1][0], part):
+            out[-1][1].append(part["text"])
+        else:
+            out.append((part, []))
+    # Joined once: a long text stays linear.
+    return [{**p, "text": "".join([p["text"], *more])} if more else p for p, more in out]
 
 
 def _goes_on(before: Part, part: Part) -> bool:

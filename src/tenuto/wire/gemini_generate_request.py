@@ -47,6 +47,7 @@ from tenuto.wire.gemini_generate_content import (
     without_token,
 )
 from tenuto.wire.gemini_generate_history import failed_result, repair_history, role_of
+from tenuto.wire.gemini_generate_tools import declarations, schema_of
 from tenuto.wire.json import encode
 from tenuto.wire.members import (
     joined,
@@ -131,8 +132,8 @@ class GenerateRequest:
         """The schema of each function's parameters, by name; {} for one that has none."""
         self._split()
         return {
-            declared["name"]: _schema_of(declared)
-            for declared in _declarations(value_of(self._members.get("tools")))
+            declared["name"]: schema_of(declared)
+            for declared in declarations(value_of(self._members.get("tools")))
             if isinstance(declared.get("name"), str)
         }
 
@@ -171,7 +172,7 @@ class GenerateRequest:
         members["contents"] = listed([*self._rows, *added.rows])
         body = joined(members)
         for key in dropped:
-            body = _without(body, key)
+            body = _dropped(body, key)
         return body
 
 
@@ -227,7 +228,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         model=model,
         stream=path.rstrip("/").endswith(STREAMING),
         max_tokens=tokens,
-        tools=bool(_declarations(asked.tools)),
+        tools=bool(declarations(asked.tools)),
         after_tool_result=_holds_result(last),
         structured=structured,
         lower_reasoning=_less_thinking(config, model) is not None,
@@ -275,22 +276,6 @@ def _left_alone(
     if max_tokens is not None and max_tokens <= probe_max_tokens:
         return "probe"
     return ""
-
-
-def _declarations(tools: Any) -> list[JsonObject]:
-    """The functions that are declared; the provider runs all other tools itself."""
-    found: list[JsonObject] = []
-    for tool in tools if isinstance(tools, list) else ():
-        if isinstance(tool, dict):
-            declared = member(tool, "functionDeclarations", "function_declarations")
-            declared = declared if isinstance(declared, list) else []
-            found += [each for each in declared if isinstance(each, dict)]
-    return found
-
-
-def _schema_of(declared: JsonObject) -> JsonObject:
-    names = ("parameters", "parametersJsonSchema", "parameters_json_schema")
-    return _object(member(declared, *names))
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -401,6 +386,13 @@ def _lower_reasoning(raw: bytes, model: str) -> bytes:
     members = members_of(raw)
     _change(members, _THINKING, lambda thinking: _put(thinking, *found))
     return joined(members)
+
+
+def _dropped(body: bytes, key: str) -> bytes:
+    try:
+        return _without(body, key)
+    except msgspec.DecodeError:  # half a surrogate pair in a call: the provider has the last word
+        return body
 
 
 def _without(body: bytes, key: str) -> bytes:
