@@ -11,6 +11,7 @@ from typing import Any
 import boto3
 import botocore.awsrequest
 import pytest
+import urllib3
 from asking_bedrock import Assembled, given_to_a_client
 from aws import SECRET_KEY, wrong_signature
 from botocore.config import Config
@@ -141,29 +142,41 @@ def test_a_header_switches_it_off_for_one_request_and_is_not_sent(sim):
     assert [request.status for request in sim.requests] == [200, 200], "the simulator is strict"
 
 
-@pytest.mark.behaviour("P8")
-def test_handlers_may_answer_every_attempt_in_place_of_the_network():
-    told: list[bytes] = []
-    texts = iter([("One ", "max_tokens"), ("two.", "end_turn")])
+class Handler:
+    """A handler of `before-send` that answers in place of the network, from a request on."""
 
-    def answer(request: Any, **_: Any) -> Any:
-        told.append(request.body)
-        text, stop = next(texts)
+    def __init__(self, text: str, begins: int) -> None:
+        self.text, self.begins, self.seen = text, begins, 0
+
+    def __call__(self, request: Any, **_: Any) -> Any:
+        self.seen += 1
+        if self.seen <= self.begins:
+            return None
         body = {
-            "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
-            "stopReason": stop,
+            "output": {"message": {"role": "assistant", "content": [{"text": self.text}]}},
+            "stopReason": "end_turn",
             "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
         }
-        raw = io.BytesIO(json.dumps(body).encode())
-        raw.stream = lambda **_: iter([raw.read()])  # type: ignore[attr-defined]
+        raw = urllib3.HTTPResponse(io.BytesIO(json.dumps(body).encode()), preload_content=False)
         return botocore.awsrequest.AWSResponse(request.url, 200, {}, raw)
 
-    bare = boto3.client("bedrock-runtime", **given_to_a_client("http://127.0.0.1:9", 0))
-    bare.meta.events.register("before-send.bedrock-runtime", answer)
-    response = wrap(bare).converse(modelId="m", messages=ASK)
-    # What a handler answers to the first request botocore takes as it is: nothing was sent.
-    assert response["output"]["message"]["content"] == [{"text": "One "}]
-    assert len(told) == 1
+
+@pytest.mark.behaviour("P8")
+def test_a_handler_may_answer_any_attempt_in_place_of_the_network(sim):
+    whole = sim.answer("Tell me.")
+    bare = client_for(sim)
+    handler = Handler(whole[-5:], begins=1)
+    bare.meta.events.register("before-send.bedrock-runtime", handler)
+    sim.script([LENGTH])
+    response = wrap(bare).converse(modelId="sim", messages=ASK)
+    (block,) = response["output"]["message"]["content"]
+    assert block["text"].endswith(whole[-5:])
+    assert (len(sim.requests), handler.seen) == (1, 2)
+    alone = Handler("All.", begins=0)
+    bare.meta.events.register_first("before-send.bedrock-runtime", alone)
+    response = wrap(bare).converse(modelId="sim", messages=ASK)
+    assert response["output"]["message"]["content"] == [{"text": "All."}]
+    assert len(sim.requests) == 1
 
 
 @pytest.mark.behaviour("P1b")
