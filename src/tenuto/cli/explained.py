@@ -285,9 +285,10 @@ class _Turn:
         return [event.data for event in self.events if event.name == name]
 
     def _observed(self, number: int) -> dict[str, Any]:
-        observed = self._of("stop_reason_observed")
-        recorded = self.capture.exchanges[number].report
-        return observed[number] if number < len(observed) else recorded if not self.requests else {}
+        observed, exchanges = self._of("stop_reason_observed"), self.capture.exchanges
+        if number < len(observed):
+            return observed[number]
+        return exchanges[number].report if number < len(exchanges) and not self.requests else {}
 
     def _met(self, number: int) -> bool:
         return not self.requests or number < min(len(self.requests), len(self.capture.exchanges))

@@ -13,6 +13,7 @@ https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -161,8 +162,10 @@ class MessagesRequest:
             _fit_thinking(members, tokens)
         members["messages"] = listed(rows)
         body = joined(members)
-        for key in dropped:
-            body = _without(body, _steps(key))
+        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
+        with contextlib.suppress(msgspec.DecodeError):
+            for key in dropped:
+                body = _without(body, _steps(key))
         return body
 
 

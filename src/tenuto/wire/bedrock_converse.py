@@ -210,8 +210,9 @@ class BedrockConverse:
         return self.is_event(value)
 
     def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event, as botocore gives it."""
-        return any(isinstance(value.get(name), dict) for name in EVENTS)
+        """Whether an object is an event, as botocore gives it: one member, named by its kind.
+        Others have a member `metadata` among many."""
+        return len(value) == 1 and any(isinstance(value.get(name), dict) for name in EVENTS)
 
     def is_terminator(self, data: bytes) -> bool:
         """Never: the last event, `metadata`, is an object like all others."""

@@ -20,6 +20,7 @@ https://platform.openai.com/docs/guides/conversation-state
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -149,8 +150,10 @@ class ResponsesRequest:
         if rows != self._rows or self.repairs:
             members["input"] = listed(rows)
         body = joined(members)
-        for key in dropped:
-            body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
+        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
+        with contextlib.suppress(msgspec.DecodeError):
+            for key in dropped:
+                body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
         return body
 
 
