@@ -4,6 +4,7 @@ back. What is common to all wires stands in `asking`."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import json
 from collections.abc import Iterable
@@ -189,8 +190,10 @@ class BedrockAsker:
             return _of_body(self.client.converse(**given))
         assembled = Assembled()
         self.told = assembled.told
-        for event in self.client.converse_stream(**given)["stream"]:
-            assembled.add(event)
+        # Closed by us: botocore leaves the socket of a stream that raised to the collector.
+        with contextlib.closing(self.client.converse_stream(**given)["stream"]) as stream:
+            for event in stream:
+                assembled.add(event)
         return assembled.done()
 
     async def _ask_async(self, given: dict[str, Any], mode: str) -> Spoken:
@@ -198,8 +201,13 @@ class BedrockAsker:
             return _of_body(await self.async_client.converse(**given))
         assembled = Assembled()
         self.told = assembled.told
-        async for event in (await self.async_client.converse_stream(**given))["stream"]:
-            assembled.add(event)
+        stream = (await self.async_client.converse_stream(**given))["stream"]
+        try:
+            async for event in stream:
+                assembled.add(event)
+        finally:
+            if (closing := stream.close()) is not None:
+                await closing
         return assembled.done()
 
     def wanted(self, said: Spoken, case: Case) -> tuple[str, list[Any]]:

@@ -83,6 +83,7 @@ CUT = {
     "anthropic-messages": "max-tokens-stream",
     "bedrock-converse": "max-tokens-stream",
     "bedrock-invoke": "nova-max-tokens-stream",
+    "gemini-generate": "max-tokens-stream",
     "openai-chat": "length-stream",
     "openai-responses": "max-output-tokens-stream",
 }
@@ -90,6 +91,7 @@ CUT = {
 
 
 @pytest.mark.slow
+@pytest.mark.heavy
 @pytest.mark.timeout(180)
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize("wire", wires())

@@ -8,7 +8,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from tenuto.core.actions import Content
 from tenuto.core.events import OnEvent
@@ -192,16 +192,10 @@ OFF = frozenset({b"off", b"false", b"no", b"0"})
 
 def switch_of(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
-    if not _any_for_us(tuple([key for key, _ in headers])):
+    if b"x-tenuto" not in b" ".join([key for key, _ in headers]).lower():
         return None
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
-    return ours.get(b"x-tenuto", b"").strip().lower()
-
-
-@lru_cache(maxsize=256)
-def _any_for_us(names: tuple[bytes, ...]) -> bool:
-    """A client sends headers of the same names again and again."""
-    return any(name[:8].lower() == b"x-tenuto" for name in names)
+    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
 
 
 def failed(kind: FaultKind, code: str = "") -> Response:
