@@ -276,6 +276,25 @@ def test_what_the_wire_put_right_is_an_anomaly() -> None:
 # --- whatever order ---------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("T1", "T12")
+@pytest.mark.parametrize(
+    ("said", "again", "kept"),
+    [
+        ('{"a', '{"a": 1}', '{"a": 1}'),
+        ("", '{"a": 1}', '{"a": 1}'),
+        ('{"a": 1}', "", '{"a": 1}'),
+        ('{"a": 1}', "{}", '{"a": 1}'),
+        ('{"a', " ", '{"a'),
+    ],
+)
+def test_what_is_said_once_more_as_a_whole_takes_nothing_back(said, again, kept) -> None:
+    first = CallDelta(0, "a", "f", said)
+    end = (stop(StopReason.TOOL_CALL), Ended())
+    response = built(first, CallDelta(0, "a", None, again, whole=True), *end)
+    assert [call.arguments for call in response.calls] == [kept]
+    assert ("call_arguments_differ" in response.stop.anomalies) == (not again.startswith(said))
+
+
 def pieces(text: str, random: Random) -> list[str]:
     cuts = sorted(random.sample(range(len(text) + 1), random.randint(0, min(4, len(text)))))
     return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]

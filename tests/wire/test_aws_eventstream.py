@@ -20,6 +20,7 @@ from tenuto.wire.aws_eventstream import (
     UnreadableMessage,
     render_event,
     render_message,
+    render_named,
 )
 from tenuto.wire.sse import EventTooLarge, SseEvent
 from tenuto.wire.stream import EventReader
@@ -199,3 +200,10 @@ def test_an_error_message_without_payload_is_a_fault_too():
         "error",
         {"type": "ThrottlingException", "message": "Slow."},
     )
+
+
+@pytest.mark.behaviour("N6", "S2")
+def test_half_a_surrogate_pair_in_an_event_is_written_all_the_same():
+    raw = render_named(b'{"metadata":{"metrics":"\\ud800x"}}')
+    (event,) = whole(raw)
+    assert json.loads(event.data or b"") == {"metadata": {"metrics": "\ud800x"}}

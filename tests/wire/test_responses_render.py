@@ -106,6 +106,37 @@ def test_an_error_event_is_one_on_which_the_sdk_raises_and_readers_of_the_wire_t
     assert read(raw).stop.reason.value == "error"
 
 
+@pytest.mark.behaviour("C19", "S2")
+@pytest.mark.parametrize("announced", [None, {"type": "zzz", "id": "msg_9"}])
+def test_text_that_was_not_announced_stands_in_the_end_all_the_same(announced):
+    writer = ResponseWriter("m")
+    writer.begin({"type": "response.created", "response": FIRST})
+    if announced is not None:
+        writer.given({"type": "response.output_item.added", "output_index": 0, "item": announced})
+    writer.given({"type": "response.output_text.delta", "output_index": 0, "delta": "Half "})
+    out = writer.text("of it.")
+    out += writer.end(Answer("Half of it.", native_stop="completed"), include_usage=True)
+    assert Told(out).events[-1].response.output_text == "Half of it."
+
+
+@pytest.mark.behaviour("T1", "T16")
+def test_a_call_that_was_announced_as_something_else_is_not_passed_on():
+    writer = ResponseWriter("m")
+    writer.begin({"type": "response.created", "response": FIRST})
+    writer.next_attempt(apart=False)
+    odd = {"type": "zzz", "id": "fc_1"}
+    call = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": '{"a'}
+    writer.passed({"type": "response.output_item.added", "output_index": 1, "item": odd})
+    for kind in ("delta", "done"):
+        event = {"type": f"response.function_call_arguments.{kind}", "output_index": 1}
+        assert writer.passed(event | {"delta": '{"a', "arguments": '{"a'}) == b""
+    done = {"type": "response.output_item.done", "output_index": 1, "item": call}
+    assert writer.passed(done) == b""
+    assert b"function_call" not in writer.end(
+        Answer("", native_stop="max_output_tokens"), include_usage=True
+    )
+
+
 def part(text: str, **more: Any) -> dict[str, Any]:
     return {"type": "output_text", "text": text, "annotations": [], **more}
 

@@ -172,7 +172,11 @@ class _Calls:
             slot.id = slot.id or delta.id or ""
             slot.name = slot.name or delta.name or ""
         if delta.whole and delta.arguments is not None:
-            slot.parts = [delta.arguments]
+            # It may only add to what was said before: what contradicts it is judged as it came.
+            if delta.arguments.startswith("".join(slot.parts)):
+                slot.parts = [delta.arguments]
+            else:
+                self.odd.append("call_arguments_differ")
         elif delta.arguments:
             slot.parts.append(delta.arguments)
         slot.free = slot.free or delta.free

@@ -193,7 +193,12 @@ def render_named(data: bytes) -> bytes:
     >>> AwsEventDecoder().feed(render_named(b'{"messageStop":{"stopReason":"end_turn"}}'))[0].data
     b'{"messageStop":{"stopReason":"end_turn"}}'
     """
-    (name, payload), *_ = members_of(data).items()
+    try:
+        (name, payload), *_ = members_of(data).items()
+    except msgspec.DecodeError:  # half a surrogate pair
+        value = decode_object(data)
+        name, said = next(iter(value.items())) if isinstance(value, dict) and value else ("", {})
+        payload = encode(said)
     headers = {":event-type": name, **_JSON, ":message-type": "event"}
     return render_message(headers, payload)
 

@@ -210,9 +210,10 @@ class BedrockConverse:
         return self.is_event(value)
 
     def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event, as botocore gives it: one member, named by its kind.
-        Others have a member `metadata` among many."""
-        return len(value) == 1 and any(isinstance(value.get(name), dict) for name in EVENTS)
+        """Whether an object is an event, as botocore gives it. Others have a member `metadata` among
+        many."""
+        names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
+        return any(isinstance(value.get(name), dict) for name in names)
 
     def is_terminator(self, data: bytes) -> bool:
         """Never: the last event, `metadata`, is an object like all others."""

@@ -49,6 +49,13 @@ def render_event(value: JsonObject) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (str(value["type"]).encode(), encode(value))
 
 
+_OF_CALLS = ("response.function_call_arguments.", "response.custom_tool_call_input.")
+
+
+def _id_of(item: JsonObject) -> JsonObject:
+    return {"id": item["id"]} if isinstance(item.get("id"), str) else {}
+
+
 class ResponseWriter:
     """One response as events (`wire.base.Writer`): items are numbered in one row, whichever attempt
     they come from, and the item and the part that are open are known."""
@@ -96,6 +103,8 @@ class ResponseWriter:
         index, item = count(value.get("output_index")), value.get("item")
         kind, words = value.get("type"), value.get("delta")
         if kind == _TEXT and isinstance(words, str):
+            if self._part is None:
+                self._begin_unannounced(index)
             self._words.append(words)
             return
         match kind:
@@ -116,6 +125,18 @@ class ResponseWriter:
             case "response.output_item.done" if isinstance(item, dict):
                 self._items[index if index is not None else self._next - 1] = item
                 self._open = self._part = None
+
+    def _begin_unannounced(self, index: int | None) -> None:
+        """Text came whose item or part was not announced, or not so that it can be read."""
+        if self._open is None:
+            self._open = index if index is not None else self._next
+            self._next = max(self._next, self._open) + 1
+        item = self._items.get(self._open, {})
+        if kind_of(item) != "message":
+            self._items[self._open] = message("") | {"content": []} | _id_of(item)
+        self._begin_part(
+            {"type": "output_text", "annotations": [], "logprobs": [], "text": ""}, None
+        )
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Text goes on in the part that is open, unless the attempt stands apart or the part is no
@@ -186,6 +207,8 @@ class ResponseWriter:
             return b""
         if not kind.isascii() or not kind.isprintable():  # it names the event as well
             return b""
+        if kind.startswith(_OF_CALLS):
+            return b""
         return self._event(kind, **(_told(value) | {"output_index": number}))
 
     def _pass_item(self, value: JsonObject, item: JsonObject) -> bytes:
@@ -208,6 +231,8 @@ class ResponseWriter:
     def _pass_item_end(self, value: JsonObject, item: JsonObject) -> bytes:
         index = count(value.get("output_index"))
         number = self._numbers.get(index)
+        if is_client_call(item):  # whatever it was announced as: calls wait for the end
+            return b""
         if number is not None and number == self._open:
             self._items[number] = item
             return self._close()
