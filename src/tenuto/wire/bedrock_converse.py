@@ -210,8 +210,8 @@ class BedrockConverse:
         return self.is_event(value)
 
     def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event, as botocore gives it. Others have a member `metadata` among
-        many."""
+        """Whether an object is an event, as botocore gives it. Others have `metadata` among many
+        members."""
         names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
         return any(isinstance(value.get(name), dict) for name in names)
 
