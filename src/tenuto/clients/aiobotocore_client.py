@@ -109,25 +109,19 @@ class _Upstream:
     def __init__(self, exchange: Exchange, response: Any, body: bytes | None) -> None:
         self._exchange = exchange
         self._raw = response.raw
+        aiohttp = importlib.import_module("aiohttp").ClientError
+        self._known = (aiohttp, exchange.exceptions.HTTPClientError, TimeoutError, OSError)
         self.head = head_of(response)
         exchange.opened(response, self.head, body)
-        self._pieces = _once(body) if body is not None else _chunks(self._raw)
+        self.pieces: AsyncIterator[bytes] = _once(body) if body is not None else _chunks(self._raw)
 
-    async def read(self) -> bytes | Lost:
-        errors = importlib.import_module("aiohttp").ClientError
-        known = (errors, self._exchange.exceptions.HTTPClientError, asyncio.TimeoutError, OSError)
-        try:
-            async for piece in self._pieces:
-                if piece:
-                    return piece
-        except known as error:
-            return self._exchange.lost(error)
-        return b""
+    def lost(self, error: Exception) -> Lost | None:
+        return self._exchange.lost(error) if isinstance(error, self._known) else None
 
     async def finish(self) -> None:
-        with contextlib.suppress(TimeoutError):
+        with contextlib.suppress(TimeoutError, *self._known):
             async with asyncio.timeout(DRAIN_S):
-                while isinstance(piece := await self.read(), bytes) and piece:
+                async for _ in self.pieces:
                     pass
         await self.close()
 

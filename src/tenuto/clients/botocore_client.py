@@ -321,18 +321,13 @@ class _Upstream:
         self.head = head_of(response)
         body = None if request.stream_output else response.content
         exchange.opened(response, self.head, body)
-        self._pieces: Iterator[bytes] = iter([body]) if body is not None else self._raw.stream()
+        self.pieces: Iterator[bytes] = iter([body]) if body is not None else self._raw.stream()
         _open.add(self._raw)
 
-    def read(self) -> bytes | Lost:
-        errors = importlib.import_module("urllib3.exceptions")
-        try:
-            for piece in self._pieces:
-                if piece:
-                    return piece
-        except (errors.HTTPError, self._exchange.exceptions.HTTPClientError, OSError) as error:
-            return self._exchange.lost(error)
-        return b""
+    def lost(self, error: Exception) -> Lost | None:
+        urllib3 = importlib.import_module("urllib3.exceptions").HTTPError
+        known = (urllib3, self._exchange.exceptions.HTTPClientError, OSError)
+        return self._exchange.lost(error) if isinstance(error, known) else None
 
     def close(self) -> None:
         _open.discard(self._raw)

@@ -15,11 +15,12 @@ collected, and the copy must not be the one to do that while somebody still uses
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import time
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
 from datetime import timedelta
 from functools import cache
 from types import ModuleType
@@ -113,10 +114,12 @@ def _send(base: Any) -> Any:
             return _Upstream(exchange, response, whole=not stream)
 
         early: _Upstream | Lost | None = None
-        if not stream and not engine.needs_turn(asked):
+        if not engine.needs_turn(asked):
             early = attempt(request)
-            if isinstance(early, _Upstream) and asked.wire.is_plain(early.whole_body()):
-                return exchange.first
+            if isinstance(early, _Upstream):
+                whole = early.whole_body()
+                if whole and asked.wire.is_plain(whole):
+                    return exchange.first
 
         def connect(command: Transmit) -> _Upstream | Lost:
             nonlocal early
@@ -159,11 +162,13 @@ def _async_send(base: Any) -> Any:
             return _AsyncUpstream(exchange, response, whole=not stream)
 
         early: _AsyncUpstream | Lost | None = None
-        if not stream and not engine.needs_turn(asked):
+        if not engine.needs_turn(asked):
             early = await attempt(request)
-            if isinstance(early, _AsyncUpstream) and asked.wire.is_plain(await early.whole_body()):
-                await early.close()
-                return exchange.first
+            if isinstance(early, _AsyncUpstream):
+                whole = await early.whole_body()
+                if whole and asked.wire.is_plain(whole):
+                    await early.close()
+                    return exchange.first
 
         async def connect(command: Transmit) -> _AsyncUpstream | Lost:
             nonlocal early
@@ -217,6 +222,7 @@ class _Exchange:
         assert library is not None
         self.signer = signer
         self.library = library
+        self.failures = (library.HTTPError, OSError)
         self.client = client
         self.request = request
         self.asked = asked
@@ -257,11 +263,15 @@ class _Exchange:
     def lost_or_raise(self, error: Exception) -> Lost:
         """A request that could not be made. Hooks, auth flows and a client that was closed raise
         what they like: once an attempt was answered, that must not cost what it said (C5)."""
-        if isinstance(error, self.library.HTTPError | OSError):
+        if isinstance(error, self.failures):
             return self.lost(error)
         if self.first is None:
             raise error
         return Lost(FaultKind.CALLER, error)
+
+    def lost_in_reading(self, error: Exception) -> Lost | None:
+        """A failure of the transport, as a value; None: it is something else."""
+        return self.lost(error) if isinstance(error, self.failures) else None
 
     def lost(self, error: Exception) -> Lost:
         """A failure of the transport, as a value."""
@@ -327,28 +337,24 @@ class _Upstream:
         self._whole = whole and self.head.status < 300
         exchange.opened(response, self.head, whole)
         # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
-        self._pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
+        self.pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
 
     def whole_body(self) -> bytes:
-        """The body of a success, where the library reads it; else b"". It is read again later."""
+        """The body of a success that nobody wants piece by piece, and that the library reads; else
+        b"". It is read again later."""
         if not self._whole:
             return b""
         try:
-            came = self.read()
+            return self._response.read()  # type: ignore[no-any-return]
+        except self._exchange.failures as error:
+            self.pieces = _broken(error)
+            return b""
         except BaseException:
             self.close()  # the caller goes away (C23)
             raise
-        self._pieces = iter((came,))
-        return came if isinstance(came, bytes) else b""
 
-    def read(self) -> bytes | Lost:
-        try:
-            for piece in self._pieces:
-                if piece:
-                    return piece  # type: ignore[no-any-return]
-        except (self._exchange.library.HTTPError, OSError) as error:
-            return self._exchange.lost(error)
-        return b""
+    def lost(self, error: Exception) -> Lost | None:
+        return self._exchange.lost_in_reading(error)
 
     def close(self) -> None:
         self._response.close()
@@ -370,45 +376,41 @@ class _AsyncUpstream:
         exchange.opened(response, self.head, whole)
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
-        self._pieces: Any = aiter(_whole_async(response) if whole else response.stream)
-        _open.add(self._pieces)
+        self.pieces: Any = aiter(_whole_async(response) if whole else response.stream)
+        _open.add(self.pieces)
 
     async def whole_body(self) -> bytes:
-        """The body of a success, where the library reads it; else b"". It is read again later."""
+        """The body of a success that nobody wants piece by piece, and that the library reads; else
+        b"". It is read again later."""
         if not self._whole:
             return b""
         try:
-            came = await self.read()
+            return await self._response.aread()  # type: ignore[no-any-return]
+        except self._exchange.failures as error:
+            _open.discard(self.pieces)
+            self.pieces = _broken_async(error)
+            _open.add(self.pieces)
+            return b""
         except BaseException:
             await self.close()  # the caller goes away (C23)
             raise
-        _open.discard(self._pieces)
-        self._pieces = _again(came)
-        _open.add(self._pieces)
-        return came if isinstance(came, bytes) else b""
 
-    async def read(self) -> bytes | Lost:
-        try:
-            async for piece in self._pieces:
-                if piece:
-                    return piece  # type: ignore[no-any-return]
-        except (self._exchange.library.HTTPError, OSError) as error:
-            return self._exchange.lost(error)
-        return b""
+    def lost(self, error: Exception) -> Lost | None:
+        return self._exchange.lost_in_reading(error)
 
     async def finish(self) -> None:
         anyio = importlib.import_module("anyio")
-        with anyio.move_on_after(DRAIN_S):
-            while isinstance(piece := await self.read(), bytes) and piece:
+        with anyio.move_on_after(DRAIN_S), contextlib.suppress(*self._exchange.failures):
+            async for _ in self.pieces:
                 await anyio.lowlevel.checkpoint()
         await self.close()
 
     async def close(self) -> None:
-        _open.discard(self._pieces)
+        _open.discard(self.pieces)
         # While another task waits in it, closing the response is what ends it.
-        running = getattr(self._pieces, "ag_running", False)
-        if isinstance(self._pieces, AsyncGenerator) and not running:
-            await self._pieces.aclose()
+        running = getattr(self.pieces, "ag_running", False)
+        if isinstance(self.pieces, AsyncGenerator) and not running:
+            await self.pieces.aclose()
         await self._response.aclose()
 
 
@@ -420,8 +422,15 @@ async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
     yield await response.aread()
 
 
-async def _again(came: bytes | Lost) -> AsyncGenerator[Any, None]:
-    yield came
+def _broken(error: Exception) -> Iterator[bytes]:
+    """A body whose reading has failed already."""
+    raise error
+    yield b""
+
+
+async def _broken_async(error: Exception) -> AsyncGenerator[bytes, None]:
+    raise error
+    yield b""
 
 
 @cache
@@ -460,8 +469,8 @@ def _async_stream_class(library: Any) -> Any:
         def __aiter__(self) -> AsyncIterator[bytes]:
             return self
 
-        async def __anext__(self) -> bytes:
-            return await anext(self._pieces)
+        def __anext__(self) -> Awaitable[bytes]:
+            return self._pieces.__anext__()  # type: ignore[no-any-return]
 
         async def aclose(self) -> None:
             await self._turn.close()

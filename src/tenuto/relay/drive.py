@@ -10,19 +10,25 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from typing import Protocol, assert_never
 
 from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Run, Transmit, Wait, Write
 
 
 class Upstream(Protocol):
-    """One response of the provider, read piece by piece. Failures come as `Lost`."""
+    """One response of the provider.
+
+    Attributes:
+        pieces: its bytes as they come. It is an iterator and not a method to be called: every layer
+            less counts per event.
+    """
 
     head: Head
+    pieces: Iterator[bytes]
 
-    def read(self) -> bytes | Lost:
-        """The next bytes as they came, b"" at the end."""
+    def lost(self, error: Exception) -> Lost | None:
+        """What an exception of `pieces` means, None where it is none of the transport's."""
 
     def close(self) -> None:
         """Stop reading; may be called twice."""
@@ -32,9 +38,10 @@ class AsyncUpstream(Protocol):
     """The same for async callers."""
 
     head: Head
+    pieces: AsyncIterator[bytes]
 
-    async def read(self) -> bytes | Lost:
-        """The next bytes as they came, b"" at the end."""
+    def lost(self, error: Exception) -> Lost | None:
+        """What an exception of `pieces` means, None where it is none of the transport's."""
 
     async def finish(self) -> None:
         """Nothing more is wanted: give its connection back where that takes no time, and close."""
@@ -65,17 +72,23 @@ class Drive:
                 reply = None
                 match command:
                     case Read():
-                        assert self._upstream is not None
-                        reply = self._upstream.read()
-                        if (take := command.take) is not None:
-                            read = self._upstream.read
-                            while type(reply) is bytes and not self._closed:
-                                out = take(reply)
-                                if out is None:
-                                    break
+                        upstream, take = self._upstream, command.take
+                        assert upstream is not None
+                        reply = b""
+                        try:
+                            for piece in upstream.pieces:
+                                out = take(piece) if take is not None and piece else None
                                 if out:
                                     yield out
-                                reply = read()
+                                elif out is None and piece:
+                                    reply = piece
+                                    break
+                                if self._closed:
+                                    break
+                        except Exception as error:
+                            reply = upstream.lost(error)
+                            if reply is None:
+                                raise
                     case Write():  # without names in the brackets: it comes with every event
                         yield command.data
                     case Open(head):
@@ -144,17 +157,23 @@ class AsyncDrive:
                 reply = None
                 match command:
                     case Read():
-                        assert self._upstream is not None
-                        reply = await self._upstream.read()
-                        if (take := command.take) is not None:
-                            read = self._upstream.read
-                            while type(reply) is bytes and not self._closed:
-                                out = take(reply)
-                                if out is None:
-                                    break
+                        upstream, take = self._upstream, command.take
+                        assert upstream is not None
+                        reply = b""
+                        try:
+                            async for piece in upstream.pieces:
+                                out = take(piece) if take is not None and piece else None
                                 if out:
                                     yield out
-                                reply = await read()
+                                elif out is None and piece:
+                                    reply = piece
+                                    break
+                                if self._closed:
+                                    break
+                        except Exception as error:
+                            reply = upstream.lost(error)
+                            if reply is None:
+                                raise
                     case Write():  # without names in the brackets: it comes with every event
                         yield command.data
                     case Open(head):

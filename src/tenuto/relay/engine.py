@@ -72,11 +72,13 @@ class Engine:
         return Asked(request, wire, provider, path, parsed, self._around.now())
 
     def needs_turn(self, asked: Asked) -> bool:
-        """Whether more than a look at its answer is due: False of a whole body of which nobody
-        wants to hear, and whose request leaves as it came. A turn may then begin with the answer,
-        and need not where the wire says that it is plain."""
+        """Whether a turn must begin before its request leaves: False where the request leaves as
+        it came and nobody wants to hear of it. The turn may then begin with the answer, while the
+        model thinks, and need not at all where that is whole and the wire says that it is plain."""
         watched = self._around.watched or self._capture is not None or asked.provider.overrides
-        if watched or asked.parsed.facts.stream or asked.parsed.repairs:
+        if watched or asked.parsed.repairs:
+            return True
+        if self._around.successors.knows(asked.parsed.facts.follows):
             return True
         return switch_of(asked.request.headers) is not None
 

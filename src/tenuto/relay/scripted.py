@@ -16,6 +16,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -78,15 +79,30 @@ class ScriptedUpstream:
     def __init__(self, answer: Scripted) -> None:
         self.head = answer.head
         self.closed = False
+        self.pieces: Iterator[bytes] = self
         self._pieces = list(answer.pieces)
 
     def read(self) -> bytes | Lost:
-        """The next piece."""
+        """The next piece, for a loop of your own; b"" at the end."""
         if not self._pieces:
             return b""
         if isinstance(self._pieces[0], Lost):
             return self._pieces[0]
         return self._pieces.pop(0)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if not self._pieces:
+            raise StopIteration
+        if isinstance(piece := self.read(), Lost):
+            raise piece.error
+        return piece
+
+    def lost(self, error: Exception) -> Lost | None:
+        """The break of the script."""
+        return next((p for p in self._pieces if isinstance(p, Lost) and p.error is error), None)
 
     def close(self) -> None:
         """Note that nothing more is wanted."""

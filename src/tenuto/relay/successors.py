@@ -36,6 +36,10 @@ class Successors:
             while len(self._ids) > self._most:
                 del self._ids[next(iter(self._ids))]
 
+    def knows(self, follows: str) -> bool:
+        """Whether this id has a successor."""
+        return follows in self._ids
+
     def instead(self, body: bytes, follows: str) -> bytes:
         """A request that goes on from this id, from its successor; the same bytes without one."""
         last = self._ids.get(follows) if follows else None

@@ -51,7 +51,8 @@ class Alike:
         self._lessons = LESSONS
         self._head = b"\n"  # no event begins so
         self._text_at = 0
-        self._tail = b""
+        self._tail = b"\n"
+        self._tail_at = -1
         self._before, self._after = b"", b""
         self._is_padding: Callable[[bytes], bool] = bytes.isspace
         self.kind: type[Flowing] = TextDelta
@@ -77,7 +78,7 @@ class Alike:
             return
         head, _, tail = raw.partition(literal)
         self._head, self._tail = head + b'"', b'"' + tail
-        self._text_at = len(self._head)
+        self._text_at, self._tail_at = len(self._head), -len(self._tail)
         if (padding := _padding(self._tail)) is not None:
             begins = padding.end()
             ends = self._tail.find(b'"', begins)
@@ -90,15 +91,17 @@ class Alike:
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
-        if not raw.startswith(self._head):
+        at = self._text_at
+        if raw[:at] != self._head:
             return None
-        # Where the text holds a quote of its own, this finds that one, and the rest differs.
-        end = raw.find(b'"', self._text_at)
-        rest = raw[end:]
-        if rest != self._tail and not self._differs_in_padding(rest):
-            return None
+        end = self._tail_at
+        if raw[end:] != self._tail:
+            # Where the text holds a quote of its own, this finds that one, and the rest differs.
+            end = raw.find(b'"', at)
+            if not self._differs_in_padding(raw[end:]):
+                return None
         try:
-            return _decode_text(raw[self._text_at - 1 : end + 1]) or None
+            return _decode_text(raw[at - 1 : end + 1]) or None  # refuses what is not one string
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 

@@ -212,6 +212,8 @@ class BedrockConverse:
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object is an event, as botocore gives it. Others have `metadata` among many
         members."""
+        if EVENTS.keys().isdisjoint(value):  # every wire is asked about every shape
+            return False
         names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
         return any(isinstance(value.get(name), dict) for name in names)
 

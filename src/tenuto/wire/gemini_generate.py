@@ -347,6 +347,12 @@ SHOWN: dict[Outcome, Shown] = {
 "notice" and "error", are the policy's and the same on every wire."""
 
 
+_TOLD_BY = frozenset(
+    {"promptFeedback", "prompt_feedback", "candidates", "usageMetadata", "usage_metadata", "error"}
+)
+"""Members of which a response has at least one."""
+
+
 class GeminiGenerate:
     """The wire as the relay uses it (`wire.base.Wire`)."""
 
@@ -392,6 +398,8 @@ class GeminiGenerate:
 
     def looks_like(self, value: JsonObject) -> bool:
         """Whether an object is a response of this wire, or one of its events."""
+        if _TOLD_BY.isdisjoint(value):  # every wire is asked about every shape
+            return False
         if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
             return True
         candidates = value.get("candidates")
