@@ -33,8 +33,8 @@ TABLE: dict[StopReason, str] = {
     # A pause or a cancelling says nothing about what came: both have rules of their own (C26, C23).
     R.PAUSED: "paused paused paused  paused paused paused  paused paused paused  paused paused paused",
     R.CANCELLED: "cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled",
-    # Not known: never continued (C6); the raw arguments still decide about calls (T1).
-    R.UNKNOWN: "unknown unknown empty  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
+    # Not known: never continued (C6), and no call runs on it (N7a); broken ones are asked for again.
+    R.UNKNOWN: "unknown unknown empty  unknown unknown unknown  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
 }  # fmt: skip
 
 FINDINGS = {
