@@ -7,23 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from wrapping import QUICK, Wrapped
-from wrapping_anthropic import WrappedAnthropic
-from wrapping_bedrock import WrappedBedrock
-from wrapping_gemini import WrappedGemini
-from wrapping_responses import WrappedResponses
+from every_wire import MAKERS
+from wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Bare, Case, Simulator
 from tenuto.sim.case import Kind, Step
 
-MAKERS: dict[str, Any] = {
-    "anthropic-messages": WrappedAnthropic,
-    "bedrock-converse": WrappedBedrock,
-    "gemini-generate": WrappedGemini,
-    "openai-chat": Wrapped,
-    "openai-responses": WrappedResponses,
-}
 NEW = "brand_new"
 each_wire = pytest.mark.parametrize("wire", sorted(MAKERS))
 both = pytest.mark.parametrize("mode", ["body", "stream"])

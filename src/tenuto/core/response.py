@@ -146,6 +146,7 @@ class _Slot:
     may_be_empty: bool = False
     may_lack_id: bool = False
     decoded: bool = False
+    unreadable: bool = False
     extra: dict[str, object] = field(default_factory=dict)
 
 
@@ -161,8 +162,10 @@ class _Calls:
         self.odd: list[str] = []
 
     def feed(self, delta: CallDelta) -> None:
-        self.odd.extend(delta.odd)
         slot = self._find(delta)
+        if slot is None and delta.unreadable and not (delta.id or delta.name):
+            return  # it belongs to something that is no call
+        self.odd.extend(delta.odd)
         if slot is None:
             if delta.index is not None and any(s.index == delta.index for s in self.slots):
                 self.odd.append("call_index_repeated")  # readers by index would take them for one
@@ -175,10 +178,14 @@ class _Calls:
             # It may only add to what was said before: what contradicts it is judged as it came.
             if delta.arguments.startswith("".join(slot.parts)):
                 slot.parts = [delta.arguments]
+                slot.unreadable = slot.unreadable and not delta.arguments
             else:
                 self.odd.append("call_arguments_differ")
         elif delta.arguments:
             slot.parts.append(delta.arguments)
+        if delta.unreadable:
+            slot.unreadable = True
+            self.odd.append("arguments_unreadable")
         slot.free = slot.free or delta.free
         slot.may_be_empty = slot.may_be_empty or delta.may_be_empty
         slot.may_lack_id = slot.may_lack_id or delta.may_lack_id
@@ -216,7 +223,9 @@ class _Calls:
             raw = "".join(slot.parts)
             found = judge(raw)
             finding, text, detail = found.finding, found.text, found.detail
-            if slot.free:
+            if slot.unreadable:
+                finding, text, detail = Finding.MALFORMED, raw, "unreadable"
+            elif slot.free:
                 finding, text, detail = Finding.WHOLE, raw, "free"
             elif finding is Finding.EMPTY:
                 # Some providers call a tool without parameters with "" or null.

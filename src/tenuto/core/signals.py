@@ -57,7 +57,9 @@ class CallDelta:
     `decoded`: the arguments were
     decoded before they came, so that their text cannot show that they were cut. `extra`: further
     keys of the call, handed on as they came (providers keep signatures there). `whole`: the call is
-    said once more as a whole, and its arguments are all of them, whatever pieces came before."""
+    said once more as a whole, and its arguments are all of them, whatever pieces came before.
+    `unreadable`: a piece of a call came that cannot be read, so that the call is broken unless it
+    is said once more as a whole; without an id and a name it begins no call."""
 
     index: int | None
     id: str | None
@@ -70,6 +72,7 @@ class CallDelta:
     decoded: bool = False
     extra: Mapping[str, object] | None = None
     whole: bool = False
+    unreadable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

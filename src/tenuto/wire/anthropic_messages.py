@@ -44,7 +44,7 @@ from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -215,9 +215,10 @@ def _block_start(event: JsonObject) -> list[Signal]:
 
 def _block_delta(event: JsonObject) -> list[Signal]:
     delta = event.get("delta")
-    if not isinstance(delta, dict):
-        return []
-    match delta.get("type"):
+    kind = delta.get("type") if isinstance(delta, dict) else None
+    if not isinstance(delta, dict) or not isinstance(kind, str):
+        return [CallDelta(_index(event), None, None, None, unreadable=True)]
+    match kind:
         case "text_delta":
             text = delta.get("text")
             return [TextDelta(text)] if isinstance(text, str) else []
@@ -231,9 +232,10 @@ def _block_delta(event: JsonObject) -> list[Signal]:
             return [TextDelta("")]
         case "input_json_delta":
             index = _index(event)
-            arguments, odd = _arguments(delta.get("partial_json"))
+            given = delta.get("partial_json")
+            arguments, odd = _arguments(given)
             odd = odd if index is not None else (*odd, "call_index_missing")
-            return [CallDelta(index, None, None, arguments, odd)]
+            return [CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))]
         case "compaction_delta":
             return [OtherSeen(_index(event))]
         case _:

@@ -26,7 +26,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire.base import JsonObject
-from tenuto.wire.json import as_text, count
+from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -207,8 +207,8 @@ def _start(payload: JsonObject) -> list[Signal]:
 
 def _delta(payload: JsonObject) -> list[Signal]:
     index, delta = _index(payload), payload.get("delta")
-    if not isinstance(delta, dict):
-        return []
+    if not isinstance(delta, dict) or not delta:
+        return [CallDelta(index, None, None, None, unreadable=True)]
     signals: list[Signal] = []
     for kind, value in delta.items():
         match kind:
@@ -237,8 +237,10 @@ def _thought_delta(value: object) -> str:
 def _call_delta(value: object, index: int | None) -> Signal:
     """A piece of a call. Some models send the id and the name here, without a start before."""
     if not isinstance(value, dict):
-        return OtherSeen(index)
+        return CallDelta(index, None, None, None, unreadable=True)
     given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
+    # Who begins a call with a delta may leave its input to the next one.
+    unreadable = is_no_piece(given) and not (given is None and (call_id or name))
     odd = () if index is not None else ("call_index_missing",)
     if given is not None and not isinstance(given, str):
         given, odd = as_text(given), (*odd, "arguments_object")
@@ -248,6 +250,7 @@ def _call_delta(value: object, index: int | None) -> Signal:
         name if isinstance(name, str) and name else None,
         given,
         odd,
+        unreadable=unreadable,
     )
 
 

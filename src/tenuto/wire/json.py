@@ -109,6 +109,16 @@ def as_text(value: object) -> str:
         return "<unreadable>"
 
 
+def is_no_piece(value: object) -> bool:
+    """Whether a piece of arguments is neither text nor an object, which gateways send instead of
+    its text: nobody can tell what it was meant to add.
+
+    >>> is_no_piece('{"a":'), is_no_piece({"a": 1}), is_no_piece(5), is_no_piece(None)
+    (False, False, True, True)
+    """
+    return not isinstance(value, str | dict)
+
+
 def count(value: object) -> int | None:
     """A number of tokens, or None where the value is none.
 

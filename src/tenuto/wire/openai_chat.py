@@ -32,7 +32,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.retry_after import retry_after_s
@@ -153,8 +153,11 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
     calls = part.get("tool_calls")
     if isinstance(calls, list):
         for number, call in enumerate(calls):
-            if isinstance(call, dict):
-                signals.append(_call(call, number, event))
+            if call is not None:
+                is_call = isinstance(call, dict)
+                signals.append(_call(call, number, event) if is_call else _UNREADABLE)
+    elif calls:
+        signals.append(_UNREADABLE)
     legacy = part.get("function_call")
     if isinstance(legacy, dict):
         arguments, odd = _arguments(legacy.get("arguments"))
@@ -184,6 +187,9 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
     return signals
 
 
+_UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
+"""Stands for what is no call where there should be one: it belongs to the call before it."""
+
 _CALL_KEYS = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
 
 
@@ -191,9 +197,13 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
     odd: list[str] = []
     custom = call.get("custom")
     free = isinstance(custom, dict)
-    function = custom if free else call.get("function")
-    function = function if isinstance(function, dict) else call
-    arguments, odd_arguments = _arguments(function.get("input" if free else "arguments"))
+    named = custom if free else call.get("function")
+    function = named if isinstance(named, dict) else call
+    given = function.get("input" if free else "arguments")
+    # Of a body it is all that there is; and null is how some say that there are no arguments (T12).
+    unreadable = event and given is not None and is_no_piece(given)
+    unreadable = unreadable or not isinstance(named, dict | None)
+    arguments, odd_arguments = _arguments(given)
     odd.extend(odd_arguments)
     call_id, name = call.get("id"), function.get("name")
     index = call.get("index")
@@ -208,6 +218,7 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
         arguments,
         tuple(odd),
         free,
+        unreadable=unreadable,
         extra={key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
     )
 

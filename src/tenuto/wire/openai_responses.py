@@ -36,7 +36,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import (
@@ -271,10 +271,11 @@ def _refusal(event: JsonObject) -> list[Signal]:
 
 
 def _call_piece(event: JsonObject) -> list[Signal]:
-    arguments, odd = _arguments(event.get("delta"))
+    given = event.get("delta")
+    arguments, odd = _arguments(given)
     index = _index(event)
     odd = odd if index is not None else (*odd, "call_index_missing")
-    return [CallDelta(index, None, None, arguments, odd)]
+    return [CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))]
 
 
 def _call_done(event: JsonObject) -> list[Signal]:

@@ -1,0 +1,183 @@
+"""The wrapped official SDKs of all wires, in front of a far side that says what a test wrote down:
+a text, and one call in whatever pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from asking import TOOLS as CHAT_TOOLS
+from asking_anthropic import TOOLS as ANTHROPIC_TOOLS
+from asking_bedrock import TOOLS as CONVERSE_TOOLS
+from asking_gemini import TOOLS as GEMINI_TOOLS
+from asking_responses import TOOLS as RESPONSES_TOOLS
+from aws import message
+from far_sides import FarSide, answer, sse_answer
+from wrapping import Wrapped
+from wrapping_anthropic import WrappedAnthropic
+from wrapping_bedrock import WrappedBedrock
+from wrapping_gemini import WrappedGemini
+from wrapping_responses import WrappedResponses
+
+MAKERS: dict[str, Any] = {
+    "anthropic-messages": WrappedAnthropic,
+    "bedrock-converse": WrappedBedrock,
+    "gemini-generate": WrappedGemini,
+    "openai-chat": Wrapped,
+    "openai-responses": WrappedResponses,
+}
+TOOLS: dict[str, dict[str, Any]] = {
+    "anthropic-messages": {"tools": ANTHROPIC_TOOLS},
+    "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
+    "gemini-generate": {"tools": GEMINI_TOOLS},
+    "openai-chat": {"tools": CHAT_TOOLS},
+    "openai-responses": {"tools": RESPONSES_TOOLS},
+}
+ROWS: dict[str, dict[str, Any]] = {
+    "bedrock-converse": {"role": "user", "content": [{"text": "Write it."}]},
+    "gemini-generate": {"role": "user", "parts": [{"text": "Write it."}]},
+}
+NAME, ID = "write_file", "call_1"
+Event = dict[str, Any]
+
+
+class At:
+    """Where an asker finds a far side."""
+
+    def __init__(self, far: FarSide) -> None:
+        self.base_url = far.base_url
+        self.root_url = far.base_url.removesuffix("/v1")
+
+
+def ask(asker: Any, wire: str, mode: str = "stream") -> Any:
+    """One question with a tool."""
+    row = ROWS.get(wire, {"role": "user", "content": "Write it."})
+    return asker.ask([row], mode, **TOOLS[wire])
+
+
+def arguments_of(said: Any) -> list[Any]:
+    """What the calls that were handed out ask for, as values."""
+    if hasattr(said, "inputs"):
+        return list(said.inputs)
+    return [json.loads(raw) for raw in said.raw_arguments]
+
+
+def streamed(wire: str, *pieces: Any, text: str = "") -> bytes:
+    """A response that streams a text and a call, with a clean stop. Each piece stands where the wire
+    has a piece of the arguments, whatever it is."""
+    events = list(EVENTS[wire](pieces, text))
+    if wire == "bedrock-converse":
+        kinds = {"content_type": "application/json", "message_type": "event"}
+        told = (next(iter(event.items())) for event in events)
+        raw = b"".join(message(json.dumps(v).encode(), event_type=k, **kinds) for k, v in told)
+        return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
+    return sse_answer(b"".join(_line(event) for event in events))
+
+
+def _line(event: Event) -> bytes:
+    name = f"event: {event['type']}\n" if isinstance(event.get("type"), str) else ""
+    return f"{name}data: {json.dumps(event)}\n\n".encode()
+
+
+def _chat(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    shared: Event = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    first = {"id": ID, "type": "function", "function": {"name": NAME, "arguments": ""}}
+    deltas: list[Event] = [
+        {"role": "assistant", "content": text},
+        {"tool_calls": [{"index": 0, **first}]},
+    ]
+    deltas += [{"tool_calls": [{"index": 0, "function": {"arguments": p}}]} for p in pieces]
+    for delta, finish in [*((delta, None) for delta in deltas), ({}, "tool_calls")]:
+        yield {**shared, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+def _anthropic(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    told = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    told |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
+    yield {"type": "message_start", "message": told}
+    if text:
+        part: Event = {"type": "text", "text": ""}
+        yield {"type": "content_block_start", "index": 0, "content_block": part}
+        delta: Event = {"type": "text_delta", "text": text}
+        yield {"type": "content_block_delta", "index": 0, "delta": delta}
+        yield {"type": "content_block_stop", "index": 0}
+    index = int(bool(text))
+    part = {"type": "tool_use", "id": ID, "name": NAME, "input": {}}
+    yield {"type": "content_block_start", "index": index, "content_block": part}
+    for piece in pieces:
+        delta = {"type": "input_json_delta", "partial_json": piece}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+    stop = {"stop_reason": "tool_use", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": stop, "usage": {"output_tokens": 5}}
+    yield {"type": "message_stop"}
+
+
+def _converse(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    yield {"messageStart": {"role": "assistant"}}
+    if text:
+        yield {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": text}}}
+        yield {"contentBlockStop": {"contentBlockIndex": 0}}
+    at = {"contentBlockIndex": int(bool(text))}
+    yield {"contentBlockStart": {**at, "start": {"toolUse": {"toolUseId": ID, "name": NAME}}}}
+    for piece in pieces:
+        yield {"contentBlockDelta": {**at, "delta": {"toolUse": {"input": piece}}}}
+    yield {"contentBlockStop": at}
+    yield {"messageStop": {"stopReason": "tool_use"}}
+    usage = {"inputTokens": 1, "outputTokens": 5, "totalTokens": 6}
+    yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
+
+
+def _responses(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    def event(kind: str, **more: Any) -> Event:
+        return {"type": f"response.{kind}", "sequence_number": next(numbers), **more}
+
+    numbers = iter(range(100))
+    whole = {"id": "r1", "object": "response", "created_at": 1, "model": "m", "output": []}
+    yield event("created", response={**whole, "status": "in_progress"})
+    output: list[Event] = []
+    if text:
+        part = {"type": "output_text", "text": text, "annotations": []}
+        item: Event = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
+        at: Event = {"output_index": 0, "item_id": "msg_1", "content_index": 0}
+        yield event("output_item.added", output_index=0, item={**item, "content": []})
+        yield event("content_part.added", **at, part={**part, "text": ""})
+        yield event("output_text.delta", **at, delta=text)
+        yield event("output_text.done", **at, text=text)
+        yield event("content_part.done", **at, part=part)
+        output.append({**item, "status": "completed"})
+        yield event("output_item.done", output_index=0, item=output[0])
+    index = len(output)
+    item = {"id": "fc_1", "type": "function_call", "call_id": ID, "name": NAME, "arguments": ""}
+    yield event("output_item.added", output_index=index, item=dict(item))
+    for piece in pieces:
+        at = {"output_index": index, "item_id": "fc_1"}
+        yield event("function_call_arguments.delta", **at, delta=piece)
+    item["arguments"] = "".join(piece for piece in pieces if isinstance(piece, str))
+    item["status"] = "completed"
+    yield event("output_item.done", output_index=index, item=item)
+    output = [*output, item]
+    yield event("completed", response={**whole, "status": "completed", "output": output})
+
+
+def _gemini(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    """A call comes in one piece here."""
+    told = [{"text": text}] if text else []
+    calls = [{"functionCall": {"name": NAME, "args": piece}} for piece in pieces]
+    parts: list[Event] = [*told, *calls]
+    for number, part in enumerate(parts):
+        candidate: Event = {"index": 0, "content": {"role": "model", "parts": [part]}}
+        if number == len(parts) - 1:
+            candidate["finishReason"] = "STOP"
+        yield {"candidates": [candidate], "responseId": "g1", "modelVersion": "m"}
+
+
+EVENTS = {
+    "anthropic-messages": _anthropic,
+    "bedrock-converse": _converse,
+    "gemini-generate": _gemini,
+    "openai-chat": _chat,
+    "openai-responses": _responses,
+}
