@@ -94,7 +94,7 @@ def _chat(pieces: Iterable[Any], text: str) -> Iterable[Event]:
 
 def _anthropic(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     usage = {"input_tokens": 1, "output_tokens": 1}
-    told = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": []}
+    told: Event = {"id": "m1", "type": "message", "role": "assistant", "model": "m", "content": []}
     told |= {"stop_reason": None, "stop_sequence": None, "usage": usage}
     yield {"type": "message_start", "message": told}
     if text:

@@ -241,6 +241,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the model takes a prefill": {"facts": {"prefill": False}},
     "the last request held a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
     "the provider rejects prefills": {"signals": (SERVER_FAULT,)},
+    "the provider waits for the paused turn": {
+        "signals": (TEXT, StopSeen("queued", "status", R.PAUSED, "background"))
+    },
     "there is content to send back": {"facts": {"content": ()}},
     "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
     "the broken call is smaller than the one before": {"state": {"call_chars": 1}},

@@ -22,6 +22,7 @@ ADVICE: dict[str, str] = {
     "empty_output": "Try again, or say the request in other words.",
     "empty_after_tool_result": "",
     "paused": "Send the conversation again to resume it.",
+    "background": "Poll the provider for the response: it says that it is still at work on it.",
     "safety_blocked": "Change the prompt: a content filter of the provider stopped the answer.",
     "refused": "Change the prompt: the model declined to answer.",
     "provider_error": "Try again later.",

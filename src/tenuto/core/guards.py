@@ -87,6 +87,11 @@ PREFILLED = Guard("the last request held a prefill", _prefilled)
 PREFILL_REJECTED = Guard(
     "the provider rejects prefills", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
+SENT_BACK = Guard(
+    "the provider waits for the paused turn",  # in the background it goes on by itself
+    lambda v: v.response.stop.detail != "background",
+    "background",
+)
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
 SHRINKING = Guard("the broken call is smaller than the one before", _shrinking)

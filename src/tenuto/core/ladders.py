@@ -39,6 +39,7 @@ from tenuto.core.guards import (
     RUN_COMPLETE,
     SAID,
     SDK_RETRIES,
+    SENT_BACK,
     SHRINKING,
     SOME_MADE,
     SOME_RUNNABLE,
@@ -243,7 +244,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.PAUSED: (
         Rung(
             "send the paused turn back",
-            (*MAY_SEND, HAS_CONTENT),
+            (SENT_BACK, *MAY_SEND, HAS_CONTENT),
             edits.resume_pause,
             Budget.PAUSE,
             Recovery.CONTINUATION,

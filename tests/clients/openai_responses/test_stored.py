@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import openai
 import pytest
 from asking_responses import CASES, TOOLS
+from every_wire import At
+from far_sides import FarSide, json_answer
+from wrapping_responses import WrappedResponses
 
+import tenuto
 from tenuto.core import hints
 from tenuto.sim import Step
 from tenuto.sim.case import Say
@@ -88,6 +94,42 @@ def test_an_answer_in_the_background_is_handed_on_as_it_came(sim, wrapped, way):
     got = asker.ask(ASK, "body", way, background=True)
     assert (got.stop, got.items) == ("queued", [])
     assert len(sim.requests) == 1
+
+
+@pytest.mark.behaviour("C26", "C29", "P1a", "S2")
+@MODES
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+@pytest.mark.parametrize("say", [Say.ANSWER, Say.NOTHING])
+def test_an_answer_that_is_still_made_is_unfinished_and_is_not_asked_for_again(
+    sim, wrapped, mode, status, say, way
+):
+    """Nobody asked for the background, and a paused turn it is not: to send it back has it made
+    anew, and its text said once more."""
+    step = Step(say=say, keep=0.5, finish=status)
+    sim.script([step] * 12)
+    asker = wrapped()
+    got = asker.ask(ASK, mode, way)
+    assert len(sim.requests) == 1
+    assert (got.error, got.stop) == (None, status)
+    assert sim.answer("Tell me.").startswith(got.text)
+    assert bool(got.text) == (say is Say.ANSWER and mode == "stream")
+    assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "background")
+    strict = wrapped(on_incomplete="error")
+    assert "background" in str(strict.ask(ASK, mode, way).error)
+    assert len(sim.requests) == 2
+
+
+@pytest.mark.behaviour("C26", "S2")
+@pytest.mark.parametrize("status", ["in_progress", "queued"])
+def test_the_text_of_a_body_that_is_still_made_is_there_once(status):
+    part = {"type": "output_text", "text": "Half a sentence", "annotations": []}
+    item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
+    body = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": [item]}
+    with FarSide(json_answer(json.dumps(body | {"status": status}).encode())) as far:
+        asker = WrappedResponses(At(far), tenuto.Policy())  # type: ignore[arg-type]
+        got = asker.ask(ASK, "body")
+        asker.close()
+        assert (got.text, got.stop, len(far.requests)) == ("Half a sentence", status, 1)
 
 
 @pytest.mark.behaviour("C7", "P8c")
