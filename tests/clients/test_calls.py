@@ -217,6 +217,19 @@ def test_a_broken_call_is_asked_for_again_then_answered_twice_then_given_up(play
     assert outcomes == [("sent", True)] * 3 + [("given_up", False)]
 
 
+@pytest.mark.behaviour("T5", "S2")
+@both
+def test_a_short_text_that_comes_with_each_attempt_is_said_once(play, mode, way):
+    turn = play(*[R("ok", MAX, [CUT])] * 3, R("ok", TOOL, [WHOLE]))
+    got = turn.tell(mode, way, **FILES)
+    assert (got.text, got.raw_arguments) == ("ok", [WHOLE.arguments])
+    assert turn.sent == 4
+    given_up = play(R("ok", TOOL, [MALFORMED]), R("ok"))
+    got = given_up.tell(mode, way, **FILES)
+    assert (got.text, got.calls, got.finish) == ("ok", [], "stop")
+    assert given_up.ending["status"] == "complete"
+
+
 @pytest.mark.behaviour("T5", "T16")
 @both
 @pytest.mark.parametrize("broken", [R("", MAX, [CUT]), R("", TOOL, [MALFORMED]), R("", TOOL)])

@@ -160,6 +160,22 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return (*others, SetOutputBudget(left))
 
 
+_FOR_A_CALL = (hints.REPEAT_CALL, hints.REPAIR_CALL, hints.CALL_MISSING)
+
+
+def asks_for_call(edits: tuple[Edit, ...]) -> bool:
+    """Whether a request with these edits asks for a call rather than for more text.
+
+    >>> asks_for_call((AppendUser(hints.REPEAT_CALL),)), asks_for_call((AppendUser("Go on."),))
+    (True, False)
+    """
+    return any(
+        isinstance(edit, AppendFailedCalls)
+        or (isinstance(edit, AppendUser) and edit.text.startswith(_FOR_A_CALL))
+        for edit in edits
+    )
+
+
 def asked_tokens(edits: tuple[Edit, ...], max_tokens: int | None) -> int | None:
     """The output limit that a request with these edits asks for; None: none."""
     return next((edit.tokens for edit in edits if isinstance(edit, SetOutputBudget)), max_tokens)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget, holds_prefill
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import CLEAN
 from tenuto.core.view import View, call_chars
@@ -137,7 +138,12 @@ KEYS_REJECTED = Guard(
 )
 NOTHING_NEW = Guard(
     "the continuation added nothing",
-    lambda v: v.state.continuing and v.facts.new_chars == 0 and not v.response.calls,
+    lambda v: (
+        v.state.continuing
+        and not asks_for_call(v.state.last_edits)  # its text was whole already
+        and v.facts.new_chars == 0
+        and not v.response.calls
+    ),
 )
 BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",

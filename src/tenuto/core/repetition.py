@@ -23,17 +23,21 @@ _SHOWN_LINE_CHARS: Final = 3
 class Opening:
     """The start of a continuation, as far as it is held, and what was said before it.
 
-    `restarts`: a restart would prove something; `alive_at`: where in `held` one may have begun
-    when more of the continuation is needed, else -1.
+    `restarts`: a restart would prove something; `again`: what was said at a time, if this is no
+    continuation of it; `alive_at`: where in `held` a restart may have begun when more of the
+    continuation is needed, else -1.
     """
 
-    __slots__ = ("_ending", "alive_at", "held", "restarts", "said", "start", "trimmed")
+    __slots__ = ("_ending", "again", "alive_at", "held", "restarts", "said", "start", "trimmed")
 
-    def __init__(self, said: str, trimmed: str, *, start: int, restarts: bool) -> None:
+    def __init__(
+        self, said: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
+    ) -> None:
         self.said = said
         self.trimmed = trimmed
         self.start = start
         self.restarts = restarts
+        self.again = again
         self.held = ""
         self.alive_at = -1
         self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
@@ -62,6 +66,9 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.WORD) 
     gap = len(text) - len(body)
     if not body:
         return NOTHING if final else None
+    said_again = _said_again(opening, body, final) if at == 0 else 0
+    if said_again:
+        return "restart", gap + said_again
     matched = 0
     if opening.restarts:
         matched = common(opening.said[opening.start : opening.start + len(body)], body)
@@ -70,6 +77,8 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.WORD) 
         if matched == len(body) and not final:
             opening.alive_at = at + gap
             return None
+    if said_again is None:
+        return None
     found = opening.ending.find(text, final=final, least=least)
     if found is None:
         return None
@@ -99,6 +108,23 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.WORD) 
         return NOTHING
     # The last line comes again, and lines are alike.
     return NOTHING if opening.ending.line_again(body, final=True) else ("diverged", 0)
+
+
+def _said_again(opening: Opening, body: str, final: bool) -> int | None:
+    """How much of `body` is what was said at a time: all of it, up to the end of a word, and with
+    the white space behind it; None while more is needed. However short it is, it was said twice:
+    who is asked for something else than to go on begins anew, and not in the middle of a word."""
+    waits = False
+    for piece in opening.again:
+        matched = common(piece[: len(body)], body)
+        if matched == len(body) and not final:
+            waits = True
+        elif matched == len(piece):
+            rest = body[matched : matched + 1]
+            in_word = piece[-1].isalnum() and rest.isalnum()
+            if not rest or rest.isspace() or not (in_word or opening.trimmed):
+                return matched
+    return None if waits else 0
 
 
 def _shown_line(opening: Opening, text: str, final: bool) -> int | None:

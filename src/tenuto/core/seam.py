@@ -23,6 +23,7 @@ completion/prefix/), streams do not.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from enum import Enum
 from typing import Final
 
@@ -100,7 +101,9 @@ class Seam:
     `said` is the merged text as the request carried it, without white space at its end;
     `trimmed` the white space that was left out there, which is known to come next, and
     `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
-    sent as a prefill.  At most about `hold_chars` characters are held at any time.
+    sent as a prefill.  `again`: where in `said` each attempt began, if a call was asked for and not
+    more text: what was said from there on is a repetition when it comes again, however short.  At
+    most about `hold_chars` characters are held at any time.
 
     A multi-byte character that the limit cut shows as U+FFFD at the end of `said`.  It is not
     compared.  The caller leaves it out of the request and does not deliver it (what was
@@ -136,6 +139,7 @@ class Seam:
         trimmed: str = "",
         delivered_trimmed: str = "",
         exact: bool = False,
+        again: Collection[int] = (),
         hold_chars: int = 2_000,
     ) -> None:
         if trimmed.strip() or not trimmed.startswith(delivered_trimmed):
@@ -153,7 +157,10 @@ class Seam:
         self._kind = "exact"
         head = self._said[self._start : self._start + HEAD_CHARS]
         restarts = is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
-        self._opening = Opening(self._said, trimmed, start=self._start, restarts=restarts)
+        pieces = {self._said[begin:].lstrip() for begin in again} - {""}
+        self._opening = Opening(
+            self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
+        )
         if not head or (exact and not restarts):
             self._phase = _Phase.SPACE
         else:

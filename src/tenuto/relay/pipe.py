@@ -18,7 +18,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from tenuto.core.actions import AppendContent, Edit, Finish, Recovery, Send, Status, holds_prefill
-from tenuto.core.edits import asked_tokens
+from tenuto.core.edits import asked_tokens, asks_for_call
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.machine import settled, step
@@ -179,7 +179,9 @@ class Pipe:
         exact = holds_prefill(self._turn.state.last_edits)
         given_space = given[len(base) :]
         given_space = given_space if space.startswith(given_space) else ""
-        return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact)
+        anew = asks_for_call(self._turn.state.last_edits)
+        again = {0, *(kept.begins for kept in self._turn.kept)} if anew else ()
+        return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact, again=again)
 
     def _builder(self) -> Builder:
         return Builder(

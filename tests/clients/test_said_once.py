@@ -1,0 +1,32 @@
+"""A short text before a call that is broken again and again, on every wire: it is there once."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from every_wire import MAKERS, At, arguments_of, ask, streamed
+from far_sides import FarSide
+from wrapping import QUICK
+
+import tenuto
+
+WANTED = {"path": "a.txt", "content": "x"}
+
+
+@pytest.mark.behaviour("S2", "T5")
+@pytest.mark.parametrize("wire", sorted(MAKERS))
+@pytest.mark.parametrize(("last", "whole"), [("ok", "ok"), ("ok, so", "ok, so"), ("", "ok")])
+def test_text_that_comes_with_each_attempt_at_a_call_is_said_once(
+    wire: str, last: str, whole: str
+) -> None:
+    decoded = wire == "gemini-generate"
+    broken: Any = 5 if decoded else '{"path": "a.t'
+    again = streamed(wire, WANTED if decoded else json.dumps(WANTED), text=last)
+    with FarSide(*[streamed(wire, broken, text="ok")] * 3, again) as far:
+        asker = MAKERS[wire](At(far), tenuto.Policy(**QUICK))
+        said = ask(asker, wire)
+        asker.close()
+        assert len(far.requests) == 4
+        assert (said.error, said.text, arguments_of(said)) == (None, whole, [WANTED])

@@ -1,0 +1,60 @@
+"""Text beside a call that is asked for again: what is said a second time is there once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tenuto.core.seam import Seam, trailing_space
+
+
+def told(said: str, *pieces: str, again: tuple[int, ...] = (0,)) -> str:
+    """All that the caller reads, where nothing of the white space at the end was delivered."""
+    base, space = trailing_space(said)
+    seam = Seam(base, trimmed=space, again=again)
+    return base + "".join(map(seam.feed, pieces)) + seam.finish()
+
+
+@pytest.mark.behaviour("S2", "C14")
+@pytest.mark.parametrize(
+    ("said", "again", "whole"),
+    [
+        ("ok", "ok", "ok"),
+        ("ok", " ok\n", "ok\n"),
+        ("ok", "ok, now", "ok, now"),
+        ("Now:\n\n", "Now:\n\n", "Now:\n\n"),
+        ("Now:\n\n", "Now:", "Now:\n\n"),
+        ("我来写。", "我来写。好", "我来写。好"),
+        # Not the same: nothing is lost.
+        ("ok", "okay", "okokay"),
+        ("ok\n\n", "ok, now", "ok\n\nok, now"),
+        ("ok", "Ok", "okOk"),
+        ("It is done", "It is", "It is doneIt is"),
+        ("ok", "", "ok"),
+    ],
+)
+def test_what_was_said_before_a_call_is_there_once_when_it_comes_again(
+    said: str, again: str, whole: str
+) -> None:
+    assert told(said, again) == whole
+    assert told(said, *again) == whole, "however it is cut into pieces"
+
+
+@pytest.mark.behaviour("S2")
+def test_what_one_attempt_said_counts_as_well_as_all_of_it() -> None:
+    assert told("ok. Fine.", "Fine.", again=(0, 4)) == "ok. Fine."
+
+
+@pytest.mark.behaviour("C15")
+def test_of_a_continuation_short_repetitions_stay() -> None:
+    assert told("ha", "ha", again=()) == "haha"
+
+
+@given(said=st.text("ab .\n", min_size=1, max_size=6), come=st.text("ab .\n", max_size=9))
+def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> None:
+    whole = told(said, *come)
+    assert whole == told(said, come)
+    bare = "".join(whole.split())
+    before, after = "".join(said.split()), "".join(come.split())
+    assert bare in (before + after, before + after.removeprefix(before))
