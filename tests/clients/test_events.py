@@ -384,6 +384,44 @@ def test_an_unknown_stop_is_logged_once_for_provider_and_model_and_value(play, c
     assert "\x1b" not in "".join(said)
 
 
+KEYS = {
+    "a key of a known look": (
+        "rejected:sk-proj-0123456789abcdefghij",
+        "sk-proj-0123456789abcdefghij",
+    ),
+    "the request's own key": ("quota of 0fbe-1c2d-own-key is spent", "0fbe-1c2d-own-key"),
+    "a long text": ("x" * 5_000, "x" * 81),
+}
+
+
+@pytest.mark.behaviour("N9", "N10", "P8b")
+@both
+@pytest.mark.parametrize("name", KEYS)
+def test_a_stop_value_is_told_without_secrets_and_bounded(play, caplog, mode, way, name):
+    """Proxies put anything into it; the caller's own answer has it as it came (N4)."""
+    stop, secret = KEYS[name]
+    own = {"extra_headers": {"x-api-key": "0fbe-1c2d-own-key"}}
+    turn = play(R("A", stop))
+    with caplog.at_level(logging.DEBUG, logger="tenuto"):
+        got = turn.tell(mode, way, model=f"{mode}-{way}-{name}", **own)
+    assert got.finish == stop
+    events = json.dumps([event.as_dict() for event in turn.events])
+    assert '"raw": "' in events
+    ours = [r.getMessage() for r in caplog.records if r.name == "tenuto"]
+    assert any("unknown stop" in line for line in ours)
+    assert secret not in events + "".join(ours)
+    strict = play(R("A", stop), on_incomplete="error").tell(mode, way, **own)
+    assert secret not in str(strict.error)
+
+
+@pytest.mark.behaviour("N10")
+@both
+def test_what_the_provider_said_of_a_fault_is_repeated_without_secrets(play, mode, way):
+    refused = Refused(400, "No access for sk-proj-0123456789abcdefghij here", code="no_access")
+    got = play(R("A ", MAX), refused, on_incomplete="error").tell(mode, way)
+    assert "No access for [removed] here" in str(got.error)
+
+
 @both
 def test_no_key_prompt_answer_or_argument_is_in_any_event(play, mode, way, caplog):
     """N10: names, numbers and reasons alone."""

@@ -28,6 +28,9 @@ def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
     return policy.on_incomplete == "error" or no_stop
 
 
+_MESSAGE_CHARS = 2_000
+"""As much of a provider's own words is repeated in an error."""
+
 _MISREAD = frozenset({"no_stop", "content_after_stop"})
 """Anomalies of whole answers that some readers lose the text of: Strands wants a stop, and looks at
 nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
@@ -182,7 +185,8 @@ class Ending:
         message += f" {report.advice}" if report.advice else ""
         fault = self._turn.watch.last.fault if self._turn.watch.last else None
         if fault is not None and fault.message:
-            message += f" The provider said: {fault.message}"
+            said = self._turn.telling(fault.message, _MESSAGE_CHARS)
+            message += f" The provider said: {said}"
         line = usage_line(report)
         if self._turn.open:
             spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()

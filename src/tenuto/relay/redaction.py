@@ -14,6 +14,9 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
+from tenuto.core.stop import printable
+from tenuto.relay.commands import Headers, decoded
+
 REMOVED = "[removed]"
 
 SECRET_HEADERS = frozenset(
@@ -178,3 +181,29 @@ class Redaction:
             [name, REMOVED if is_secret_header(name) else self.text(value)]
             for name, value in headers
         ]
+
+
+_TOLD_CHARS = 80
+_LOOKED_AT_CHARS = 2_000
+
+
+class Telling:
+    """Makes texts of the far side fit for events, logs and errors: stop values, error codes and
+    messages are without secrets, printable and bounded (N10). Proxies put anything into them.
+
+    >>> Telling("", ())("rejected: sk-0123456789abcdef\\n")
+    'rejected: [removed]\\\\n'
+    """
+
+    __slots__ = ("_headers", "_redaction", "_url")
+
+    def __init__(self, url: str, headers: Headers) -> None:
+        self._url, self._headers = url, headers
+        self._redaction: Redaction | None = None  # made when there is something to tell
+
+    def __call__(self, text: str, most_chars: int = _TOLD_CHARS) -> str:
+        if len(text) < _LEAST_CHARS:
+            return printable(text, most_chars)
+        if self._redaction is None:
+            self._redaction = Redaction(self._url, decoded(self._headers))
+        return printable(self._redaction.text(text[:_LOOKED_AT_CHARS]), most_chars)

@@ -23,6 +23,7 @@ from tenuto.relay import schema
 from tenuto.relay.commands import Head, Headers, Lost, Request
 from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
+from tenuto.relay.redaction import Telling
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
@@ -139,11 +140,13 @@ class Turn:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None  # the first whose body could be read
+        self.telling = Telling(request.url, request.headers)
         self.watch = Watch(
             f"{_PROCESS}{self.number:08x}",
             self.facts.model,
             self.policy,
             around.on_event,
+            self.telling,
             provider.dialect.name,
         )
 

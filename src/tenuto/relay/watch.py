@@ -15,26 +15,27 @@ from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
+from tenuto.relay.redaction import Telling
 
 log = logging.getLogger("tenuto")
 
 _seen_unknown: set[tuple[str, str, str]] = set()
 _seen_lock = threading.Lock()
 _MOST_UNKNOWN = 1_000
+_told = Telling("", ())
 
 
 def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
     """Log a stop value that no table has, once per provider, model and value (N9).
 
     Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
+    model, raw = printable(model), _told(raw)
     key = (provider, model, raw)
     with _seen_lock:
         if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
             return False
         _seen_unknown.add(key)
-    log.warning(
-        "unknown stop value %r from %s, model %s", printable(raw), provider, printable(model)
-    )
+    log.warning("unknown stop value %r from %s, model %s", raw, provider, model)
     return True
 
 
@@ -48,6 +49,7 @@ class Watch:
     model: str
     policy: Policy
     on_event: OnEvent | None
+    telling: Telling
     provider: str = "unknown"
     usage: list[Usage | None] = field(default_factory=list)
     rungs: list[str] = field(default_factory=list)
@@ -72,14 +74,14 @@ class Watch:
         self.last = response
         self.usage.append(response.usage)
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
-            note_unknown_stop(self.provider, self.model, stop.raw)
+            note_unknown_stop(self.provider, self.model, self.telling(stop.raw))
         if self.on_event is None:
             return
         self.emit(
             "stop_reason_observed",
             iteration=len(self.usage),
             reason=stop.reason.value,
-            raw=printable(stop.raw) if stop.raw is not None else None,
+            raw=self.telling(stop.raw) if stop.raw is not None else None,
             detail=stop.detail,
             confidence=stop.confidence.value,
             anomalies=list(stop.anomalies),
@@ -92,7 +94,7 @@ class Watch:
             self.emit(
                 "fault",
                 kind=fault.kind.value,
-                code=printable(fault.code),
+                code=self.telling(fault.code),
                 status=fault.status,
                 retryable=fault.retryable,
                 wait_s=wait_s,
