@@ -10,6 +10,12 @@ connections (arguments, headers, proxies, the environment) is carried over.
 
 The original is kept alive by the copy, as in `httpx_client`: it closes its connections when it is
 collected, and the copy closes them only when it is told to.
+
+That is why the type of the copy is a subclass, which has the name of the SDK's own, and not the
+same: the SDK's `__del__` is its `close()`, so that a copy of the very same type that is dropped
+would close the connections under the original, and nothing of an instance can tell being collected
+from being told to close. `isinstance` holds, `type(…) is genai.Client` does not. The clients of
+openai and of anthropic have no `__del__` of their own; theirs is that of the HTTP client below.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ KINDS: tuple[Kind, ...] = (sdk_client, google_client, botocore_client)
 def wrap(
     client: Client, *, policy: Policy | None = None, on_event: OnEvent | None = None
 ) -> Client:
-    """A client like this one, of the same type, that finishes its turns.
+    """A client like this one, an instance of the same class, that finishes its turns.
 
     It is used exactly as before. Its own settings stay in force: timeouts, retries, proxies,
     headers, cookies, hooks, transports, and what a subclass adds. The client that is given stays as
