@@ -286,9 +286,10 @@ class _Turn:
 
     def _observed(self, number: int) -> dict[str, Any]:
         observed, exchanges = self._of("stop_reason_observed"), self.capture.exchanges
-        if number < len(observed):
+        if 0 <= number < len(observed):
             return observed[number]
-        return exchanges[number].report if number < len(exchanges) and not self.requests else {}
+        known = 0 <= number < len(exchanges) and not self.requests
+        return exchanges[number].report if known else {}
 
     def _met(self, number: int) -> bool:
         return not self.requests or number < min(len(self.requests), len(self.capture.exchanges))
