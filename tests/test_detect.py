@@ -467,3 +467,62 @@ def test_no_event_or_log_record_holds_content_or_secrets(caplog):
         line = record.getMessage() + str(record.exc_text or "")
         assert MARK.lower() not in line.lower()
         assert line.isprintable()
+
+
+BROKEN_CALL = '{"path": "a.t'
+BROKEN_BODIES: dict[str, dict[str, Any]] = {
+    "openai-chat": {
+        "object": "chat.completion",
+        "choices": [
+            {
+                "index": 0,
+                "message": {
+                    "tool_calls": [
+                        {"id": "1", "function": {"name": "write", "arguments": BROKEN_CALL}}
+                    ]
+                },
+                "finish_reason": "tool_calls",
+            }
+        ],
+    },
+    "openai-responses": {
+        "object": "response",
+        "status": "completed",
+        "output": [
+            {"type": "function_call", "call_id": "1", "name": "write", "arguments": BROKEN_CALL}
+        ],
+    },
+    "anthropic-messages": {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "tool_use", "id": "1", "name": "write", "input": BROKEN_CALL}],
+        "stop_reason": "tool_use",
+    },
+    "bedrock-converse": {
+        "output": {
+            "message": {
+                "content": [{"toolUse": {"toolUseId": "1", "name": "write", "input": BROKEN_CALL}}]
+            }
+        },
+        "stopReason": "tool_use",
+    },
+    "gemini-generate": {
+        "candidates": [
+            {
+                "content": {"parts": [{"functionCall": {"name": "write", "args": BROKEN_CALL}}]},
+                "finishReason": "STOP",
+            }
+        ]
+    },
+}
+
+
+@pytest.mark.behaviour("N4", "N7", "T1", "T2")
+@pytest.mark.parametrize("wire", sorted(BROKEN_BODIES))
+@pytest.mark.parametrize("kind", ["truncated", "malformed", None])
+def test_a_call_that_is_not_whole_is_told_on_every_wire_whatever_the_provider_says(wire, kind):
+    given = {"truncated": BROKEN_CALL, "malformed": "[1]", None: '{"path": "a.txt"}'}[kind]
+    old, new = (json.dumps(text) for text in (BROKEN_CALL, given))
+    stop = detect(json.dumps(BROKEN_BODIES[wire]).replace(old, new))
+    assert (stop.reason, stop.broken) == (StopReason.TOOL_CALL, kind)
+    assert ("broken" in stop.message) == (kind is not None)

@@ -63,6 +63,7 @@ def described(name: str, content: bytes) -> dict[str, Any]:
         "detail": stop.detail,
         "confidence": stop.confidence.value,
         "anomalies": list(stop.anomalies),
+        "broken": stop.broken,
         "message": stop.message,
     }
 

@@ -282,6 +282,14 @@ RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
 """The stop of a stream that still runs: nothing is known, and nothing is over."""
 
 
+def _broken(calls: Iterable[ToolCall]) -> str | None:
+    """The worst that is wrong with a call: one that is malformed cannot be made whole."""
+    findings = {call.finding for call in calls} - {Finding.WHOLE}
+    if not findings:
+        return None
+    return (Finding.MALFORMED if Finding.MALFORMED in findings else Finding.TRUNCATED).value
+
+
 def _confidence(seen: StopSeen) -> Confidence:
     if not seen.readable:
         return Confidence.LOW
@@ -402,6 +410,8 @@ class Builder:
         calls, odd = self._calls.build(clean)
         odd = (*self._odd, *odd)
         stop = self._stop(text, refusal, calls, over)
+        if stop.terminal and (broken := _broken(calls)):
+            stop = replace(stop, broken=broken)
         return Response(
             text=text,
             reasoning="".join(self._reasoning),

@@ -90,6 +90,8 @@ class Stop:
         confidence: high for a known value, medium for an unknown or inferred one, low for none.
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …), often empty.
         terminal: False while a stream may still go on.
+        broken: "truncated" or "malformed" where a tool call of the response is not whole, whatever
+            the provider says; None where all are, and where there is none.
 
     >>> Stop(StopReason.MAX_TOKENS, raw="length", confidence=Confidence.HIGH).message
     'The output limit cut the answer.'
@@ -102,6 +104,7 @@ class Stop:
     confidence: Confidence = Confidence.LOW
     anomalies: tuple[str, ...] = ()
     terminal: bool = True
+    broken: str | None = None
 
     @property
     def message(self) -> str:
@@ -109,7 +112,9 @@ class Stop:
         if not self.terminal:
             return "The answer has not ended yet."
         sentence = SENTENCES[self.reason]
-        return f"{sentence[:-1]} ({printable(self.detail)})." if self.detail else sentence
+        if self.detail:
+            sentence = f"{sentence[:-1]} ({printable(self.detail)})."
+        return f"{sentence} A tool call is broken ({self.broken})." if self.broken else sentence
 
 
 def printable(value: str, limit_chars: int = 80) -> str:
