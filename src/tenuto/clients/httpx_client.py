@@ -28,7 +28,7 @@ from typing import Any, cast
 
 from tenuto.clients.signing import Signer, is_sealed, signer_of
 from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
+from tenuto.relay.commands import BODY_HEADERS, Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
 
@@ -95,9 +95,10 @@ def _send(base: Any) -> Any:
     def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
+        headers: Headers = tuple(request.headers.raw)
         asked = None
-        if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
-            asked = engine.read(_request(request, url, request.read()))
+        if engine.is_turn(request.method, url) and (signer or not is_sealed(headers)):
+            asked = engine.read(_request(request, url, headers, request.read()))
         if asked is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
@@ -143,9 +144,10 @@ def _async_send(base: Any) -> Any:
     async def send(self: Any, request: Any, *, stream: bool = False, **options: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
+        headers: Headers = tuple(request.headers.raw)
         asked = None
-        if engine.is_turn(request.method, url) and (signer or not is_sealed(request)):
-            asked = engine.read(_request(request, url, await request.aread()))
+        if engine.is_turn(request.method, url) and (signer or not is_sealed(headers)):
+            asked = engine.read(_request(request, url, headers, await request.aread()))
         if asked is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
@@ -194,7 +196,7 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
     """Take out the headers that are meant for Tenuto (P8c), and with them a signature over them;
     returns whether there were any."""
     ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
-    if not ours or (signer is None and is_sealed(request)):
+    if not ours or (signer is None and is_sealed(request.headers.raw)):
         return False
     for name in ours:
         del request.headers[name]
@@ -203,15 +205,9 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
     return True
 
 
-def _request(request: Any, url: str, body: bytes) -> Request:
+def _request(request: Any, url: str, headers: Headers, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
-    return Request(
-        request.method,
-        url,
-        tuple(request.headers.raw),
-        body,
-        timeout.get("read"),
-    )
+    return Request(request.method, url, headers, body, timeout.get("read"))
 
 
 class _Exchange:

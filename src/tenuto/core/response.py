@@ -343,18 +343,19 @@ class Builder:
         """Whether the transfer's own end mark was seen."""
         return self._ended
 
-    def say(self, text: str) -> None:
-        """Take text of the answer, as `feed` takes a `TextDelta`."""
-        self._text.append(text)
-        if self._stops:
-            self._late = True
+    @property
+    def saying(self) -> Callable[[str], None]:
+        """Takes texts of the answer, as `feed` takes a `TextDelta`, for as long as no stop has
+        been seen: it notes none that comes late."""
+        return self._text.append
 
     def feed(self, signal: Signal) -> None:
         """Take one signal. Never raises; signals after the end are kept and noted."""
         match signal:
             # Without names in the brackets: what comes with every delta is taken the quicker way.
             case TextDelta():
-                self.say(signal.text)
+                self._text.append(signal.text)
+                self._late = self._late or bool(self._stops)
             case ReasoningDelta():
                 self._reasoning.append(signal.text)
             case RefusalDelta(text):

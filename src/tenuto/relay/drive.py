@@ -50,6 +50,10 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
+def _takes_nothing(_: bytes) -> None:
+    """Every piece is a reply."""
+
+
 class Drive:
     """One turn for callers that block. `pieces()` is iterated once."""
 
@@ -72,18 +76,17 @@ class Drive:
                 reply = None
                 match command:
                     case Read():
-                        upstream, take = self._upstream, command.take
+                        upstream, take = self._upstream, command.take or _takes_nothing
                         assert upstream is not None
                         reply = b""
                         try:
                             for piece in upstream.pieces:
-                                out = take(piece) if take is not None and piece else None
-                                if out:
+                                if out := take(piece):
                                     yield out
-                                elif out is None and piece:
+                                    if self._closed:
+                                        break
+                                elif piece and out is None:
                                     reply = piece
-                                    break
-                                if self._closed:
                                     break
                         except Exception as error:
                             reply = upstream.lost(error)
@@ -157,18 +160,17 @@ class AsyncDrive:
                 reply = None
                 match command:
                     case Read():
-                        upstream, take = self._upstream, command.take
+                        upstream, take = self._upstream, command.take or _takes_nothing
                         assert upstream is not None
                         reply = b""
                         try:
                             async for piece in upstream.pieces:
-                                out = take(piece) if take is not None and piece else None
-                                if out:
+                                if out := take(piece):
                                     yield out
-                                elif out is None and piece:
+                                    if self._closed:
+                                        break
+                                elif piece and out is None:
                                     reply = piece
-                                    break
-                                if self._closed:
                                     break
                         except Exception as error:
                             reply = upstream.lost(error)

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import msgspec
-
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
-from tenuto.providers.table import Provider
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.framings import framed
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.turn import Surroundings, Turn, switch_of
-from tenuto.wire.base import Wire, WireRequest
-
-
-class Asked(msgspec.Struct, frozen=True):
-    """A request for a turn, as its wire reads it; `started_s`: when, by the engine's clock."""
-
-    request: Request
-    wire: Wire
-    provider: Provider
-    path: str
-    parsed: WireRequest
-    started_s: float
+from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
 
 
 class Engine:
@@ -69,18 +54,21 @@ class Engine:
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
         if parsed is None:
             return None
-        return Asked(request, wire, provider, path, parsed, self._around.now())
+        switch = switch_of(request.headers)
+        return Asked(request, wire, provider, path, parsed, switch, self._around.now())
 
     def needs_turn(self, asked: Asked) -> bool:
         """Whether a turn must begin before its request leaves: False where the request leaves as
         it came and nobody wants to hear of it. The turn may then begin with the answer, while the
         model thinks, and need not at all where that is whole and the wire says that it is plain."""
-        watched = self._around.watched or self._capture is not None or asked.provider.overrides
-        if watched or asked.parsed.repairs:
-            return True
-        if self._around.successors.knows(asked.parsed.facts.follows):
-            return True
-        return switch_of(asked.request.headers) is not None
+        return bool(
+            self._around.watched
+            or self._capture is not None
+            or asked.provider.overrides
+            or asked.parsed.repairs
+            or asked.switch is not None
+            or self._around.successors.knows(asked.parsed.facts.follows)
+        )
 
     def run(self, asked: Asked) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
@@ -88,9 +76,7 @@ class Engine:
         if self._capture is not None:
             record = self._capture.begin(asked.wire.name, asked.request, self.on_event)
             around = replace(around, on_event=record.hear)
-        turn = Turn(
-            asked.wire, asked.parsed, asked.request, asked.provider, around, asked.started_s
-        )
+        turn = Turn(asked, around)
         run = Pipe(turn).run()
         alone = bool(turn.left_alone)
         run = framed(run, asked.path, asked.request, self.policy, left_alone=alone)

@@ -38,7 +38,8 @@ FRAMINGS: dict[str, Framed] = {
 
 def framed(run: Run, path: str, request: Request, policy: Policy, *, left_alone: bool) -> Run:
     """The same turn, as whoever asked for this path reads it. `left_alone`: it is only watched."""
+    path = unquote(path)
     for end, frame in FRAMINGS.items():
-        if unquote(path).endswith(end):
+        if path.endswith(end):
             return frame(run, request, policy, left_alone)
     return run

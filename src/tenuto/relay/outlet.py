@@ -19,6 +19,7 @@ knows which part is open.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 
 from tenuto.core.joint import Joint
@@ -83,6 +84,11 @@ class Outlet:
         return self._writing
 
     @property
+    def flows(self) -> bool:
+        """Whether nothing has closed yet, so that text may be handed on at once."""
+        return not self._closing
+
+    @property
     def delivered_text(self) -> str:
         """All text that the caller has been given."""
         return "".join(self._delivered)
@@ -131,6 +137,7 @@ class Outlet:
         for signal in signals:
             builder.feed(signal)
         if self.transparent:
+            self._closing = self._closing or any(isinstance(s, StopSeen) for s in signals)
             return event.raw
         if self._writing:
             return self._write(signals, event, value)
@@ -142,17 +149,28 @@ class Outlet:
         """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
 
-        `kept`: where the events are kept, None where it is not; `most_bytes`: the largest
-        event, 0: no limit."""
-        alike, text_of, say = self._reader.alike, self._reader.alike.text, builder.say
-        delivered = self._delivered
+        `kept`: where the events are kept, None where it is not; `most_bytes`: the largest event,
+        0: no limit. To be offered only while `flows`."""
+        alike, text_of, held = self._reader.alike, self._reader.alike.text, self._held
+        say, deliver = builder.saying, self._delivered.append
+        most_bytes = most_bytes or sys.maxsize
+        plainly = not self.transparent
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
-            if text is None or self._closing or 0 < most_bytes < len(raw):
+            if text is None or len(raw) > most_bytes:
                 return None
-            waits = self._held or text.isspace() or text[-1] == "\ufffd"
-            if waits and 0 < self._hold_max_bytes < self._held_bytes + len(raw):
+            if held or alike.kind is not TextDelta or text.isspace() or text[-1] == "\ufffd":
+                return take_slowly(raw, text)
+            if kept is not None:
+                kept.append(raw)
+            say(text)
+            if plainly:
+                deliver(text)
+            return raw
+
+        def take_slowly(raw: bytes, text: str) -> bytes | None:
+            if 0 < self._hold_max_bytes < self._held_bytes + len(raw):
                 return None
             if kept is not None:
                 kept.append(raw)
@@ -161,12 +179,7 @@ class Outlet:
             else:
                 builder.feed(ReasoningDelta(text))
                 text = ""
-            if self.transparent:
-                return raw
-            if waits:
-                return self._settled(text, raw, None)
-            delivered.append(text)
-            return raw
+            return raw if self.transparent else self._settled(text, raw, None)
 
         return take
 
@@ -236,7 +249,8 @@ class Outlet:
             if value is not None:
                 self.writer.given(value)
         out = b"".join(raw for raw, _ in self._held)
-        self._held, self._held_bytes = [], 0
+        self._held.clear()
+        self._held_bytes = 0
         return self._deliver(out)
 
     def _deliver(self, raw: bytes) -> bytes:
@@ -288,7 +302,8 @@ class Outlet:
         return self.say("")
 
     def _drop_held(self) -> None:
-        self._held, self._held_bytes, self._closing = [], 0, False
+        self._held.clear()
+        self._held_bytes, self._closing = 0, False
 
     def say_rest(self) -> bytes:
         """Deliver all that is pending, white space included."""

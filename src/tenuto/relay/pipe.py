@@ -326,7 +326,8 @@ class Pipe:
         tail = b""
         lost: Lost | None = None
         while not builder.ended:
-            reply, ahead = ahead if ahead is not None else (yield read if sse.idle else READ), None
+            offered = read if sse.idle and outlet.flows else READ
+            reply, ahead = ahead if ahead is not None else (yield offered), None
             if not isinstance(reply, bytes):
                 lost = reply if isinstance(reply, Lost) else None
                 if lost is not None and lost.kind is FaultKind.LIMIT:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from tenuto.core.actions import Content
 from tenuto.core.events import OnEvent
 from tenuto.core.fault import Fault, FaultKind
@@ -100,39 +102,43 @@ _SALT = int(_PROCESS[:5], 16)
 _number = itertools.count(1)
 
 
-class Turn:
-    """One turn.
+class Asked(msgspec.Struct, frozen=True):
+    """A request for a turn.
 
-    Args:
-        wire: the format that the request speaks.
+    Attributes:
+        request: as it came.
+        wire: the format that it speaks.
+        provider: who is behind its URL, as far as that tells.
+        path: that of its URL.
         parsed: the request as the wire reads it.
-        request: the request as it came.
-        provider: who is behind the URL, as far as that tells.
-        around: the surroundings.
+        switch: the value of `x-tenuto`, None where no header is for us.
         started_s: when the turn began, by the clock of the surroundings.
     """
 
-    def __init__(
-        self,
-        wire: Wire,
-        parsed: WireRequest,
-        request: Request,
-        provider: Provider,
-        around: Surroundings,
-        started_s: float,
-    ) -> None:
-        self.wire = wire
-        self.parsed = parsed
-        self.request = request
-        self.provider = provider
+    request: Request
+    wire: Wire
+    provider: Provider
+    path: str
+    parsed: WireRequest
+    switch: bytes | None
+    started_s: float
+
+
+class Turn:
+    """One turn, of one request, within its surroundings."""
+
+    def __init__(self, asked: Asked, around: Surroundings) -> None:
+        self.wire = asked.wire
+        self.parsed = asked.parsed
+        self.request = asked.request
+        self.provider = asked.provider
         self.around = around
         self.policy = around.policy
-        self.facts = parsed.facts
-        switch = switch_of(request.headers)
-        self.headers_for_us = switch is not None
-        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
+        self.facts = asked.parsed.facts
+        self.headers_for_us = asked.switch is not None
+        self.left_alone = "switched_off" if asked.switch in OFF else self.facts.left_alone
         self.number = next(_number)
-        self.state = State(started_s=started_s)
+        self.state = State(started_s=asked.started_s)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
@@ -140,14 +146,14 @@ class Turn:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None  # the first whose body could be read
-        self.telling = Telling(request.url, request.headers)
+        self.telling = Telling(asked.request.url, asked.request.headers)
         self.watch = Watch(
             f"{_PROCESS}{self.number:08x}",
             self.facts.model,
             self.policy,
             around.on_event,
             self.telling,
-            provider.dialect.name,
+            asked.provider.dialect.name,
         )
 
     @cached_property

@@ -49,10 +49,9 @@ class Alike:
     def __init__(self, read: Callable[[bytes], Flowing | None]) -> None:
         self._read = read
         self._lessons = LESSONS
-        self._head = b"\n"  # no event begins so
-        self._text_at = 0
-        self._tail = b"\n"
-        self._tail_at = -1
+        self._head = self._tail = b"\n"  # no event begins so
+        # Where in an event these stand, and the text in its quotes: slices that are made once.
+        self._head_at, self._tail_at, self._text_at = slice(1), slice(-1, None), slice(0)
         self._before, self._after = b"", b""
         self._is_padding: Callable[[bytes], bool] = bytes.isspace
         self.kind: type[Flowing] = TextDelta
@@ -78,7 +77,9 @@ class Alike:
             return
         head, _, tail = raw.partition(literal)
         self._head, self._tail = head + b'"', b'"' + tail
-        self._text_at, self._tail_at = len(self._head), -len(self._tail)
+        begins, ends = len(self._head), -len(self._tail)
+        self._head_at, self._tail_at = slice(begins), slice(ends, None)
+        self._text_at = slice(begins - 1, ends + 1)
         if (padding := _padding(self._tail)) is not None:
             begins = padding.end()
             ends = self._tail.find(b'"', begins)
@@ -91,28 +92,28 @@ class Alike:
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
-        at = self._text_at
-        if raw[:at] != self._head:
+        if raw[self._head_at] != self._head:
             return None
-        end = self._tail_at
-        if raw[end:] != self._tail:
-            # Where the text holds a quote of its own, this finds that one, and the rest differs.
-            end = raw.find(b'"', at)
-            if not self._differs_in_padding(raw[end:]):
-                return None
+        literal = raw[self._text_at] if raw[self._tail_at] == self._tail else self._padded(raw)
         try:
-            return _decode_text(raw[at - 1 : end + 1]) or None  # refuses what is not one string
+            return _decode_text(literal) or None  # refuses what is not one string
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
 
-    def _differs_in_padding(self, rest: bytes) -> bool:
-        begins, ends = len(self._before), len(rest) - len(self._after)
-        return (
-            begins <= ends
+    def _padded(self, raw: bytes) -> bytes:
+        """The text in its quotes of an event that differs in its padding as well, else b""."""
+        begins = self._head_at.stop
+        # Where the text holds a quote of its own, this finds that one, and the rest differs.
+        rest = raw[raw.find(b'"', begins) :]
+        before, after = len(self._before), len(rest) - len(self._after)
+        if (
+            before <= after
             and rest.startswith(self._before)
             and rest.endswith(self._after)
-            and (begins == ends or self._is_padding(rest[begins:ends]))
-        )
+            and (before == after or self._is_padding(rest[before:after]))
+        ):
+            return raw[begins - 1 : len(raw) - len(rest) + 1]
+        return b""
 
 
 def _is_blank(padding: bytes) -> bool:
