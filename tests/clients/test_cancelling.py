@@ -343,10 +343,10 @@ async def test_cancelling_during_a_wait_ends_the_turn_at_once(name):
                 pass
 
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(read_all(), 0.2)
+            await asyncio.wait_for(read_all(), 1.0)
         gc.collect()
         await asyncio.sleep(0.01)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 5
         assert is_quiet(sim)
         asker.was_cancelled_once(continuing=name == "drop_mid_text")
         assert len(sim.requests) == 1
