@@ -11,7 +11,7 @@ INSTALL_INTO = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip in
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
-FRAMEWORKS ?= langchain pydantic-ai openai-agents strands agno
+FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
 .PHONY: help setup model run test heavy check $(CHECKS) frameworks format docs bench fuzz lock wheel clean
 
@@ -81,9 +81,11 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 	@$(call INSTALL_INTO,$(@D)/bin/python) --no-deps $(@D)/wheel/*.whl
 	@touch $@
 
-frameworks: $(FRAMEWORKS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
+# What is measured on Responses runs in the environment that its framework has.
+ENVIRONMENTS = $(sort $(FRAMEWORKS:%-responses=%))
+frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each framework, bare and with Tenuto (FRAMEWORKS="agno strands")
 	@failed=; for name in $(FRAMEWORKS); do \
-	  .frameworks/$$name/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
+	  .frameworks/$${name%-responses}/bin/python tests/frameworks/run.py $$name .frameworks/$$name.json || failed="$$failed $$name"; \
 	done; \
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi

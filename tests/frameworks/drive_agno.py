@@ -10,6 +10,7 @@ from judging import Answer, Given
 
 class Driver:
     distribution = "agno"
+    wire = "openai-chat"
     library = "httpx"
     ways = ("sync", "async")
 

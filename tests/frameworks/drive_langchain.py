@@ -9,6 +9,7 @@ from langchain_openai import ChatOpenAI
 
 class Driver:
     distribution = "langchain"
+    wire = "openai-chat"
     library = "httpx2"
     ways = ("sync", "async")
 

@@ -18,14 +18,16 @@ set_tracing_disabled(True)
 
 class Driver:
     distribution = "openai-agents"
+    wire = "openai-chat"
     library = "httpx2"
     ways = ("async",)
+    model: Any = OpenAIChatCompletionsModel
 
     def __init__(self, given: Given) -> None:
         client = openai.AsyncOpenAI(base_url=given.base_url, api_key="key", http_client=given.http)
         self.agent = Agent(
             "assistant",
-            model=OpenAIChatCompletionsModel("sim", client),
+            model=self.model("sim", client),
             model_settings=ModelSettings(extra_body=given.body or None),
             tools=[function_tool(tool) for tool in given.tools],
         )

@@ -10,6 +10,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 
 class Driver:
     distribution = "pydantic-ai-slim"
+    wire = "openai-chat"
     library = "httpx2"
     ways = ("async",)
 

@@ -13,6 +13,7 @@ def clock() -> str:
 
 class Driver:
     distribution = "strands-agents"
+    wire = "openai-chat"
     library = "httpx"
     ways = ("async",)
 

@@ -19,7 +19,7 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 import tenuto
-from tenuto.sim import CASES, Case, Simulator
+from tenuto.sim import CASES_ON, Case, Simulator
 
 MOST_REQUESTS = 40
 """More than any loop here needs that comes to an end."""
@@ -77,6 +77,7 @@ class Driver(Protocol):
     """An agent of a framework. It has `ask` or `ask_async`, as its ways say."""
 
     distribution: str
+    wire: str
     library: str
     ways: tuple[str, ...]
 
@@ -138,7 +139,7 @@ class Judge:
             for way in self.driver.ways:
                 with asyncio.Runner() as runner:
                     http = self._client(way, COLUMNS[column])
-                    for case in CASES.values():
+                    for case in CASES_ON[self.driver.wire].values():
                         for mode in sorted(case.modes):
                             yield self._result(runner, http, case, mode, way, column)
                     runner.run(http.aclose()) if way == "async" else http.close()
@@ -211,7 +212,7 @@ class Judge:
             ask("normal", "Go on.")
         except (Endless, Exception) as raised:  # noqa: BLE001 - whatever it is, the talk is over
             # A case's own small limit cuts the next answer as well, which spoils nothing.
-            if self.sim.requests[-1].status == 400 or "max_tokens" not in case.request:
+            if self.sim.requests[-1].status == 400 or not LIMITS & case.request.keys():
                 return Verdict.HARMFUL, f"the next turn: {type(raised).__name__}: {raised}"
         if not left and plain(answer.text) == plain(self._wanted_text(case, prompt, wanted)):
             return Verdict.RIGHT, ""
@@ -223,7 +224,8 @@ class Judge:
         """The arguments of the right calls, made for the schema that the framework sent."""
         if not case.wants_tools or not asked:
             return []
-        function = asked[0].json["tools"][0]["function"]
+        tool = asked[0].json["tools"][0]
+        function = tool.get("function", tool)  # Responses has its members beside the type
         name = "tool" if case.after_tool_result else case.name
         schema = function.get("parameters") or {}
         whole = self.sim.expected(prompt, name, tool=function["name"], parameters=schema)
@@ -233,7 +235,12 @@ class Judge:
         """The text that stands last: after calls were run, it is that after their results."""
         if calls:
             return self.sim.answer(prompt)
-        return self.sim.answer(prompt, case.name, case.request.get("response_format"))
+        format_ = case.request.get("response_format") or case.request.get("text", {}).get("format")
+        return self.sim.expected(prompt, case.name, response_format=format_).text
+
+
+LIMITS = {"max_tokens", "max_output_tokens"}
+"""Members of a request that limit its answer."""
 
 
 def says_400(case: Case) -> bool:

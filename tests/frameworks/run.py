@@ -24,6 +24,7 @@ from tenuto.sim import STEPS, Simulator
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "frameworks.md"
 QUESTION = "Why do tides come twice a day?"
+ASKED = ("/chat/completions", "/responses")
 TOKEN_CHARS = 20
 """Tokens longer than real ones: frameworks take their time for each event of a stream."""
 
@@ -50,7 +51,7 @@ def block_fails(name: str) -> str:
         sim.script([STEPS["length"]])
         with contextlib.redirect_stdout(printed):
             exec(compile(blocks[0], f"{PAGE.name}: {name}", "exec"), {})
-        asked = [request for request in sim.requests if request.path.endswith("/chat/completions")]
+        asked = [request for request in sim.requests if request.path.endswith(ASKED)]
         if len(asked) != 2:
             return f"{len(asked)} requests instead of a question and a continuation"
         whole = printed.getvalue().strip() == sim.answer(QUESTION).strip()

@@ -31,7 +31,8 @@ def _time_left(view: View) -> bool:
 
 
 def _tokens_left(view: View) -> bool:
-    return view.tokens_left is None or view.tokens_left > 0
+    least = view.facts.least_tokens
+    return view.bounded(least) >= least
 
 
 def _resumed(view: View) -> bool:

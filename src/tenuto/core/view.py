@@ -121,6 +121,7 @@ class Facts:
         output_tokens: output tokens of this response, measured or estimated.
         input_tokens: its input tokens, None where not known.
         max_tokens: the output limit of the caller's request, None where it set none.
+        least_tokens: the smallest output limit that the wire accepts.
         ceiling_tokens: the model's known output ceiling, None where not known.
         prefill: whether the model goes on with a trailing assistant message.
         lower_reasoning: whether the request has a knob for less reasoning.
@@ -142,6 +143,7 @@ class Facts:
     output_tokens: int = 0
     input_tokens: int | None = None
     max_tokens: int | None = None
+    least_tokens: int = 1
     ceiling_tokens: int | None = None
     prefill: bool = False
     lower_reasoning: bool = False

@@ -441,6 +441,7 @@ class Pipe:
             output_tokens=self._output_tokens(attempt),
             input_tokens=response.usage.input_tokens if response.usage else None,
             max_tokens=request.max_tokens,
+            least_tokens=request.least_tokens,
             ceiling_tokens=self._ceiling_tokens(),
             prefill=self._takes_prefill(),
             lower_reasoning=request.lower_reasoning,

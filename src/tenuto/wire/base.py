@@ -61,13 +61,14 @@ class RequestFacts(msgspec.Struct, frozen=True):
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
     model takes: the request ends in an assistant row of its own, or uses what excludes it.
     `follows`: the id of the response that the request goes on from, whose history the provider
-    keeps. `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
-    history that others read. Such a turn ends truthfully; one that is `left_alone` is only
-    watched."""
+    keeps. `least_tokens`: the smallest output limit that is accepted. `sent_once`: why nothing may
+    be sent after it, "" where it may: what is sent is kept in a history that others read. Such a
+    turn ends truthfully; one that is `left_alone` is only watched."""
 
     model: str = ""
     stream: bool = False
     max_tokens: int | None = None
+    least_tokens: int = 1
     tools: bool = False
     after_tool_result: bool = False
     structured: bool = False

@@ -54,6 +54,10 @@ SERVER_TOOLS = frozenset(
 )
 """Tools that the provider runs itself; every other one is the caller's."""
 
+LEAST_TOKENS = 16
+"""OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a value
+>= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
+
 LEAST_EFFORT = {
     "max": "low",
     "xhigh": "low",
@@ -202,6 +206,8 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         model=asked.model if isinstance(asked.model, str) else "",
         stream=asked.stream is True,
         max_tokens=max_tokens,
+        # Servers of others take less, as who asks for less there knows.
+        least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
         structured=form.get("type") in ("json_object", "json_schema"),
