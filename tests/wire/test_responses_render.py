@@ -165,7 +165,14 @@ def test_what_was_said_is_merged_where_it_may_be():
     assert merged(half, rest) == ["rs_1", "Half of it."]
     assert merged(half, (rest[0], "it.", True)) == ["rs_1", "Half of ", "rs_2", "it."]
     cited = ([WS, item("Cited.", **CITED)], "Cited.", False)
-    assert merged(cited, ([item(" More.")], " More.", False)) == ["ws_1", "Cited.", " More."]
+    assert merged(cited, ([item(" More.")], " More.", False)) == ["ws_1", "Cited. More."]
+    assert merged(half, ([item("of it.", **CITED)], "of it.", False)) == [
+        "rs_1",
+        "Half of ",
+        "of it.",
+    ]
+    likely = ([item("Likely.", logprobs=[{"token": "Likely."}])], "Likely.", False)
+    assert merged(likely, ([item(" More.")], " More.", False)) == ["Likely.", " More."]
     assert merged(half, ([WS, item("Found.")], "Found.", False)) == [
         "rs_1",
         "Half of ",
@@ -173,3 +180,13 @@ def test_what_was_said_is_merged_where_it_may_be():
         "Found.",
     ]
     assert merged(([RS], "", False)) == ["rs_1"]
+
+
+@pytest.mark.behaviour("C28a")
+def test_the_citations_of_a_text_that_is_gone_on_in_stay_with_it():
+    spoken = [
+        Spoken({"output": [item("Cited.", **CITED)]}, (), "Cited.", False),
+        Spoken({"output": [item(" More.")]}, (), " More.", False),
+    ]
+    (message,) = WIRE.content(spoken)
+    assert message["content"] == [part("Cited. More.", **CITED)]

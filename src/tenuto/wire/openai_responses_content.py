@@ -22,7 +22,8 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
 
     A continuation's text goes on in the part that was cut. What it thought before is left out
     together with the id of its message: the reader of the answer would see one sentence in two
-    messages. A cut text with annotations is not gone on in (C28a).
+    messages, and many read the last one alone. Annotations of the cut part count from its start, so
+    that they stay true; a part that has some of its own stays a part of its own (C28a).
 
     >>> def body(text):
     ...     part = {"type": "output_text", "text": text}
@@ -35,23 +36,24 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     merged: list[JsonObject] = []
     for one in spoken:
         items = with_text(_items(one), one.text)
-        if not one.apart and merged and is_plain_text(merged[-1]):
+        if not one.apart and merged and goes_on(merged[-1]):
             items = _joined(merged, items, one.text)
         merged.extend(items)
     return tuple(merged)
 
 
-def is_plain_text(item: Mapping[str, Any]) -> bool:
-    """Whether an item ends in text that can be gone on in."""
+def goes_on(item: Mapping[str, Any]) -> bool:
+    """Whether an item ends in text that can be gone on in: a probability is one of each token."""
     parts = parts_of(dict(item)) if kind_of(item) == "message" else []
     last = parts[-1] if parts else {}
     is_text = last.get("type") == "output_text" and isinstance(last.get("text"), str)
-    return is_text and not annotated(last)
+    return is_text and not last.get("logprobs")
 
 
-def annotated(part: Mapping[str, Any]) -> bool:
-    """Whether a part's text is tied to its place: citations, probabilities."""
-    return bool(part.get("annotations") or part.get("logprobs"))
+def _is_one_text(item: JsonObject) -> bool:
+    """Whether an item is one text to which nothing is tied."""
+    parts = parts_of(item)
+    return goes_on(item) and len(parts) == 1 and not parts[0].get("annotations")
 
 
 def _joined(merged: list[JsonObject], items: list[JsonObject], text: str) -> list[JsonObject]:
@@ -59,7 +61,7 @@ def _joined(merged: list[JsonObject], items: list[JsonObject], text: str) -> lis
     after = [item for item in items if kind_of(item) != "reasoning"]
     if text and not text.strip():  # of an attempt that only closed the seam
         merged[-1] = _longer(merged[-1], text)
-    if after and is_plain_text(after[0]) and len(parts_of(after[0])) == 1:
+    if after and _is_one_text(after[0]):
         number = items.index(after[0])
         merged[-1] = _longer(merged[-1], parts_of(after[0])[0]["text"])
         return items[number + 1 :]

@@ -21,7 +21,7 @@ from tenuto.wire.openai_responses_body import (
     paired,
     whole_response,
 )
-from tenuto.wire.openai_responses_content import annotated, message
+from tenuto.wire.openai_responses_content import goes_on, message
 from tenuto.wire.openai_responses_items import ARGUMENTS, is_client_call, kind_of, parts_of
 
 _TEXT = "response.output_text.delta"
@@ -139,14 +139,13 @@ class ResponseWriter:
         )
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Text goes on in the part that is open, unless the attempt stands apart or the part is no
-        plain text."""
+        """Text goes on in the part that is open, unless the attempt stands apart or the part is
+        none that can be gone on in."""
         self._numbers, self._messages, self._thoughts = {}, 0, []
         self._untied = False
         part = self._open_part()
         self._before_chars = sum(map(len, self._words))
-        joins = part is not None and part.get("type") == "output_text" and not annotated(part)
-        if joins and not apart:
+        if part is not None and not apart and goes_on({"type": "message", "content": [part]}):
             return b""
         self._messages = 1
         return self._close()
