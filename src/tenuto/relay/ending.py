@@ -89,7 +89,7 @@ class Ending:
         if shape.value:
             self._turn.outlet.writer.begin(shape.value)
         head = shape.head.without(*BODY_HEADERS, b"content-type")
-        yield Open(head.plus((b"content-type", b"text/event-stream; charset=utf-8")))
+        yield Open(head.plus((b"content-type", b"text/event-stream; charset=utf-8")), events=True)
         if reasoning := "".join(self._turn.reasoning):
             yield Write(self._turn.outlet.writer.reasoning(reasoning))
         if text := self._turn.outlet.say(self._turn.said):
