@@ -66,6 +66,7 @@ class MessageFraming:
         self._unreadable = False
         self._text_came = False
         self._framed = False
+        self._content_type = CONTENT_TYPE.encode()
         self._numbers = itertools.count(1)
         self._kept: dict[str, bytes] = {}
 
@@ -76,6 +77,8 @@ class MessageFraming:
         self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
         self.reading = came is Framing.MESSAGES and self._decoding is not None
         self._text_came = self._text_came or came is Framing.EVENTS
+        if self._left_alone:
+            self._content_type = head.get(b"content-type").encode("latin-1")
         self._messages = AwsEventDecoder(self._policy.event_max_bytes)
         self._unreadable = False
         self._kept.clear()
@@ -137,7 +140,7 @@ class MessageFraming:
         """The head for the caller: whatever stream follows is one of messages, unless the provider
         itself writes text."""
         self._framed = events and not self._text_came
-        return named(head, CONTENT_TYPE.encode()) if self._framed else head
+        return named(head, self._content_type) if self._framed else head
 
     def written(self, data: bytes) -> bytes:
         """Events of text as messages."""

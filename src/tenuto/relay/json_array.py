@@ -155,8 +155,9 @@ class ArrayFraming(ElementFraming):
         """The head for the caller: whatever stream follows is an array again, unless the provider
         itself writes events."""
         self._framed = events and not self._text_came
-        json = self._content_type if b"json" in self._content_type else b"application/json"
-        return named(head, json) if self._framed else head
+        as_it_came = self._left_alone or b"json" in self._content_type
+        kind = self._content_type if as_it_came else b"application/json"
+        return named(head, kind) if self._framed else head
 
     def written(self, data: bytes) -> bytes:
         """Events of text as elements."""
@@ -174,7 +175,9 @@ class ArrayFraming(ElementFraming):
                 if kept == data:
                     begins = raw.partition(b"{")[0]
                     fits = (b"[" if first else b",") in begins
-                    return raw if fits else self._parted(raw[len(begins) :], first)
+                    return (
+                        raw if fits or self._left_alone else self._parted(raw[len(begins) :], first)
+                    )
         return self._parted(data, first)
 
     @staticmethod

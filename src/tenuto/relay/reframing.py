@@ -31,9 +31,10 @@ EVENTS = b"text/event-stream"
 
 
 def named(head: Head, content_type: bytes) -> Head:
-    """The head of a translated stream. What is true of the bytes that came is not of these."""
-    told = (b"content-type", content_type)
-    return head.without(*BODY_HEADERS, b"content-type").plus(told)
+    """The head of a translated stream under this name, b"" for none. What is true of the bytes that
+    came is not true of these."""
+    plain = head.without(*BODY_HEADERS, b"content-type")
+    return plain.plus((b"content-type", content_type)) if content_type else plain
 
 
 class Reframing(Protocol):
