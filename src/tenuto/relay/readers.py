@@ -1,4 +1,4 @@
-"""Whose streams are framed otherwise than by server-sent events in full, by the path that asks."""
+"""Who reads streams that are no server-sent events, or not all of these, by the path that asks."""
 
 from __future__ import annotations
 
