@@ -36,9 +36,17 @@ NAMES = {
     "none": "",
 }
 """Content types."""
-BYTES = ("events", "body", "array", "messages", "html", "empty")
+BYTES = ("events", "body", "array", "lines", "messages", "html", "error", "empty")
+"""What comes; `lines`: objects of JSON, one on each line."""
 MODES, WAYS = ("body", "stream"), ("sync", "async")
 HTML = b"<!DOCTYPE html>\n<html><body><h1>Welcome</h1></body></html>\n"
+ERROR = json.dumps(
+    {
+        "type": "error",
+        "message": "No luck today",
+        "error": {"type": "api_error", "code": 503, "message": "No luck today"},
+    }
+).encode()
 POLICY = tenuto.Policy(backoff_s=0.0, retry_after_max_s=0.0)
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -91,8 +99,9 @@ def shapes_of(wire: str) -> dict[str, bytes]:
         lines = [line for line in stream.splitlines() if line.startswith(b"data: {")]
         pieces = [line[6:] for line in lines]
         messages, events = b"".join(map(chunk, pieces)), stream
-    array = b"[" + b"\n,\n".join(pieces) + b"\n]"
-    return dict(zip(BYTES, (events, body, array, messages, HTML, b""), strict=True))
+    array, lines = b"[" + b"\n,\n".join(pieces) + b"\n]", b"\n".join(pieces) + b"\n"
+    shapes = (events, body, array, lines, messages, HTML, ERROR, b"")
+    return dict(zip(BYTES, shapes, strict=True))
 
 
 class Changing:
