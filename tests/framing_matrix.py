@@ -96,8 +96,7 @@ def shapes_of(wire: str) -> dict[str, bytes]:
         ]
         messages, events = stream, b"".join(b"data: %b\n\n" % piece for piece in pieces)
     else:
-        lines = [line for line in stream.splitlines() if line.startswith(b"data: {")]
-        pieces = [line[6:] for line in lines]
+        pieces = [line[6:] for line in stream.splitlines() if line.startswith(b"data: {")]
         messages, events = b"".join(map(chunk, pieces)), stream
     array, lines = b"[" + b"\n,\n".join(pieces) + b"\n]", b"\n".join(pieces) + b"\n"
     shapes = (events, body, array, lines, messages, HTML, ERROR, b"")
