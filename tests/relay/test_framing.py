@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tenuto.core.events import Event
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Lost, Request
+from tenuto.relay.commands import Head, Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.framing import Framing, framing_of
@@ -38,10 +38,10 @@ class Silent(ScriptedUpstream):
 
     reads = 0
 
-    def read(self) -> bytes | Lost:
+    def __next__(self) -> bytes:
         self.reads += 1
         assert self.reads == 1
-        return super().read()
+        return super().__next__()
 
 
 def under(name: str, *pieces: bytes, **headers: bytes) -> Scripted:
