@@ -25,8 +25,12 @@ from framing_matrix import (
     verdict,
 )
 
-# aiohttp's own word on the class that google-genai makes of its session.
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning")
+# aiohttp's own word on the class that google-genai makes of its session; and the SDKs of Anthropic,
+# bare, leave the generators of a stream that is no event stream to the collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*BoundAsyncStream:pytest.PytestUnraisableExceptionWarning"),
+]
 
 Ask = Callable[[str, str, str, bytes], tuple[Got, Got]]
 
