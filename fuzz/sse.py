@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from openai._streaming import SSEDecoder
 
 from fuzz.drawing import fixtures, pieces, seed, split
+from tenuto.relay.framing import begins
 from tenuto.wire.registry import wires
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent, looks_like_events
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 
 def seeds() -> Iterator[bytes]:
@@ -29,7 +30,7 @@ def check(data: bytes) -> None:
         assert read(cut, limit=64) == limited
     assert limited == events[: len(limited)]
     assert all(len(event.raw) <= 64 for event in limited)
-    looks_like_events(payload)
+    begins(payload)
     if b"error" not in payload and not payload.startswith(b"\xef\xbb\xbf"):
         ours = [e.data.decode() for e in events if e.data] if is_text(payload) else []
         theirs = as_the_sdk_reads(payload) if is_text(payload) else []

@@ -48,11 +48,12 @@ from tenuto.providers.registry import route
 from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
 from tenuto.relay.ending import ends_in_error
 from tenuto.relay.engine import Engine
+from tenuto.relay.framing import Framing, begins
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import RequestFacts, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import WIRES
-from tenuto.wire.sse import SseDecoder, looks_like_events
+from tenuto.wire.sse import SseDecoder
 
 Plain = dict[str, Any]
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
@@ -120,7 +121,7 @@ def _answer(content: bytes, policy: Policy) -> Plain:
 
 def _breaks_off_at_once(content: bytes) -> bool:
     """Whether it is half a document, or a stream without one whole event: no wire can know it."""
-    if looks_like_events(content):
+    if begins(content) is Framing.EVENTS:
         return not any(event.data for event in SseDecoder().feed(content))
     document = content.lstrip(_SPACE_AND_BOM)
     parts = (document, document.partition(b"\n")[0])  # a document, or one on each line

@@ -21,7 +21,6 @@ from tenuto.clients.botocore_client import (
     asked_of,
     head_of,
     is_final,
-    is_stream,
 )
 from tenuto.core.errors import UnsupportedClient
 from tenuto.relay.commands import Head, Lost, Transmit, decoded
@@ -94,7 +93,7 @@ async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
     assert isinstance(head, Head)
     url = exchange.request.url
     response = importlib.import_module("aiobotocore.awsrequest").AioAWSResponse
-    if is_stream(head):
+    if exchange.is_stream(head):
         return response(url, head.status, decoded(head.headers), _Turn(turn, pieces))
     body = b"".join([cast("bytes", piece) async for piece in pieces])
     if (same := exchange.untouched(head, body)) is not None:

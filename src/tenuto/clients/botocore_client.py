@@ -29,7 +29,6 @@ from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
-from tenuto.wire.aws_eventstream import CONTENT_TYPE
 from tenuto.wire.json import decode_object, encode
 
 SERVICE = "bedrock-runtime"
@@ -152,7 +151,7 @@ def _driven(exchange: Exchange, turn: Drive) -> Any:
     head = next(pieces)
     assert isinstance(head, Head)
     url = exchange.request.url
-    if is_stream(head):
+    if exchange.is_stream(head):
         response = importlib.import_module("botocore.awsrequest").AWSResponse
         return response(url, head.status, decoded(head.headers), _Turn(turn, pieces))
     body = b"".join(cast("Iterator[bytes]", pieces))
@@ -257,6 +256,10 @@ class Exchange:
         if self.first is None:
             self.first, self.first_head, self.first_body = response, head, body
 
+    def is_stream(self, head: Head) -> bool:
+        """Whether botocore reads what follows piece by piece; it asks no content type."""
+        return head.status < 300 and bool(self.call.operation.has_event_stream_output)
+
     def untouched(self, head: Head, body: bytes) -> Any:
         """The first attempt's own response, where the caller is to have just that; else None."""
         same = head is self.first_head and not self.remade and body == self.first_body
@@ -267,11 +270,6 @@ def head_of(response: Any) -> Head:
     """Status and headers of a response of botocore's."""
     pairs = ((str(name), str(value)) for name, value in response.headers.items())
     return Head(response.status_code, encoded(pairs))
-
-
-def is_stream(head: Head) -> bool:
-    """Whether the caller reads what follows piece by piece."""
-    return head.status < 300 and CONTENT_TYPE in head.get(b"content-type")
 
 
 def as_botocore(head: Head, body: bytes) -> tuple[Head, bytes]:

@@ -93,9 +93,13 @@ class Read(msgspec.Struct, frozen=True):
 
 
 class Open(msgspec.Struct, frozen=True):
-    """Hand this head to the caller; comes once, before the first `Write`. Reply: None."""
+    """Hand this head to the caller; comes once, before the first `Write`. Reply: None.
+
+    `events`: what is written are server-sent events, whatever the head calls them; else it is a
+    body, or bytes as they came."""
 
     head: Head
+    events: bool = False
 
 
 class Write(msgspec.Struct, frozen=True):

@@ -5,43 +5,38 @@ Theory of operation
 The SDK of Gemini takes every line that does not begin with `data: ` for a piece of an error that is
 told line by line (`_iter_response_stream` in google/genai/_api_client.py of 3.4), and fails on
 comments, names of events, end marks, and data without the blank. The provider writes none of these;
-proxies do, and so does the pipe. A turn is a generator of commands, so what such a reader is given
-is put right around it. What is only lines of data, as nearly everything is, passes as it came.
+proxies do, and so does the pipe. What is only lines of data, as nearly everything is, passes as it
+came. Objects of JSON, which that SDK reads too, are told as lines of data.
 """
 
 from __future__ import annotations
 
 import re
 
-from tenuto.relay.commands import READ, Open, Read, Reply, Run, Write
+from tenuto.relay.commands import Head
+from tenuto.relay.json_array import ElementFraming
 from tenuto.wire.sse import SseDecoder
 
 _is_odd = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
 
 
-def in_data_lines(run: Run) -> Run:
-    """The same turn, in events of nothing but lines of data."""
-    reply: Reply = None
-    streaming = False
-    try:
-        while True:
-            try:
-                command = run.send(reply)
-            except StopIteration:
-                return
-            match command:
-                case Open(head):
-                    streaming = "event-stream" in head.get(b"content-type")
-                    reply = yield command
-                case Write(data) if streaming and _is_odd(data):
-                    plain = in_lines(data)
-                    reply = (yield Write(plain)) if plain else None
-                case Read():
-                    reply = yield READ  # what is read is not handed on past us
-                case _:
-                    reply = yield command
-    finally:
-        run.close()
+class LineFraming(ElementFraming):
+    """Events of nothing but lines of data."""
+
+    _framed = False
+
+    def opened(self, head: Head, events: bool) -> Head:
+        """The head for the caller."""
+        self._framed = events
+        return head
+
+    def written(self, data: bytes) -> bytes:
+        """Events as lines of data; no others are touched."""
+        return in_lines(data) if self._framed and _is_odd(data) else data
+
+    def closing(self) -> bytes:
+        """Nothing: each event stands for itself."""
+        return b""
 
 
 def in_lines(data: bytes) -> bytes:

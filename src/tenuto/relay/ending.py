@@ -79,7 +79,7 @@ class Ending:
         yield Write(body)
 
     def _nothing_came(self, finish: Finish) -> bool:
-        return finish.status is Status.FAILED and not self._turn.open
+        return finish.status is Status.FAILED and not self._turn.headed
 
     def _open_stream(self, attempt: Attempt) -> Run:
         """Say what came as a body as the events that were asked for."""
@@ -88,8 +88,10 @@ class Ending:
         self._turn.open = True
         if shape.value:
             self._turn.outlet.writer.begin(shape.value)
-        head = shape.head.without(*BODY_HEADERS, b"content-type")
-        yield Open(head.plus((b"content-type", b"text/event-stream; charset=utf-8")))
+        if not self._turn.headed:
+            head = shape.head.without(*BODY_HEADERS, b"content-type")
+            kind = (b"content-type", b"text/event-stream; charset=utf-8")
+            yield Open(head.plus(kind), events=True)
         if reasoning := "".join(self._turn.reasoning):
             yield Write(self._turn.outlet.writer.reasoning(reasoning))
         if text := self._turn.outlet.say(self._turn.said):
@@ -102,7 +104,7 @@ class Ending:
         response = attempt.response
         first = attempt is self._turn.first
         bare = finish.status is Status.FAILED and not self._turn.said.strip()
-        if attempt.http_error and not self._turn.open and bare:
+        if attempt.http_error and not self._turn.headed and bare:
             return True  # the provider's own error says it best
         if self._turn.facts.stream and not self._turn.open:
             return False  # a body came: an SDK that waits for events would see none
@@ -136,7 +138,8 @@ class Ending:
         if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
             line = usage_line(report).encode()
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
-        yield Open(head)
+        if not self._turn.headed:
+            yield Open(head)
         yield Write(attempt.raw)
         yield from rest_of_response()  # of an error that was too long to be read
 
@@ -188,7 +191,7 @@ class Ending:
             said = self._turn.telling(fault.message, _MESSAGE_CHARS)
             message += f" The provider said: {said}"
         line = usage_line(report)
-        if self._turn.open:
+        if self._turn.headed:
             spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()
             event = self._turn.outlet.writer.error(code, message)
             yield Write(spoken + usage_comment(line) + event)

@@ -11,8 +11,8 @@ from tenuto.providers.registry import route
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
-from tenuto.relay.framings import framed
 from tenuto.relay.pipe import Pipe
+from tenuto.relay.readers import framed
 from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
 
 

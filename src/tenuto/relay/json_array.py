@@ -3,10 +3,9 @@
 Theory of operation
 -------------------
 Without `alt=sse` Google's APIs write a stream as the elements of one array, each as soon as it is
-there (https://cloud.google.com/apis/design/design_patterns#streaming). As in `reframing`, a
-generator around the turn makes events of what is read, and elements of what is written. An element
-that is handed on keeps its bytes, what stands between it and the one before it included; they wait
-in the order in which they came, each under the data that the pipe sees of it.
+there (https://cloud.google.com/apis/design/design_patterns#streaming). An element that is handed on
+keeps its bytes, what stands between it and the one before it included; they wait in the order in
+which they came, each under the data that the pipe sees of it.
 """
 
 from __future__ import annotations
@@ -16,23 +15,12 @@ from collections import deque
 
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import (
-    BODY_HEADERS,
-    READ,
-    Head,
-    Lost,
-    Open,
-    Read,
-    Reply,
-    Run,
-    Transmit,
-    Write,
-)
+from tenuto.relay.commands import Head, Lost, Reply
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
+from tenuto.relay.framing import Framing
+from tenuto.relay.reframing import EVENTS, named
 from tenuto.wire.sse import EventTooLarge, SseDecoder
 
-_CONTENT_TYPE = b"content-type"
-_EVENTS = b"text/event-stream"
 _find_brace = re.compile(rb'[{}"]').search
 _find_end_of_text = re.compile(rb'[\\"]').search
 
@@ -97,91 +85,50 @@ class ArrayDecoder:
         return None
 
 
-def array_framed(run: Run, policy: Policy, *, left_alone: bool) -> Run:
-    """The same turn for a caller that reads an array of JSON.
+class ElementFraming:
+    """Elements of JSON as events for the pipe: what both readers of Google's streams share. A whole
+    answer of its wire is as good as an event, so an object that stands for itself is an element."""
 
-    `left_alone`: the turn is only watched, and every byte is handed on."""
-    framing = _ArrayFraming(policy, left_alone)
-    reply: Reply = None
-    try:
-        while True:
-            try:
-                command = run.send(reply)
-            except StopIteration:
-                break
-            match command:
-                case Transmit():
-                    reply = yield command
-                    reply = framing.began(reply) if isinstance(reply, Head) else reply
-                case Read():
-                    while (reply := framing.read()) is None:
-                        framing.take((yield READ))
-                case Open(head):
-                    reply = yield Open(framing.opened(head))
-                case Write(data):
-                    made = framing.written(data)
-                    reply = (yield Write(made)) if made else None
-                case _:
-                    reply = yield command
-        if closing := framing.closing():
-            yield Write(closing)
-    finally:
-        run.close()
-
-
-class _ArrayFraming:
-    def __init__(self, policy: Policy, left_alone: bool) -> None:
+    def __init__(self, policy: Policy, *, left_alone: bool) -> None:
+        self.reading = False
+        self.ready: deque[Reply] = deque()
         self._policy = policy
         self._left_alone = left_alone
         self._decoding: Decoder | None = None
         self._elements = ArrayDecoder()
-        self._ready: deque[bytes | Lost] = deque()
         self._kept: deque[tuple[bytes, bytes]] = deque()
-        self._content_type = b""
-        self._framed = False
-        self._written = 0
         self._rest: bytes | None = None
+        self._text_came = False
 
-    def began(self, head: Head) -> Head:
+    def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
-        kind = head.get(_CONTENT_TYPE)
         self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
-        if head.status != 200 or "json" not in kind:
-            self._decoding = None
+        of_json = came in (Framing.ARRAY, Framing.BODY)
+        self.reading = of_json and self._decoding is not None
+        self._text_came = self._text_came or came is Framing.EVENTS
         self._elements = ArrayDecoder(self._policy.event_max_bytes)
-        self._ready.clear()
         self._kept.clear()
         self._rest = None
-        if self._decoding is None:
-            return head
-        self._content_type = self._content_type or kind.encode("latin-1")
-        return head.without(*BODY_HEADERS, _CONTENT_TYPE).plus((_CONTENT_TYPE, _EVENTS))
-
-    def read(self) -> bytes | Lost | None:
-        """What is there for the pipe; None: read on."""
-        return self._ready.popleft() if self._ready else None
+        return named(head, EVENTS) if self.reading else head
 
     def take(self, came: Reply) -> None:
         """Take what was read."""
         assert isinstance(came, bytes | Lost)
-        if self._decoding is None or isinstance(came, Lost):
-            self._ready.append(came)
-            return
-        if not came:
-            self._rest = self._elements.rest
-            self._ready.append(came)
+        assert self._decoding is not None
+        if isinstance(came, Lost) or not came:
+            self._rest = None if came else self._elements.rest
+            self.ready.append(came)
             return
         try:
             elements = self._elements.feed(self._decoding.feed(came))
         except EventTooLarge as error:
-            self._ready.append(Lost(FaultKind.LIMIT, error))
+            self.ready.append(Lost(FaultKind.LIMIT, error))
             return
         except UndecodableBytes as error:
-            self._ready.append(Lost(FaultKind.GARBAGE, error))
+            self.ready.append(Lost(FaultKind.GARBAGE, error))
             return
-        events = b"".join(map(self._event, elements))
-        if events:
-            self._ready.append(events)
+        if events := b"".join(map(self._event, elements)):
+            self.ready.append(events)
 
     def _event(self, element: bytes) -> bytes:
         """An element as an event of text, its bytes kept."""
@@ -189,12 +136,28 @@ class _ArrayFraming:
         self._kept.append((data, element))
         return b"data: %b\n\n" % data
 
-    def opened(self, head: Head) -> Head:
-        """The head for the caller: what follows is an array again."""
-        self._framed = _EVENTS.decode() in head.get(_CONTENT_TYPE) and bool(self._content_type)
-        if not self._framed:
-            return head
-        return head.without(_CONTENT_TYPE).plus((_CONTENT_TYPE, self._content_type))
+
+class ArrayFraming(ElementFraming):
+    """An array of JSON for a caller that reads one."""
+
+    def __init__(self, policy: Policy, *, left_alone: bool) -> None:
+        super().__init__(policy, left_alone=left_alone)
+        self._content_type = b""
+        self._framed = False
+        self._written = 0
+
+    def began(self, head: Head, came: Framing) -> Head:
+        """The head of an attempt as the pipe is to see it."""
+        self._content_type = self._content_type or head.get(b"content-type").encode("latin-1")
+        return super().began(head, came)
+
+    def opened(self, head: Head, events: bool) -> Head:
+        """The head for the caller: whatever stream follows is an array again, unless the provider
+        itself writes events."""
+        self._framed = events and not self._text_came
+        as_it_came = self._left_alone or b"json" in self._content_type
+        kind = self._content_type if as_it_came else b"application/json"
+        return named(head, kind) if self._framed else head
 
     def written(self, data: bytes) -> bytes:
         """Events of text as elements."""
@@ -212,7 +175,9 @@ class _ArrayFraming:
                 if kept == data:
                     begins = raw.partition(b"{")[0]
                     fits = (b"[" if first else b",") in begins
-                    return raw if fits else self._parted(raw[len(begins) :], first)
+                    return (
+                        raw if fits or self._left_alone else self._parted(raw[len(begins) :], first)
+                    )
         return self._parted(data, first)
 
     @staticmethod
@@ -221,6 +186,9 @@ class _ArrayFraming:
 
     def closing(self) -> bytes:
         """The end of the array: as it came, where it did."""
-        if self._left_alone or (self._rest and b"]" in self._rest):
-            return self._rest or b""
-        return b"\r\n]" if self._framed and self._written else b""
+        if not self._framed:
+            return b""
+        rest = self._rest or b""
+        if self._left_alone or rest.strip() == b"]":
+            return rest
+        return b"\r\n]" if self._written else b""

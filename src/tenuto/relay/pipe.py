@@ -14,6 +14,7 @@ response header is left to the SDK, which retries it by itself (P1b).
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Generator
 from dataclasses import replace
 
@@ -46,11 +47,12 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, rest_of_response
+from tenuto.relay.framing import Framing, look_ahead, named_by
 from tenuto.relay.turn import Attempt, Kept, Turn, failed
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent, looks_like_events
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 log = logging.getLogger("tenuto")
 
@@ -127,17 +129,20 @@ class Pipe:
             return (yield from self._error(reply, decoder))
         if holds_prefill(edits):
             self._turn.around.learned.allow(self._turn.base_url, self._turn.facts.model, _PREFILL)
-        content_type = reply.get(b"content-type")
-        ahead: Reply = None
-        events = "event-stream" in content_type
-        if self._turn.facts.stream and not events:
-            # Proxies name event streams wrongly: the first bytes tell what they are.
-            ahead = yield READ
-            coded = bool(reply.get(b"content-encoding"))
-            events = "json" not in content_type or (not coded and looks_like_events(ahead))
-        if events:
+        asked = Framing.EVENTS if self._turn.facts.stream else Framing.BODY
+        if asked is Framing.EVENTS and asked is named_by(reply.get(b"content-type")):
+            # It says that it is what was asked for: the head need not wait for what it is.
+            yield from self._open(reply)
+        framing, ahead = yield from look_ahead(asked, reply, self._turn.policy.body_max_bytes)
+        if framing is Framing.EVENTS:
             return (yield from self._stream(reply, decoder, ahead))
         return (yield from self._body(reply, decoder, ahead))
+
+    def _open(self, head: Head) -> Run:
+        """Hand on the head of a stream, if the caller has none yet."""
+        if not self._turn.headed:
+            self._turn.headed = True
+            yield Open(head.without(*BODY_HEADERS), events=True)
 
     def _transmit(self, edits: tuple[Edit, ...]) -> Transmit:
         if self._turn.left_alone:
@@ -215,13 +220,13 @@ class Pipe:
         return self._received(Attempt(builder.build(), head, raw, http_error=True))
 
     def _body(
-        self, head: Head, decoder: Decoder, ahead: Reply
+        self, head: Head, decoder: Decoder, ahead: deque[Reply]
     ) -> Generator[Command, Reply, Attempt | None]:
         pieces: list[bytes] = []
         size, limit = 0, self._turn.policy.body_max_bytes
         lost: Lost | None = None
         while True:
-            reply, ahead = ahead if ahead is not None else (yield READ), None
+            reply = ahead.popleft() if ahead else (yield READ)
             if not isinstance(reply, bytes) or not reply:
                 lost = reply if isinstance(reply, Lost) else None
                 break
@@ -303,7 +308,7 @@ class Pipe:
         self._turn.kept.append(Kept(attempt, begins, apart))
 
     def _stream(
-        self, head: Head, decoder: Decoder, ahead: Reply
+        self, head: Head, decoder: Decoder, ahead: deque[Reply]
     ) -> Generator[Command, Reply, Attempt | None]:
         builder, outlet = self._builder(), self._turn.outlet
         apart, said = self._apart, self._turn.said
@@ -312,7 +317,7 @@ class Pipe:
         sse = SseDecoder(self._turn.policy.event_max_bytes)
         if not self._turn.open:
             self._turn.open = True
-            yield Open(head.without(*BODY_HEADERS))
+            yield from self._open(head)
         if opening:
             yield Write(opening)
         kept: list[bytes] = []
@@ -327,7 +332,7 @@ class Pipe:
         lost: Lost | None = None
         while not builder.ended:
             offered = read if sse.idle and outlet.flows else READ
-            reply, ahead = ahead if ahead is not None else (yield offered), None
+            reply = ahead.popleft() if ahead else (yield offered)
             if not isinstance(reply, bytes):
                 lost = reply if isinstance(reply, Lost) else None
                 if lost is not None and lost.kind is FaultKind.LIMIT:
@@ -397,7 +402,8 @@ class Pipe:
     def _hand_on(self, head: Head, raw: bytes) -> Generator[Command, Reply, None]:
         """The rest of a response as it comes, unread."""
         self._turn.watch.ended = True
-        yield Open(head)
+        if not self._turn.headed:
+            yield Open(head)
         if raw:
             yield Write(raw)
         yield from rest_of_response()

@@ -143,7 +143,8 @@ class Turn:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
-        self.open = False
+        self.headed = False  # the caller has the head
+        self.open = False  # and is given events
         self.first: Attempt | None = None
         self.answered: Attempt | None = None  # the first whose body could be read
         self.telling = Telling(asked.request.url, asked.request.headers)

@@ -55,8 +55,8 @@ SERVER_TOOLS = frozenset(
 """Tools that the provider runs itself; every other one is the caller's."""
 
 LEAST_TOKENS = 16
-"""OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a value
->= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
+"""OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a
+value >= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
 
 LEAST_EFFORT = {
     "max": "low",

@@ -163,18 +163,6 @@ def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
     return None
 
 
-_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
-
-
-def looks_like_events(data: object) -> bool:
-    """Whether the first bytes of a body are those of an event stream.
-
-    >>> looks_like_events(b"data: {}"), looks_like_events(b'{"data": 1}')
-    (True, False)
-    """
-    return isinstance(data, bytes) and data.removeprefix(BOM).lstrip().startswith(_STARTS)
-
-
 def data_of(raws: Iterable[bytes]) -> list[bytes]:
     """The data of events that were kept as they came.
 

@@ -1,0 +1,144 @@
+"""How an answer is framed: the one place that says so.
+
+What was asked for says how the caller reads. The bytes say what came: proxies name streams wrongly,
+and hand on pages and errors under the name of a stream. The content type is asked only where the
+bytes do not tell, or are not there yet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Generator
+from enum import StrEnum
+from zlib import crc32
+
+from tenuto.relay.commands import READ, Head, Read, Reply
+from tenuto.relay.encoding import UndecodableBytes, decoder_for
+from tenuto.wire.sse import BOM
+
+
+class Framing(StrEnum):
+    """The framings that are known."""
+
+    BODY = "body"
+    """One object of JSON, or what stands in its place."""
+    EVENTS = "events"
+    """Server-sent events."""
+    ARRAY = "array"
+    """An array of JSON, element by element."""
+    MESSAGES = "messages"
+    """An AWS event stream."""
+
+
+_NAMED = {
+    "event-stream": Framing.EVENTS,
+    "vnd.amazon.eventstream": Framing.MESSAGES,
+}
+"""By what stands in a content type. `json` names a body and an array alike."""
+
+_STARTS = {
+    b"{": Framing.BODY,
+    b"[": Framing.ARRAY,
+    b":": Framing.EVENTS,
+    b"data:": Framing.EVENTS,
+    b"event:": Framing.EVENTS,
+    b"id:": Framing.EVENTS,
+    b"retry:": Framing.EVENTS,
+    b"error:": Framing.EVENTS,
+}
+"""By what an answer begins with, white space aside."""
+
+_has_event_line = re.compile(rb"[\r\n](?:data|event):").search
+"""No JSON has such a line; a reader of events leaves out what stands before it."""
+
+_PRELUDE_BYTES, _LENGTHS_BYTES = 12, 8
+_LOOK_BYTES = 4096
+"""No more than that is looked at."""
+
+
+def begins(first: bytes) -> Framing | None:
+    r"""The framing that the first bytes of an answer tell of; None where they do not.
+
+    >>> begins(b"\n\n{").value, begins(b"da") is None
+    ('body', True)
+    """
+    if _begins_message(first):
+        return Framing.MESSAGES
+    start = first.removeprefix(BOM).lstrip()
+    if _has_event_line(start, 0, _LOOK_BYTES):
+        return Framing.EVENTS
+    return next((framing for word, framing in _STARTS.items() if start.startswith(word)), None)
+
+
+def named_by(content_type: str) -> Framing | None:
+    """The framing that a content type names; None where it names several or none.
+
+    >>> named_by("Text/Event-Stream; charset=utf-8").value, named_by("application/json")
+    ('events', None)
+    """
+    return next((f for word, f in _NAMED.items() if word in content_type.lower()), None)
+
+
+def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | None:
+    r"""The framing of an answer; None: it takes more bytes to tell.
+
+    Args:
+        asked: what was asked for. Bytes that begin like nothing that is known are read as that.
+        content_type: as it came; "" for none.
+        first: the first bytes that came, decoded; b"" while there are none.
+
+    >>> framing_of(Framing.EVENTS, "application/json", b"data: {}\n\n").value
+    'events'
+    >>> framing_of(Framing.EVENTS, "text/event-stream", b'{"error":{}}').value
+    'body'
+    >>> framing_of(Framing.EVENTS, "text/plain", b"da") is None
+    True
+    """
+    named = named_by(content_type)
+    if asked is Framing.BODY and named is not Framing.EVENTS:
+        return asked  # nobody reads events there
+    if not first:
+        return None
+    told = begins(first)
+    if told is None and named is not asked and _may_become_more(first):
+        return None
+    return told or asked
+
+
+def _begins_message(first: bytes) -> bool:
+    """Whether bytes begin with the lengths of a message and the checksum of these."""
+    checksum = first[_LENGTHS_BYTES:_PRELUDE_BYTES]
+    return len(checksum) == 4 and crc32(first[:_LENGTHS_BYTES]).to_bytes(4, "big") == checksum
+
+
+def _may_become_more(first: bytes) -> bool:
+    """Whether further bytes may tell what these do not. No message is so large that its first byte
+    is above one."""
+    start = first.removeprefix(BOM).lstrip()
+    if any(word.startswith(start) for word in (*_STARTS, BOM)):
+        return len(first) < _LOOK_BYTES
+    return first[0] <= 1 and len(first) < _PRELUDE_BYTES
+
+
+def look_ahead(
+    asked: Framing, head: Head, limit_bytes: int
+) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
+    """Read as little as tells how an answer is framed; what was read is still to be taken.
+
+    Args:
+        limit_bytes: the most that one piece may unpack to; 0: no limit.
+    """
+    kind, ahead = head.get(b"content-type"), deque[Reply]()
+    first = b""
+    decoder = decoder_for(head.get(b"content-encoding"), limit_bytes)
+    while (framing := framing_of(asked, kind, first)) is None:
+        reply = yield READ
+        ahead.append(reply)
+        if not isinstance(reply, bytes) or not reply or decoder is None:
+            return asked, ahead
+        try:
+            first += decoder.feed(reply)
+        except UndecodableBytes:
+            return asked, ahead
+    return framing, ahead

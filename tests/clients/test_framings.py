@@ -1,0 +1,92 @@
+"""Answers whose framing, name and bytes do not fit each other, before every SDK: with Tenuto in front
+the answer is right, or what is raised is what the SDK raises without it, or an error of the SDK's own
+where there was something worse."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
+from typing import Any
+
+import pytest
+from far_sides import FarSide
+from framing_matrix import (
+    BYTES,
+    MODES,
+    NAMES,
+    SDKS,
+    Asker,
+    Changing,
+    Got,
+    response,
+    shapes_of,
+    verdict,
+)
+
+# aiohttp's own word on the class that google-genai makes of its session; and the SDKs of Anthropic,
+# bare, leave the generators of a stream that is no event stream to the collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:.*BoundAsyncStream:pytest.PytestUnraisableExceptionWarning"),
+]
+
+Ask = Callable[[str, str, str, bytes], tuple[Got, Got]]
+
+
+@pytest.fixture(scope="module")
+def ask() -> Iterator[Ask]:
+    """Asks an SDK bare and wrapped: by its name and way, the mode, and the bytes of the response."""
+    loop = asyncio.new_event_loop()
+    with ExitStack() as stack:
+        stack.callback(loop.close)
+
+        @cache
+        def askers(name: str, way: str) -> tuple[Changing, list[Asker]]:
+            given = Changing()
+            far = stack.enter_context(FarSide(given))
+            made = [Asker(name, way, far, loop, wrapped=wrapped) for wrapped in (False, True)]
+            for asker in made:
+                stack.callback(asker.close)
+            return given, made
+
+        def ask(name: str, way: str, mode: str, whole: bytes) -> tuple[Got, Got]:
+            given, (bare, wrapped) = askers(name, way)
+            given.given = whole
+            return bare.ask(mode), wrapped.ask(mode)
+
+        yield ask
+
+
+@pytest.mark.behaviour("N6", "P8", "P1a", "S8")
+@pytest.mark.parametrize("named", NAMES)
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sdk", SDKS)
+def test_an_answer_under_any_name_is_right_or_the_sdks_own_error(
+    ask: Ask, sdk: str, way: str, mode: str, named: str
+) -> None:
+    shapes = shapes_of(SDKS[sdk].wire)
+    for name in BYTES:
+        bare, got = ask(sdk, way, mode, response(named, shapes[name]))
+        assert verdict(SDKS[sdk], bare, got), (name, bare, got)
+
+
+READ_BY = {"converse": "messages", "invoke": "messages", "anthropic-bedrock": "messages"}
+"""What the streams of an SDK are; server-sent events where nothing is said."""
+
+
+@pytest.mark.behaviour("P8", "N6")
+@pytest.mark.parametrize("named", NAMES)
+@pytest.mark.parametrize("sdk", SDKS)
+def test_what_the_sdk_would_read_is_right_under_any_name(
+    ask: Ask, sdk: str, way: str, named: str
+) -> None:
+    shapes: dict[str, Any] = shapes_of(SDKS[sdk].wire)
+    for mode, name in (
+        ("stream", READ_BY.get(sdk, "events")),
+        ("stream", "body"),
+        ("body", "body"),
+    ):
+        got = ask(sdk, way, mode, response(named, shapes[name]))[1]
+        assert got.is_right, (mode, name, got)
