@@ -1,6 +1,8 @@
 """What every test may ask for. Fixtures that serve one folder stand in that folder's conftest."""
 
 import logging
+import os
+from pathlib import Path
 
 import pytest
 from asking import WAYS
@@ -10,6 +12,10 @@ from hypothesis import settings
 settings.register_profile("house", settings.default, deadline=None)
 settings.load_profile("house")
 
+
+# A client reads, when it is made, every authority that the system trusts: 75 ms, and an asker makes
+# two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
 
 # Drivers of frameworks, which live in environments of their own: `make frameworks` runs them.
 collect_ignore_glob = ["frameworks/*.py"]
