@@ -43,6 +43,9 @@ TOOLS: Any = {
 OWN = (ClientError, BotoCoreError)
 """What programs that use boto3 catch."""
 _number = itertools.count(1)
+_session: Any = aiobotocore.session.get_session()
+"""One for all clients, as boto3 has it: it keeps the descriptions of AWS's services, which take
+longer to read than a test to run."""
 
 
 @dataclass
@@ -130,6 +133,11 @@ def given_to_a_client(url: str, retries: int) -> dict[str, Any]:
     }
 
 
+def async_client(given: dict[str, Any]) -> Any:
+    """Return a client of aiobotocore, to be entered."""
+    return _session.create_client("bedrock-runtime", **given)
+
+
 class BedrockAsker:
     """Asks a simulator through boto3 and aiobotocore, with nothing else around them; `told` holds
     the events of the last stream."""
@@ -140,7 +148,7 @@ class BedrockAsker:
         self.client: Any = boto3.client("bedrock-runtime", **given)
         self.loop = asyncio.new_event_loop()
         self._stack = AsyncExitStack()
-        made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
+        made = async_client(given)
         self.async_client: Any = self.loop.run_until_complete(self._stack.enter_async_context(made))
         self.told: list[dict[str, Any]] = []
 

@@ -8,11 +8,10 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import aiobotocore.session
 import pytest
 from aiobotocore.config import AioConfig
 from aiobotocore.httpxsession import HttpxSession
-from asking_bedrock import given_to_a_client
+from asking_bedrock import async_client, given_to_a_client
 from botocore.exceptions import EventStreamError
 from clouds import Bedrock
 from wrapping import QUICK
@@ -36,8 +35,7 @@ CLAUDES = json.dumps(
 def with_client(url: str, use: Callable[[Any], Awaitable[Any]], **more: Any) -> Any:
     async def run() -> Any:
         given = given_to_a_client(url, 0) | more
-        made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
-        async with made as client:
+        async with async_client(given) as client:
             return await use(client)
 
     return asyncio.run(run())

@@ -8,10 +8,9 @@ import threading
 import time
 from typing import Any
 
-import aiobotocore.session
 import boto3
 import pytest
-from asking_bedrock import Assembled, given_to_a_client
+from asking_bedrock import Assembled, async_client, given_to_a_client
 from pacing import Pacer, answers_to, pieces
 from wrapping import QUICK
 
@@ -48,8 +47,7 @@ def read(sim: Simulator, way: str, arrived: Any, events: list[tenuto.Event]) -> 
         return told
 
     async def run() -> None:
-        made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
-        async with made as bare:
+        async with async_client(given) as bare:
             client = tenuto.wrap(bare, policy=policy, on_event=events.append)
             async for event in (await client.converse_stream(**asking()))["stream"]:
                 told.add(event)
@@ -148,8 +146,7 @@ def test_leaving_an_async_stream_stops_the_provider(leave, continuing):
 
     async def run(sim: Simulator) -> None:
         given = given_to_a_client(sim.root_url, 0)
-        made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
-        async with made as bare:
+        async with async_client(given) as bare:
             client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK), on_event=events.append)
             stream = (await client.converse_stream(**asking("sim")))["stream"]
             inside = asyncio.Event()
