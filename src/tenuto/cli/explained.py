@@ -435,5 +435,5 @@ def _brief(value: object) -> str:
 
 def _telling(facts: RequestFacts) -> dict[str, Any]:
     """What a request's facts say, without what they do not."""
-    said = msgspec.structs.asdict(facts)
-    return {name: v for name, v in said.items() if v or (v == 0 and v is not False)}
+    unsaid = msgspec.structs.asdict(RequestFacts())
+    return {n: v for n, v in msgspec.structs.asdict(facts).items() if v != unsaid[n]}
