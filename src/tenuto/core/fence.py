@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from tenuto.core.overlap import Grade
+from tenuto.core.passage import Grade
 from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
 
 __all__ = ["after_line", "fence_at", "fence_so_far", "open_info", "reopened"]

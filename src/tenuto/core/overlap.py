@@ -10,104 +10,34 @@ overlap, since a lost character is worse than one said twice.
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from typing import Final
 
-from tenuto.core.runaway import suffix_borders
+from tenuto.core.passage import (
+    Grade,
+    Passage,
+    Text,
+    in_word,
+    is_token,
+    last_word,
+    word_run,
+)
 
-__all__ = ["Ending", "Grade", "weight"]
-
-
-class Grade(IntEnum):
-    """How much a repeated passage proves.
-
-    >>> Grade.WORD < Grade.LINE < Grade.OVERLAP < Grade.STRONG
-    True
-    """
-
-    NONE = 0
-    WORD = 1  # words, or pieces of words, that the plain join would glue or leave torn
-    LINE = 2  # the whole unfinished line
-    OVERLAP = 3  # long and varied
-    STRONG = 4
-
+__all__ = ["Ending"]
 
 _WINDOW_CHARS: Final = 2_000
 _PROBE_CHARS: Final = 16
-# Said twice with a separator between, as in "- item\n- item", is a period as well.
-_SEPARATOR_CHARS: Final = 2
-_OVERLAP_WEIGHT: Final = 12
-_STRONG_WEIGHT: Final = 24
-_DIFFERENT_WEIGHT: Final = 6
-_LINE_LETTERS: Final = 3
-_PHRASE_CHARS: Final = 3
-_ROW_DIGITS: Final = 3
-_ROW_DIFFERENT: Final = 4
 _WORD_LETTERS: Final = 3
 _WHOLE_WORD_LETTERS: Final = 4  # a word said again as it is: "can" + "can" may be "cancan"
-_TWO_WORDS_LETTERS: Final = 5
-# A passage that begins and ends in the middle of words, with something else between them.
-_TORN_CHARS: Final = 4  # "ed w" of "provided w": no text says "provided wed with"
-_TORN_DIFFERENT: Final = 4
 _BRACKET_CHARS: Final = 3
-_LONG_TORN_CHARS: Final = 7  # from here on one torn letter is enough, and digits are
-_TORN_KNOWN_CHARS: Final = 9  # and from here on one that stands by itself elsewhere
-# "mail, email", "direct, indirect": a text does say a word again with one of these before it.
-_PREFIXES: Final = (
-    *("a", "ab", "ad", "be", "bi", "co", "de", "e", "en", "em", "ex", "i", "il", "im", "in", "ir"),
-    *("o", "on", "re", "un", "up"),
-)
-_OFTEN_TWICE: Final = ("ing", "plus")  # "singing", "cplusplus"
-_CELL_CHARS: Final = 40  # cells that were seen twice in a row have up to 35
-_PIECE_DIFFERENT: Final = 4
-_DIGITS_DIFFERENT: Final = 5
+_PIECE_CHARS: Final = 4
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that
 # comes again is taken for a repetition, unless the text has doubled lines before.
 _LONG_LINE_CHARS: Final = 20
 # From here on a line that the plain join doubles (a lone bracket, say) weighs less than the rest.
 _BLOCK_CHARS: Final = 150
 _BLOCK_LINES: Final = 3
-# Enough to grade any passage: one that is varied here is varied.
-_GRADED_CHARS: Final = 64
-
-
-def weight(text: str) -> int:
-    """How much `text` says, in letters.
-
-    >>> weight("word"), weight("\u8bcd")
-    (4, 3)
-    """
-    return sum(map(_weight, text))
-
-
-def _weight(char: str) -> int:
-    """An ideograph says about as much as three letters, a syllable as two."""
-    if char < "\u1100":
-        return 1
-    if "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff":
-        return 3
-    if "\u3041" <= char <= "\u30ff" or "\uac00" <= char <= "\ud7a3":
-        return 2
-    return 1
-
-
-_word_run = re.compile(r"\w+").match
-_hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
-
-
-def _last_word(text: str) -> str:
-    found = _word_run(text[::-1])
-    return found[0][::-1] if found else ""
-
-
-def _in_word(char: str) -> bool:
-    """Whether a break before or after `char` would show as a space: not so in Chinese."""
-    return (char.isalnum() or char == "_") and _weight(char) == 1
-
-
 _LINE_BEGIN_CHARS: Final = 6
 _COLONS: Final = (":", "\uff1a")
-_doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -120,19 +50,19 @@ class Ending:
     0
     """
 
-    __slots__ = ("_blank", "_borders", "_doubles", "_grades", "_line_chars", "_tail")
+    __slots__ = ("_blank", "_doubles", "_line_chars", "_passages", "_tail", "_text")
 
     def __init__(self, said: str, blank: str) -> None:
         self._tail = said[-_WINDOW_CHARS:]
         self._blank = blank
-        self._borders = suffix_borders(self._tail)
-        self._grades: dict[int, Grade] = {}
+        self._passages: dict[int, Passage] = {}
         self._doubles: bool | None = None
         line = self._tail[self._tail.rfind("\n") + 1 :]
         # Both with its indentation and without it, the whole unfinished line may come again.
         self._line_chars: tuple[int, ...] = ()
         if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
             self._line_chars = (len(line), len(line.lstrip()))
+        self._text = Text(self._tail, blank, self._line_chars)
 
     @property
     def mid_line(self) -> bool:
@@ -189,137 +119,24 @@ class Ending:
         if not again.startswith(blank) or not (blank + " ").startswith(space[: len(blank) + 1]):
             return False
         passage = self._tail[-length:]
-        in_word = not blank and _in_word(passage[-1])
+        within = not blank and in_word(passage[-1])
         begins = re.compile(r"^[ \t]*" + re.escape(passage.lstrip() + blank), re.MULTILINE)
         end = len(self._tail) - length
         known = [
-            _step(self._tail[found.end() :], in_word)
+            _step(self._tail[found.end() :], within)
             for found in begins.finditer(self._tail, 0, end)
             if found.end() < end
         ]
-        shown_step = _step(again[len(blank) :], in_word)
-        plain_step = _step(plain[min(len(space), len(blank)) :], in_word)
+        shown_step = _step(again[len(blank) :], within)
+        plain_step = _step(plain[min(len(space), len(blank)) :], within)
         return len(known) >= least and shown_step in known and plain_step not in known
 
-    def grade(self, length: int) -> Grade:
-        """How much it proves that the last `length` characters come again."""
-        grade = self._grades.get(length)
-        if grade is None:
-            grade = self._grades[length] = self._graded(length)
-        return grade
-
-    def _graded(self, length: int) -> Grade:
-        tail = self._tail
-        period = length - self._borders[length]
-        if period * 2 <= length + (_SEPARATOR_CHARS if length >= _OVERLAP_WEIGHT else 0):
-            return Grade.NONE
-        passage = tail[-length:]
-        before = tail[:-length]
-        if before.rstrip().endswith(passage.strip()):
-            return Grade.NONE  # it has come twice already, why not a third time
-        if self._doubled(passage) or (self._is_cell(passage) and not self.is_line(length)):
-            return Grade.NONE
-        sample = passage[-_GRADED_CHARS:]
-        if passage[0] == " " and _is_token(passage[1:]) and not self.is_line(length):
-            return Grade.NONE  # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
-        said = weight(sample)
-        if said >= _OVERLAP_WEIGHT:
-            different = sum(min(_weight(char), 2) for char in set(sample))
-            if different >= _DIFFERENT_WEIGHT:
-                return Grade.STRONG if said >= _STRONG_WEIGHT else Grade.OVERLAP
-        if _is_phrase(sample):
-            return Grade.OVERLAP
-        letters = sum(_weight(char) for char in sample if char.isalpha())
-        in_word = [_in_word(char) for char in sample]
-        if all(in_word) and not self._blank:
-            # "assassin" in the text says that "ass" may well be followed by "ass".
-            whole = _ends_word(before) and letters >= _WORD_LETTERS
-            unknown = passage * 2 not in tail and not _hex(sample)
-            return Grade.WORD if unknown and (whole or self._is_piece(length)) else Grade.NONE
-        if self.is_line(length):
-            indented = passage[0].isspace() and length == self._line_chars[0]
-            if letters >= _LINE_LETTERS or indented or (not self._blank and _is_row(sample)):
-                return Grade.LINE
-        if self._is_piece(length) and not self._knows(passage, ""):
-            return Grade.WORD
-        if length >= _TORN_CHARS and len(set(sample)) >= _TORN_DIFFERENT and self._is_torn(length):
-            return Grade.WORD
-        glues = in_word[0] and in_word[-1] and not self._blank
-        # A short piece at the end may be a prefix: "direct, in" + "direct, incidental".
-        last = _last_word(passage)
-        begun = len(last) >= _WORD_LETTERS or passage.count(" ") > 1
-        begun = begun or (last.isalpha() and last.lower() not in _PREFIXES)
-        if glues and begun and letters >= _TWO_WORDS_LETTERS and any(map(str.isspace, passage)):
-            return Grade.WORD if _ends_word(before) else Grade.NONE
-        return Grade.NONE
-
-    def _doubled(self, passage: str) -> bool:
-        """Whether the text has said `passage` twice in a row."""
-        bare = passage.strip()
-        return passage * 2 in self._tail or bare + self._blank + bare in self._tail
-
-    def _is_cell(self, passage: str) -> bool:
-        """Whether `passage` is as long as an item of a list, or as a cell or two of a table that
-        has the same twice in a row: those do come again."""
-        before, item = self._tail[: -len(passage)], passage.strip()
-        if item.count(",") == 1 and item[-1] == "," and before.rstrip(" ")[-1:] in (",", "(", "["):
-            return len(item) < _STRONG_WEIGHT
-        row = self._tail[self._tail.rfind("\n") + 1 :].lstrip()
-        if not row.startswith("|") or passage.count("|") not in (1, 2) or "\n" in passage:
-            return False
-        return len(passage) <= _CELL_CHARS and _doubled_cell.search(self._tail) is not None
-
-    def _is_torn(self, length: int) -> bool:
-        """Whether the last `length` characters begin or end with a piece of a word that would stand
-        by itself in the plain join, where a text that repeats itself has a whole word."""
-        passage, before = self._tail[-length:], self._tail[:-length]
-        if all(map(_in_word, passage)):
-            return False
-        first, last = _word_run(passage), _last_word(passage)
-        begins_torn = first is not None and not _ends_word(before)
-        if begins_torn and _in_word(passage[-1]) and not self._blank:
-            # The plain join glues the two pieces; `_follows` looks whether the text knows the word.
-            return True
-        if begins_torn:
-            piece = first[0] if first else ""
-            long = len(piece) >= _WORD_LETTERS or length >= _LONG_TORN_CHARS
-            if length >= _TORN_KNOWN_CHARS and self._begins_torn(length):
-                return True
-            return long and piece.isalpha() and not self._knows(piece, "")
-        return (
-            first is None
-            and not self._blank
-            and (len(last) >= _WHOLE_WORD_LETTERS or self._is_begun(passage))
-            and last.isalpha()
-            and not self._knows(last, before)
-        )
-
-    def _is_piece(self, length: int) -> bool:
-        """Whether the last `length` characters are a varied end of a longer word, which no word
-        begins with by itself: "rket" of "market", and not "slot" of "my_slot"."""
-        passage = self._tail[-length:]
-        varied = len(set(passage)) >= (_PIECE_DIFFERENT if self._blank else _WORD_LETTERS)
-        if passage.lower() in _OFTEN_TWICE:
-            return False
-        return varied and all(map(_in_word, passage)) and self._begins_torn(length)
-
-    def _begins_torn(self, length: int) -> bool:
-        """Whether the last `length` characters begin within a word, and not within a name that is
-        made of words."""
-        before, first = self._tail[-length - 1 : -length], self._tail[-length]
-        if before.isalpha() and first.isalpha() and _in_word(first):
-            return not (before.islower() and first.isupper())
-        # Numbers go on alike more often than words do.
-        varied = length >= _LONG_TORN_CHARS and len(set(self._tail[-length:])) >= _DIGITS_DIFFERENT
-        return varied and before.isalnum() and first.isalnum() and _in_word(first)
-
-    def _is_begun(self, passage: str) -> bool:
-        """Whether it is the end of a phrase whose last word has only begun."""
-        return len(passage) >= _LONG_TORN_CHARS and len(passage.split()) > 1
-
-    def _knows(self, word: str, text: str) -> bool:
-        """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
-        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text or self._tail) is not None
+    def passage(self, length: int) -> Passage:
+        """The last `length` characters, and how much it proves that they come again."""
+        passage = self._passages.get(length)
+        if passage is None:
+            passage = self._passages[length] = Passage(self._text, length)
+        return passage
 
     def find(
         self, text: str, *, final: bool, least: Grade = Grade.WORD, gap: str = ""
@@ -334,7 +151,7 @@ class Ending:
         at = tail.find(probe)
         while at >= 0:
             length = len(tail) - at
-            if self.grade(length) >= least:
+            if self.passage(length).grade >= least:
                 if len(text) < length:
                     if not final and tail.startswith(text, at):
                         return None
@@ -344,7 +161,7 @@ class Ending:
                         return length if believed else None
             at = tail.find(probe, at + 1)
         for length in range(min(len(probe) - 1, len(tail)), 0, -1):
-            if text.startswith(tail[-length:]) and self.grade(length) >= least:
+            if text.startswith(tail[-length:]) and self.passage(length).grade >= least:
                 believed = self._follows(text, length, final=final, gap=gap)
                 if believed is not False:
                     return length if believed else None
@@ -356,9 +173,9 @@ class Ending:
         following = text[length : length + len(blank) + 1]
         if len(following) <= len(blank) and not final and blank.startswith(following):
             return None
-        grade = self.grade(length)
-        twice = (gap or blank) == " " and _is_token(text[:length]) and not self.is_line(length)
-        if twice and not (blank and self._begins_torn(length) and length >= _PIECE_DIFFERENT):
+        grade = self.passage(length).grade
+        twice = (gap or blank) == " " and is_token(text[:length]) and not self.is_line(length)
+        if twice and not (blank and length >= _PIECE_CHARS and self.passage(length).begins_torn):
             return False
         if following and not following.startswith(blank):
             space = following[: len(following) - len(following.lstrip())]
@@ -366,10 +183,10 @@ class Ending:
                 return False
         if grade < Grade.STRONG and self._glues_a_known_word(text[: length + 1]):
             return False
-        if grade == Grade.WORD and not _in_word(text[0]):
+        if grade == Grade.WORD and not in_word(text[0]):
             return bool(following) and following[0].isalpha()  # the piece becomes a word
         if grade == Grade.WORD and " " not in text[:length]:
-            if following and _in_word(following[0]):
+            if following and in_word(following[0]):
                 return True
             # Said again as it is: only a word that stood alone before is known to be one.
             word = rf"(?<!\w){re.escape(text[:length])}(?!\w)"
@@ -383,7 +200,7 @@ class Ending:
         """Whether the plain join gives a word that the text has already."""
         if self._blank:
             return False
-        last, first = _word_run(self._tail[::-1]), _word_run(text)
+        last, first = word_run(self._tail[::-1]), word_run(text)
         if not last or not first:
             return False
         if last[0][0].isdigit() and first[0][0].isdigit():
@@ -401,9 +218,9 @@ class Ending:
             return not self._has_doubles
         if self._blank and "\n" not in self._blank:
             return True  # else there would be a blank at the end of a line
-        last = _last_word(passage)
+        last = last_word(passage)
         goes_on = len(last) >= _WORD_LETTERS and next_[:1].isalpha() and not self._blank
-        if goes_on and not self._knows(last, self._tail[: -len(passage)]):
+        if goes_on and not self._text.knows(last, self._tail[: -len(passage)]):
             return True  # a word was cut, so the line was
         begin = re.compile("^[ \t]*" + re.escape(line[:_LINE_BEGIN_CHARS]), re.MULTILINE)
         return begin.search(self._tail[: -len(line)]) is None
@@ -435,7 +252,7 @@ class Ending:
         return self._doubles
 
 
-def _step(text: str, in_word: bool) -> str:
+def _step(text: str, within: bool) -> str:
     """How a line goes on: with a letter, a digit, or just this mark or blank.
 
     Between words a capital says little (a name), within a word it says much.
@@ -444,26 +261,5 @@ def _step(text: str, in_word: bool) -> str:
     if char.isdigit():
         return "0"
     if char.isalpha():
-        return "A" if in_word and char.isupper() else "a"
+        return "A" if within and char.isupper() else "a"
     return char
-
-
-def _is_token(text: str) -> bool:
-    return not any(char.isspace() for char in text) and weight(text) == len(text)
-
-
-def _is_phrase(passage: str) -> bool:
-    """Three different Chinese or Japanese characters: they double two ("看看", "ひとつひとつ" is
-    all kana), not three."""
-    kinds = [_weight(char) for char in passage]
-    return len(set(passage)) >= _PHRASE_CHARS and 3 in kinds and min(kinds) > 1
-
-
-def _is_row(line: str) -> bool:
-    """Whether a line without letters still tells: "2025-0", "| 212"."""
-    alnum = sum(map(str.isalnum, line))
-    return alnum >= _ROW_DIGITS and len(set(line.strip())) >= _ROW_DIFFERENT
-
-
-def _ends_word(text: str) -> bool:
-    return not text or not _in_word(text[-1])

@@ -20,7 +20,7 @@ import unicodedata
 from typing import Final
 
 from tenuto.core.fence import after_line, fence_at, fence_so_far, open_info
-from tenuto.core.overlap import Grade, weight
+from tenuto.core.passage import Grade, weight
 from tenuto.core.repetition import A_FEW, NOTHING, Decision, Opening, repeated
 
 __all__ = ["announced"]

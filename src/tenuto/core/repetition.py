@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from tenuto.core.overlap import Ending, Grade
+from tenuto.core.overlap import Ending
+from tenuto.core.passage import Grade
 from tenuto.core.restart import RESTART_CHARS, common, departs
 
 __all__ = ["A_FEW", "NOTHING", "Decision", "Opening", "repeated"]
