@@ -236,7 +236,13 @@ class CloudAsker(WrappedAnthropic):
     prefix = "claude-"
 
     def __init__(
-        self, cloud: Cloud, kinds: tuple[Any, Any], policy: tenuto.Policy | None, **given: Any
+        self,
+        cloud: Cloud,
+        kinds: tuple[Any, Any],
+        policy: tenuto.Policy | None,
+        *,
+        watched: bool = True,
+        **given: Any,
     ) -> None:
         super().__init__(cloud.sim, policy or tenuto.Policy())
         self.cloud = cloud
@@ -245,9 +251,7 @@ class CloudAsker(WrappedAnthropic):
         given = {"base_url": cloud.url, "max_retries": 2} | given
         self.client, self.async_client = (kind(**given) for kind in kinds)
         if policy is not None:
-            watch = self.events.append
-            self.client = tenuto.wrap(self.client, policy=policy, on_event=watch)
-            self.async_client = tenuto.wrap(self.async_client, policy=policy, on_event=watch)
+            self.wrap(policy, watched=watched)
 
     def ask(self, messages: list[Any], mode: str = "body", way: str = "sync", **more: Any) -> Said:
         model = self.prefix + str(more.pop("model", "sim")).replace("/", ".", 1)
@@ -263,8 +267,10 @@ class BedrockAsker(CloudAsker):
 
     prefix = "us.anthropic.claude-"
 
-    def __init__(self, cloud: Bedrock, policy: tenuto.Policy | None, **given: Any) -> None:
-        super().__init__(cloud, BEDROCK, policy, **(given or KEYS))
+    def __init__(
+        self, cloud: Bedrock, policy: tenuto.Policy | None, *, watched: bool = True, **given: Any
+    ) -> None:
+        super().__init__(cloud, BEDROCK, policy, watched=watched, **(given or KEYS))
 
 
 class VertexAsker(CloudAsker):

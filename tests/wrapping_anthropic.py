@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from asking_anthropic import AnthropicAsker, Said
+from wrapping import Watching
 
 import tenuto
 from tenuto.sim import Case, Simulator
 
 
-class WrappedAnthropic(AnthropicAsker):
-    """Asks through `tenuto.wrap`, and keeps the events."""
+class WrappedAnthropic(Watching, AnthropicAsker):
+    """Asks through `tenuto.wrap`."""
 
-    def __init__(self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 2) -> None:
+    def __init__(
+        self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 2, *, watched: bool = True
+    ) -> None:
         super().__init__(sim, max_retries)
-        self.events: list[tenuto.Event] = []
-        self.client = tenuto.wrap(self.client, policy=policy, on_event=self.events.append)
-        self.async_client = tenuto.wrap(
-            self.async_client, policy=policy, on_event=self.events.append
-        )
-
-    def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> Said:
-        self.events.clear()
-        return super().ask_case(case, mode, way, **more)
-
-    def of(self, name: str) -> list[dict[str, Any]]:
-        """The data of all events of one name."""
-        return [event.data for event in self.events if event.name == name]
-
-    @property
-    def ending(self) -> dict[str, Any]:
-        """The data of the last `turn_ended`: an SDK that retries begins a turn each time."""
-        return self.of("turn_ended")[-1]
+        self.wrap(policy, watched=watched)
 
 
 def is_right(asker: WrappedAnthropic, said: Said, case: Case) -> bool:

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import pytest
 from asking_bedrock import CASES, OWN, broken_call, in_every_mode, next_turn_is_refused
 from one_converse_message import assert_one_converse_message
-from wrapping import QUICK
+from wrapping import assert_each_turn_has_one_end, facing_faults
 from wrapping_bedrock import WrappedBedrock, is_right
 
-import tenuto
-from tenuto.sim import Case, Simulator
+from tenuto.sim import Case
 
 MOST_REQUESTS = 8
 """What a ladder of the default policy can send, and the retries of botocore."""
@@ -32,50 +31,36 @@ TRUTHFUL_STOPS = {
 """What an unfinished turn may show instead of `max_tokens`: the provider's own words (P1a)."""
 
 
-def assert_each_turn_has_one_end(events: list[tenuto.Event]) -> None:
-    """And each continuation that was started."""
-    turns: dict[str, list[str]] = {}
-    for event in events:
-        turns.setdefault(event.turn, []).append(event.name)
-    for names in turns.values():
-        assert names.count("turn_ended") == 1
-        assert names[-1] == "turn_ended"
-        begun = "continuation_attempt" in names
-        assert names.count("continuation_terminated") == begun
-
-
-World = tuple[Simulator, WrappedBedrock, WrappedBedrock]
+Askers = dict[str, WrappedBedrock]
 
 
 @pytest.fixture(scope="module")
-def world() -> Iterator[World]:
-    with Simulator() as sim:
-        default = WrappedBedrock(sim, tenuto.Policy(**QUICK))
-        strict = WrappedBedrock(sim, tenuto.Policy(on_incomplete="error", **QUICK))
-        yield sim, default, strict
-        default.close()
-        strict.close()
+def askers() -> Iterator[Askers]:
+    with facing_faults(WrappedBedrock) as made:
+        yield made
 
 
 @pytest.mark.behaviour("P1a", "T1", "T8", "T14", "T16", "S1", "S2", "S9", "P6")
 @in_every_mode(CASES.values())
 def test_a_wrapped_client_recovers_or_ends_truthfully(
-    world: World, case: Case, mode: str, way: str
+    askers: Askers, case: Case, mode: str, way: str
 ) -> None:
-    sim, asker, _ = world
-    before = len(sim.requests)
+    asker = askers[way]
+    before = len(asker.sim.requests)
     said = asker.ask_case(case, mode, way)
-    assert len(sim.requests) - before <= MOST_REQUESTS
+    requests = len(asker.sim.requests) - before
+    assert requests <= MOST_REQUESTS
     if said.error is not None:
         assert isinstance(said.error, OWN), f"a foreign exception is harmful: {said.error!r}"
         assert not case.recoverable, said.error
         return
     assert not broken_call(said, asker.wanted(said, case)[1])
-    if mode == "stream" and asker.events and asker.ending["attempts"] > 1:
+    ended = asker.ending["status"] if asker.events else None
+    if mode == "stream" and requests > 1:
         assert_one_converse_message(asker.told)
     assert_each_turn_has_one_end(asker.events)
     if is_right(asker, said, case):
-        assert not asker.events or asker.ending["status"] == "complete"
+        assert ended in ("complete", None)
     else:
         assert not case.recoverable
         truthful = TRUTHFUL_STOPS.get(case.name, "max_tokens")
@@ -86,9 +71,9 @@ def test_a_wrapped_client_recovers_or_ends_truthfully(
 @pytest.mark.behaviour("P1a")
 @in_every_mode(CASES.values())
 def test_on_incomplete_error_raises_for_every_unfinished_turn(
-    world: World, case: Case, mode: str, way: str
+    askers: Askers, case: Case, mode: str, way: str
 ) -> None:
-    _, _, asker = world
+    asker = askers["strict"]
     said = asker.ask_case(case, mode, way)
     ending = dict(asker.ending)
     if ending["status"] == "complete":

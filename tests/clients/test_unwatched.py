@@ -1,0 +1,74 @@
+"""Whether anybody listens to its events changes nothing of what a client hands out and sends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pytest
+from aws import KEYS
+from clouds import Bedrock, BedrockAsker
+from wrapping import QUICK, Wrapped
+from wrapping_anthropic import WrappedAnthropic
+from wrapping_bedrock import WrappedBedrock
+from wrapping_gemini import WrappedGemini
+from wrapping_responses import WrappedResponses
+
+import tenuto
+from tenuto.sim import CASES_ON, Case, Simulator
+
+POLICY = tenuto.Policy(**QUICK)
+KINDS: dict[str, Any] = {
+    "openai-chat": Wrapped,
+    "anthropic-messages": WrappedAnthropic,
+    "openai-responses": WrappedResponses,
+    "gemini-generate": WrappedGemini,
+    "bedrock-converse": WrappedBedrock,
+    "bedrock-invoke": BedrockAsker,
+}
+CASES = {wire: CASES_ON.get(wire, CASES_ON["anthropic-messages"]) for wire in KINDS}
+MADE_UP = re.compile(r"\bt[0-9a-f]{5}\d{3}\b")
+"""The id of a call whose own was missing or doubled: it names the turn, each of which has its own."""
+
+pytestmark = pytest.mark.filterwarnings("ignore:[\\s\\S]* is not a valid FinishReason")
+
+
+@contextmanager
+def in_front(sim: Simulator, wire: str) -> Iterator[list[Any]]:
+    """An asker that is watched and one that is not; neither asks again by itself."""
+    own: dict[str, Any] = {} if wire == "gemini-generate" else {"max_retries": 0}
+    own |= KEYS if wire == "bedrock-invoke" else {}
+    with Bedrock(sim) as cloud, ExitStack() as stack:
+        far_side = cloud if wire == "bedrock-invoke" else sim
+        made = [KINDS[wire](far_side, POLICY, watched=w, **own) for w in (True, False)]
+        for asker in made:
+            stack.callback(asker.close)
+        yield made
+
+
+def outcome(asker: Any, case: Case, mode: str) -> str:
+    """All that a caller can know of an answer, and the bodies of the requests that left."""
+    asker.sim.forget()
+    asker.sim.requests.clear()
+    asker.prompt_for = lambda case: f"Tell me about {case.name}."
+    said = asker.ask_case(case, mode, "async")
+    body = getattr(said.error, "body", None)
+    sent = [request.json for request in asker.sim.requests]
+    return MADE_UP.sub("made up", repr((vars(said), body, sent)))
+
+
+@pytest.mark.behaviour("P8", "P1")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+@pytest.mark.parametrize("wire", KINDS)
+def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(wire: str, mode: str) -> None:
+    with Simulator(token_chars=60) as sim, in_front(sim, wire) as askers:
+        cases = [case for case in CASES[wire].values() if mode in case.modes]
+        differing = []
+        for case in cases:
+            watched, unwatched = (outcome(asker, case, mode) for asker in askers)
+            if watched != unwatched:
+                differing.append((case.name, watched, unwatched))
+        assert differing == []
+        assert len(cases) > 50
