@@ -38,9 +38,11 @@ def reader_of(first: bytes, wire=CHAT) -> EventReader:
 
 LIKE = [
     (CHAT, chat({"content": "Hello"}), chat({"content": " the river"}), " the river"),
-    (CHAT, chat({"content": "Hello"}), chat({"content": 'a "b" \\ \n'}), None),  # a quote of its own
+    (CHAT, chat({"content": "Hello"}), chat({"content": 'a "b" \\ \n'}), 'a "b" \\ \n'),
     (CHAT, chat({"content": "Hello"}), chat({"content": "a\n\té 🌊"}), "a\n\té 🌊"),
     (CHAT, chat({"content": "Hello"}, obfuscation="kR3f"), chat({"content": "x"}, obfuscation="Q"), "x"),
+    # Of two things that differ, the padding and a quote of its own, one is enough for the quick way.
+    (CHAT, chat({"content": "Hello"}, obfuscation="k"), chat({"content": '"'}, obfuscation="Q"), None),
     (ANTHROPIC, anthropic(text("Hello")), anthropic(text("x"), padding="    "), "x"),
     (ANTHROPIC, anthropic(text("Hello"), padding="  "), anthropic(text("x")), "x"),
 ]  # fmt: skip
