@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 from typing import Any
 
+import aiobotocore.session
+import boto3
 import pytest
-from asking_invoke import STREAM, Raw, client_at, events_in
-from aws import chunk
+from asking_bedrock import given_to_a_client
+from asking_invoke import METRICS, STREAM, Raw, WrappedInvoke, client_at, events_in
+from aws import SECRET_KEY, chunk, wrong_signature
+from pacing import Pacer, answers_to, pieces
+from wrapping import QUICK
 
 import tenuto
+from tenuto.sim import Simulator, Step
 
 GPT, MISTRAL, JAMBA = (
     "openai.gpt-oss-120b-1:0",
@@ -18,7 +26,6 @@ GPT, MISTRAL, JAMBA = (
 )
 ROW = {"role": "user", "content": "Tell me."}
 ASKS = json.dumps({"messages": [ROW], "max_tokens": 90, "temperature": 0.5}).encode()
-METRICS = "amazon-bedrock-invocationMetrics"
 COUNTED = {
     "inputTokenCount": 5,
     "outputTokenCount": 7,
@@ -99,3 +106,113 @@ def test_a_stream_is_finished_in_its_own_words_and_has_no_end_mark(replay, part,
     assert {event["id"] for event in told} == {"c1"}
     assert [METRICS in event for event in told] == [False] * (len(told) - 1) + [True]
     assert told[-1][METRICS] == COUNTED | {"outputTokenCount": 14}
+
+
+@pytest.mark.behaviour("C7", "P8")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_every_attempt_is_signed_anew_and_begins_with_the_callers_own_bytes(sim, way, mode):
+    asker = WrappedInvoke(sim, tenuto.Policy(**QUICK), GPT + "/")
+    with contextlib.closing(asker):
+        sim.script([Step(keep=0.45, finish="length"), Step(keep=0.5, finish="length"), Step()])
+        assert asker.ask([ROW], mode, way).text == sim.answer("Tell me.")
+    seen = set()
+    for request in sim.requests:
+        url = sim.root_url + request.path
+        assert not wrong_signature(
+            "POST", url, request.headers, request.body, "bedrock", SECRET_KEY
+        )
+        assert request.json["messages"][:1] == [ROW]
+        seen.add(request.headers["authorization"].rpartition("Signature=")[2])
+    assert len(seen) == 3
+
+
+@pytest.mark.behaviour("P8")
+@pytest.mark.parametrize("name", ["invoke_model", "invoke_model_with_response_stream"])
+def test_a_normal_turn_is_the_same_bytes_in_both_directions(replay, name):
+    streamed = name != "invoke_model"
+    raw = stream("All ", "of it.", stop="stop") if streamed else body("All of it. é", "stop")
+    answer = Raw(raw, STREAM) if streamed else Raw(raw)
+    bare = boto3.client("bedrock-runtime", **given_to_a_client(replay.root_url, 0))
+    got: list[Any] = []
+    sent: list[Any] = []
+    for client in (bare, client_at(replay.root_url)):
+        replay.say(answer)
+        response = getattr(client, name)(modelId=GPT, body=b" " + ASKS)
+        got.append(list(response["body"]) if streamed else response["body"].read())
+        sent += [(request.path, request.body) for request in replay.requests]
+    assert got[0] == got[1]
+    assert len(sent) == 2
+    assert sent[0] == sent[1]
+    assert sent[1][1] == b" " + ASKS
+
+
+@pytest.mark.behaviour("P1a", "C5")
+def test_an_unfinished_body_raises_boto3s_own_exception_with_what_came(replay):
+    replay.say(*[Raw(body("Half of it", "length"))] * 4)
+    client = client_at(replay.root_url, on_incomplete="error", continuation_max_attempts=1)
+    with pytest.raises(client.exceptions.ModelErrorException) as raised:
+        client.invoke_model(modelId=JAMBA, body=ASKS)
+    assert raised.value.response["partial"]["text"].startswith("Half of it")
+
+
+PROFILE = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc"
+NOT_CHAT: list[tuple[str, dict[str, Any]]] = [
+    (PROFILE, {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 9, "messages": [ROW]}),
+    (PROFILE, {"messages": [{"role": "user", "content": [{"text": "Tell me."}]}]}),
+    (PROFILE, {"messages": [ROW], "inferenceConfig": {"maxTokens": 90}}),
+    ("cohere.command-r-v1:0", {"message": "Tell me.", "chat_history": []}),
+    ("meta.llama3-1", {"prompt": "Tell me."}),
+    ("mistral.mistral-7b", {"prompt": "Tell me.", "messages": []}),
+    ("ai21.jamba", {"messages": [ROW], "n": 2}),
+]
+
+
+@pytest.mark.behaviour("C28", "P8")
+@pytest.mark.parametrize(("model", "ask"), NOT_CHAT)
+def test_what_may_be_anothers_or_cannot_be_gone_on_with_is_left_alone(replay, model, ask):
+    events: list[tenuto.Event] = []
+    answer = body("Half of it", "length")
+    replay.say(Raw(answer))
+    client = client_at(replay.root_url, events)
+    response = client.invoke_model(modelId=model, body=json.dumps(ask).encode())
+    assert response["body"].read() == answer
+    assert len(replay.requests) == 1
+    (alone,) = [event.data for event in events if event.name == "left_alone"]
+    assert alone["outcome"] == "text_cut"
+
+
+@pytest.mark.behaviour("S4", "P8")
+@pytest.mark.parametrize("maker", [GPT + "/", MISTRAL + "/"])
+def test_every_text_event_arrives_before_the_next_one_is_sent(way, maker):
+    size, events = 24, 0
+    asked = {"modelId": f"{maker}sim/normal", "body": json.dumps({"messages": [ROW]})}
+    policy = tenuto.Policy(**QUICK)
+    with Simulator(lockstep=True, lockstep_timeout_s=4, token_chars=size) as sim:
+        given = given_to_a_client(sim.root_url, 0)
+        whole = sim.answer("Tell me.")
+        texts = [bool(text.strip()) for text in pieces(whole, size)]
+        pacer = Pacer(sim, answers_to([True, *texts, False]))
+        if way == "sync":
+            bare = boto3.client("bedrock-runtime", **given)
+            client = tenuto.wrap(bare, policy=policy)
+            for _ in client.invoke_model_with_response_stream(**asked)["body"]:
+                pacer.arrived()
+                events += 1
+            client.close()
+        else:
+            events = asyncio.run(_paced(given, asked, policy, pacer))
+        assert events == len(texts) + 2
+        assert not sim.stalled
+        assert len(sim.requests) == 1
+
+
+async def _paced(given: Any, asked: Any, policy: tenuto.Policy, pacer: Pacer) -> int:
+    made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
+    events = 0
+    async with made as bare:
+        client = tenuto.wrap(bare, policy=policy)
+        response = await client.invoke_model_with_response_stream(**asked)
+        async for _ in response["body"]:
+            pacer.arrived()
+            events += 1
+    return events
