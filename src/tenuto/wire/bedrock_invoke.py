@@ -22,6 +22,7 @@ from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
 from tenuto.wire.bedrock_invoke_chat import CHAT
 from tenuto.wire.bedrock_invoke_makers import (
+    DIALECT_STOPS,
     METRICS,
     PLACES,
     STOPS,
@@ -59,6 +60,7 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
 
     name = "bedrock-invoke"
     stops = STOPS
+    dialect_stops = DIALECT_STOPS
     errors = ERRORS
     parse_object = staticmethod(parse_object)
 
