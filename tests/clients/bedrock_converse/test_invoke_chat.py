@@ -7,10 +7,9 @@ import contextlib
 import json
 from typing import Any
 
-import aiobotocore.session
 import boto3
 import pytest
-from asking_bedrock import given_to_a_client
+from asking_bedrock import async_client, given_to_a_client
 from asking_invoke import METRICS, STREAM, Raw, WrappedInvoke, client_at, events_in
 from aws import SECRET_KEY, chunk, wrong_signature
 from pacing import Pacer, answers_to, pieces
@@ -207,9 +206,8 @@ def test_every_text_event_arrives_before_the_next_one_is_sent(way, maker):
 
 
 async def _paced(given: Any, asked: Any, policy: tenuto.Policy, pacer: Pacer) -> int:
-    made: Any = aiobotocore.session.get_session().create_client("bedrock-runtime", **given)
     events = 0
-    async with made as bare:
+    async with async_client(given) as bare:
         client = tenuto.wrap(bare, policy=policy)
         response = await client.invoke_model_with_response_stream(**asked)
         async for _ in response["body"]:
