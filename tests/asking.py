@@ -104,6 +104,10 @@ def of_body(completion: Any) -> Got:
 class Asker:
     """Asks a simulator through the SDK, with nothing else around it."""
 
+    own_errors: tuple[type[Exception], ...] = (openai.OpenAIError,)
+    """What programs that use the SDK catch."""
+    refusal: type[Exception] = openai.BadRequestError
+
     def __init__(self, sim: Simulator, max_retries: int = 0) -> None:
         self.sim = sim
         given: Any = {"base_url": sim.base_url, "api_key": "key", "max_retries": max_retries}
@@ -199,13 +203,13 @@ def next_turn_is_refused(asker: Any, got: Any) -> bool:
     ]
     after = [] if got.calls else [{"role": "user", "content": "Go on."}]
     said = asker.ask([*got.history, got.message, *results, *after])
-    return isinstance(said.error, openai.BadRequestError)
+    return isinstance(said.error, asker.refusal)
 
 
 def verdicts(asker: Any, got: Any, case: Case) -> set[Bare]:
     """Return everything that is true of a result."""
     if got.error is not None:
-        mine = isinstance(got.error, openai.OpenAIError)
+        mine = isinstance(got.error, asker.own_errors)
         return {Bare.RAISES if mine else Bare.HARMFUL}
     right = (got.text, got.raw_arguments) == asker.wanted(got, case)
     if got.calls and broken_call(got):

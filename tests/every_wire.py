@@ -11,8 +11,9 @@ from asking import TOOLS as CHAT_TOOLS
 from asking_anthropic import TOOLS as ANTHROPIC_TOOLS
 from asking_bedrock import TOOLS as CONVERSE_TOOLS
 from asking_gemini import TOOLS as GEMINI_TOOLS
+from asking_invoke import WrappedInvoke
 from asking_responses import TOOLS as RESPONSES_TOOLS
-from aws import message
+from aws import chunk, message
 from far_sides import FarSide, answer, sse_answer
 from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
@@ -23,6 +24,7 @@ from wrapping_responses import WrappedResponses
 MAKERS: dict[str, Any] = {
     "anthropic-messages": WrappedAnthropic,
     "bedrock-converse": WrappedBedrock,
+    "bedrock-invoke": WrappedInvoke,
     "gemini-generate": WrappedGemini,
     "openai-chat": Wrapped,
     "openai-responses": WrappedResponses,
@@ -30,6 +32,7 @@ MAKERS: dict[str, Any] = {
 TOOLS: dict[str, dict[str, Any]] = {
     "anthropic-messages": {"tools": ANTHROPIC_TOOLS},
     "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
+    "bedrock-invoke": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
     "openai-responses": {"tools": RESPONSES_TOOLS},
@@ -67,12 +70,22 @@ def streamed(wire: str, *pieces: Any, text: str = "") -> bytes:
     """A response that streams a text and a call, with a clean stop. Each piece stands where the wire
     has a piece of the arguments, whatever it is."""
     events = list(EVENTS[wire](pieces, text))
-    if wire == "bedrock-converse":
-        kinds = {"content_type": "application/json", "message_type": "event"}
-        told = (next(iter(event.items())) for event in events)
-        raw = b"".join(message(json.dumps(v).encode(), event_type=k, **kinds) for k, v in told)
+    if wire in AWS:
+        raw = b"".join(map(AWS[wire], events))
         return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
     return sse_answer(b"".join(_line(event) for event in events))
+
+
+def _named(event: Event) -> bytes:
+    ((name, payload),) = event.items()
+    kinds = {"content_type": "application/json", "message_type": "event"}
+    return message(json.dumps(payload).encode(), event_type=name, **kinds)
+
+
+AWS = {
+    "bedrock-converse": _named,
+    "bedrock-invoke": lambda event: chunk(json.dumps(event).encode()),
+}
 
 
 def _line(event: Event) -> bytes:
@@ -177,6 +190,7 @@ def _gemini(pieces: Iterable[Any], text: str) -> Iterable[Event]:
 EVENTS = {
     "anthropic-messages": _anthropic,
     "bedrock-converse": _converse,
+    "bedrock-invoke": _chat,
     "gemini-generate": _gemini,
     "openai-chat": _chat,
     "openai-responses": _responses,

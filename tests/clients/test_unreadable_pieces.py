@@ -18,6 +18,7 @@ WHOLE = json.dumps(WANTED)
 ODD: dict[str, tuple[tuple[Any, ...], ...]] = {
     "anthropic-messages": ((5,), (None,), (WHOLE[:9], True, WHOLE[9:])),
     "bedrock-converse": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
+    "bedrock-invoke": ((5,), (False,), ('{"path": ', 5, "}")),
     "gemini-generate": ((5,), ("x",), ([],)),
     "openai-chat": ((5,), (False,), ('{"path": ', 5, "}")),
     "openai-responses": ((5,), (None,), ([],)),
@@ -49,6 +50,8 @@ def test_a_call_with_a_piece_that_cannot_be_read_is_asked_for_again(
         ("anthropic-messages", ("",)),
         ("bedrock-converse", ()),
         ("bedrock-converse", ("",)),
+        ("bedrock-invoke", ("",)),
+        ("bedrock-invoke", (None,)),
         ("openai-chat", ("",)),
         ("openai-chat", (None,)),
         ("openai-responses", ("{}",)),

@@ -54,6 +54,7 @@ class Engine:
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
         if parsed is None:
             return None
+        wire = getattr(parsed, "wire", wire)
         switch = switch_of(request.headers)
         return Asked(request, wire, provider, path, parsed, switch, self._around.now())
 

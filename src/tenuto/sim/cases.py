@@ -9,6 +9,7 @@ from typing import Any, Final
 from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
 from tenuto.sim.bedrock_converse.cases import tables as converse_tables
+from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
@@ -74,6 +75,7 @@ _OWN: Final = {
     "openai-responses": responses_tables,
     "gemini-generate": gemini_tables,
     "bedrock-converse": converse_tables,
+    "bedrock-invoke": invoke_tables,
 }
 """What each further wire makes of the common tables."""
 

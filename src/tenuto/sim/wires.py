@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote
 from tenuto.sim import (
     anthropic_messages,
     bedrock_converse,
+    bedrock_invoke,
     gemini_generate,
     openai_chat,
     openai_responses,
@@ -22,6 +23,7 @@ _SPOKEN: Final = (
     openai_responses.WIRE,
     gemini_generate.WIRE,
     bedrock_converse.WIRE,
+    bedrock_invoke.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

@@ -115,7 +115,8 @@ class Shown:
 
 
 class WireRequest(Protocol):
-    """The caller's request, kept as bytes."""
+    """The caller's request, kept as bytes. An address may stand for formats of several makers: then
+    the request has a member `wire` as well, the one that speaks it from there on."""
 
     @property
     def facts(self) -> RequestFacts:

@@ -2,274 +2,36 @@
 
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22).
 Claude's messages are those of `anthropic_messages`, which has their address too; Nova's are those
-of `bedrock_converse`, and are finished here. The others are read and not finished: those that take
-a prompt are asked in a template that only the caller knows. From top to bottom: the stop table, the
-places of the makers, reading, and the wire.
+of `bedrock_converse`, and are finished here; bodies in the shape of OpenAI's chat are those of
+`bedrock_invoke_chat`. The others are read and not finished: those that take a prompt are asked in a
+template that only the caller knows, and Cohere's Command R keeps its history in a shape of its own.
+What the makers answer is read in `bedrock_invoke_makers`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 from urllib.parse import unquote
 
 from tenuto.core.actions import Edit
-from tenuto.core.signals import (
-    Closed,
-    Ended,
-    FaultSeen,
-    Signal,
-    StopSeen,
-    TextDelta,
-    Usage,
-    UsageSeen,
-)
-from tenuto.core.stop import StopReason
 from tenuto.wire import anthropic_messages, bedrock_converse, openai_chat
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts, WireRequest
-from tenuto.wire.bedrock_converse_errors import ERRORS, read_fault
-from tenuto.wire.bedrock_converse_events import GUARDRAIL, guardrail_signals
+from tenuto.wire.bedrock_converse_errors import ERRORS
+from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
+from tenuto.wire.bedrock_invoke_chat import CHAT
+from tenuto.wire.bedrock_invoke_makers import (
+    DIALECT_STOPS,
+    METRICS,
+    PLACES,
+    STOPS,
+    at,
+    fits,
+    parse_object,
+    unpacked,
+)
 from tenuto.wire.json import decode_object
-from tenuto.wire.stops import StopTable, in_other_words, look_up
-
-_R = StopReason
-
-STOPS: StopTable = {
-    # Titan: the model finished; recorded answers also say FINISH.
-    "finished": (_R.END_TURN, None),
-    "finish": (_R.END_TURN, None),
-    # Titan, Llama, Mistral, AI21: the limit on tokens.
-    "length": (_R.MAX_TOKENS, None),
-    # Titan: a stop sequence.
-    "stop_criteria_met": (_R.STOP_SEQUENCE, None),
-    "content_filtered": (_R.SAFETY_BLOCKED, None),
-    "rag_query_when_rag_disabled": (_R.ERROR, "rag_disabled"),
-    # Llama, Mistral, AI21: the end, or a stop sequence.
-    "stop": (_R.END_TURN, None),
-    # Cohere.
-    "complete": (_R.END_TURN, None),
-    "stop_sequence": (_R.STOP_SEQUENCE, None),
-    "max_tokens": (_R.MAX_TOKENS, None),
-    "error": (_R.ERROR, None),
-    "error_toxic": (_R.SAFETY_BLOCKED, None),
-    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
-    "user_cancel": (_R.CANCELLED, None),
-    # AI21's Jurassic.
-    "endoftext": (_R.END_TURN, None),
-}
-"""The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
-
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of others (N2), Nova's and those of OpenAI's chat among them."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
-
-METRICS = "amazon-bedrock-invocationMetrics"
-"""A member that Bedrock adds to the last event of whatever the model wrote."""
-
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a maker's answer keeps what is read of it.
-
-    Attributes:
-        shape: the members by which it is known, one path each.
-        text: the paths of its text, of which the first that is there counts.
-        stop: the same of its stop.
-        used: the paths of the tokens of input and output.
-    """
-
-    shape: tuple[Path, ...]
-    text: tuple[Path, ...]
-    stop: tuple[Path, ...]
-    used: tuple[Path, Path] = ((), ())
-
-
-_TITAN_INPUT: Path = ("inputTextTokenCount",)
-
-PLACES: tuple[Place, ...] = (
-    # Titan's body, and an event of its stream.
-    Place(
-        (("results", 0, "outputText"),),
-        (("results", 0, "outputText"),),
-        (("results", 0, "completionReason"),),
-        (_TITAN_INPUT, ("results", 0, "tokenCount")),
-    ),
-    Place(
-        (("outputText",),),
-        (("outputText",),),
-        (("completionReason",),),
-        (_TITAN_INPUT, ("totalOutputTextTokenCount",)),
-    ),
-    # Llama.
-    Place(
-        (("generation",), ("stop_reason",)),
-        (("generation",),),
-        (("stop_reason",),),
-        (("prompt_token_count",), ("generation_token_count",)),
-    ),
-    # Mistral's text.
-    Place((("outputs", 0, "text"),), (("outputs", 0, "text"),), (("outputs", 0, "stop_reason"),)),
-    # Cohere's Command.
-    Place(
-        (("generations", 0, "text"),),
-        (("generations", 0, "text"),),
-        (("generations", 0, "finish_reason"),),
-    ),
-    # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
-    Place((("event_type",), ("response",)), (), (("finish_reason",),)),
-    Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
-    # AI21's Jurassic.
-    Place(
-        (("completions", 0, "data"),),
-        (("completions", 0, "data", "text"),),
-        (("completions", 0, "finishReason", "reason"),),
-    ),
-    # Claude's text completions.
-    Place((("completion",), ("stop_reason",)), (("completion",),), (("stop_reason",),)),
-)
-"""The makers that keep one text and one stop, by shape; the first that fits counts."""
-
-_COMPLETION = Place(
-    (("choices", 0, "text"),),
-    (("choices", 0, "text"),),
-    (("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")),
-    (("usage", "prompt_tokens"), ("usage", "completion_tokens")),
-)
-"""Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
-
-
-def at(value: object, path: Path) -> Any:
-    """What stands at the end of a path, None where the path leads nowhere.
-
-    >>> at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
-    'Hi'
-    """
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and len(value) > step else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def has(value: object, path: Path) -> bool:
-    """Whether a path leads somewhere, be it to null.
-
-    >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
-    (True, False)
-    """
-    held, step = at(value, path[:-1]), path[-1]
-    if isinstance(step, int):
-        return isinstance(held, list) and len(held) > step
-    return isinstance(held, dict) and step in held
-
-
-def _fits(value: JsonObject, place: Place) -> bool:
-    return all(has(value, path) for path in place.shape)
-
-
-# --- reading ----------------------------------------------------------------------------------
-
-
-def unpacked(value: object) -> object:
-    """What botocore's event of a stream holds, anything else as it is.
-
-    >>> unpacked({"chunk": {"bytes": b'{"outputText":"Hi"}'}})
-    {'outputText': 'Hi'}
-    """
-    data = at(value, ("chunk", "bytes"))
-    return decode_object(data) if isinstance(data, bytes) else value
-
-
-def parse_object(value: object, *, event: bool) -> list[Signal]:
-    """The signals of a body, or of one event, of any maker; never raises."""
-    value = unpacked(value)
-    if not isinstance(value, dict):
-        return []
-    signals = _makers_signals(value, event)
-    if not bedrock_converse.WIRE.looks_like(value):
-        signals += guardrail_signals(value)
-    metrics = value.get(METRICS)
-    if isinstance(metrics, dict):
-        used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
-        if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
-            signals.append(UsageSeen(used))
-        if event and not any(isinstance(signal, Ended) for signal in signals):
-            signals.append(Ended())
-    return signals
-
-
-def _makers_signals(value: JsonObject, event: bool) -> list[Signal]:
-    if anthropic_messages.WIRE.looks_like(value):
-        return anthropic_messages.parse_object(value, event=event)
-    if bedrock_converse.WIRE.looks_like(value):
-        found = bedrock_converse.parse_object(value, event=event)
-        # Nova ends a block behind each piece of its text: no news of the answer.
-        return [signal for signal in found if not isinstance(signal, Closed)]
-    if openai_chat.WIRE.looks_like(value):
-        return _chat_signals(value, event)
-    for place in (*PLACES, _COMPLETION):
-        if _fits(value, place):
-            return _signals_at(value, place)
-    error = bedrock_converse.error_of(value)
-    return [] if error is None else [FaultSeen(read_fault(error))]
-
-
-def _chat_signals(value: JsonObject, event: bool) -> list[Signal]:
-    """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
-    signals = openai_chat.WIRE.parse_object(value, event=event)
-    if not any(isinstance(signal, StopSeen) for signal in signals):
-        field = "choices[0].stop_reason"
-        stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
-        signals += [stop] if stop is not None else []
-    return signals
-
-
-def _signals_at(value: JsonObject, place: Place) -> list[Signal]:
-    signals: list[Signal] = []
-    text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
-    if text:
-        signals.append(TextDelta(text))
-    for path in place.stop:
-        stop = look_up(at(value, path), _written(path), _ALL_STOPS)
-        if stop is not None:
-            signals.append(stop)
-            break
-    used = _used(value, *place.used)
-    return [*signals, UsageSeen(used)] if used is not None else signals
-
-
-def _written(path: Path) -> str:
-    """A path as it is written.
-
-    >>> _written(("results", 0, "completionReason"))
-    'results[0].completionReason'
-    """
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return steps.removeprefix(".")
-
-
-def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
-    counts = [_tokens(at(value, path)) if path else None for path in (asked, said)]
-    return Usage(counts[0], counts[1]) if counts != [None, None] else None
-
-
-def _tokens(value: object) -> int | None:
-    """A number of tokens; behind a guardrail they come with a decimal point."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None
-
-
-# --- the wire -----------------------------------------------------------------------------------
 
 _PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
 _NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
@@ -298,6 +60,7 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
 
     name = "bedrock-invoke"
     stops = STOPS
+    dialect_stops = DIALECT_STOPS
     errors = ERRORS
     parse_object = staticmethod(parse_object)
 
@@ -313,14 +76,16 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
     def request(
         self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
     ) -> WireRequest | None:
-        """Nova's request, or one that is only watched; None where the bytes are no object."""
+        """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
+        is only watched; None where the bytes are no object."""
         model, stream = path_model(path)
         value = decode_object(body)
         if not isinstance(value, dict):
             return None
         if _NOVA.search(model) and isinstance(value.get("messages"), list):
             return parse_request(body, probe_max_tokens, path)
-        return Watched(body, model, stream)
+        chat = CHAT.request(body, probe_max_tokens, path, dialect)
+        return chat or Watched(body, model, stream)
 
     def is_request(self, path: str) -> bool:
         """Whether the path is that of a model, Claude's aside.
@@ -336,7 +101,7 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
             return True
         if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
             return False
-        if any(_fits(value, place) for place in PLACES):
+        if any(fits(value, place) for place in PLACES):
             return True
         choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
         return (

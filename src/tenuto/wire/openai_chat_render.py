@@ -78,7 +78,7 @@ class ChatWriter:
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, the stop, the usage if it was asked for, `[DONE]`."""
-        out = [self._chunk(_call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        out = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         out.append(self._chunk({}, answer.native_stop))
         if include_usage and answer.usage is not None:
             usage = merged_usage(answer.raw_usage or {}, answer.usage)
@@ -94,7 +94,8 @@ class ChatWriter:
         return encode_event({**self._shared, "choices": [choice]})
 
 
-def _call_delta(number: int, call: ToolCall) -> JsonObject:
+def call_delta(number: int, call: ToolCall) -> JsonObject:
+    """The delta of a chunk that carries a whole call."""
     if call.id == LEGACY_CALL_ID:
         return {"function_call": {"name": call.name, "arguments": call.arguments}}
     return {"tool_calls": [{"index": number, **_call(call)}]}
@@ -110,6 +111,11 @@ def _call(call: ToolCall) -> JsonObject:
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole completion."""
+    return encode(completion(first, last, answer))
+
+
+def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObject:
     """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
     choice = dict(_first_choice(last) or _first_choice(first))
     given = choice.get("message")
@@ -130,7 +136,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     body.pop("error", None)
     if answer.usage is not None:
         body["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
-    return encode(body)
+    return body
 
 
 def _first_choice(value: JsonObject) -> JsonObject:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from replay import Replay
 from wrapping import QUICK
 from wrapping_bedrock import WrappedBedrock
 
@@ -25,3 +26,9 @@ def wrapped(sim: Simulator) -> Iterator[Callable[..., WrappedBedrock]]:
     yield make
     for asker in made:
         asker.close()
+
+
+@pytest.fixture
+def replay() -> Iterator[Replay]:
+    with Replay() as running:
+        yield running

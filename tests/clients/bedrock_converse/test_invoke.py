@@ -5,42 +5,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
-import boto3
 import pytest
-from asking_bedrock import given_to_a_client
+from asking_invoke import STREAM, Raw, client_at, events_in
 from aws import chunk, failure
 from botocore.exceptions import ClientError, EventStreamError
 from clouds import Bedrock
-from replay import Replay, Reply
-from wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Simulator, Step
 
 CLAUDE = "us.anthropic.claude-sim"
 NOVA = "amazon.nova-lite-v1:0"
-STREAM = "application/vnd.amazon.eventstream"
-
-
-@dataclass(frozen=True)
-class Raw:
-    """A response as its bytes."""
-
-    body: bytes
-    kind: str = "application/json"
-    wait_s: float = 0.0
-
-    def reply(self, asked: Any) -> Reply:
-        return Reply(200, self.kind, self.body, {})
-
-
-def client_at(url: str, events: list[tenuto.Event] | None = None, **settings: Any) -> Any:
-    bare = boto3.client("bedrock-runtime", **given_to_a_client(url, 0))
-    policy = tenuto.Policy(**(QUICK | settings))
-    return tenuto.wrap(bare, policy=policy, on_event=None if events is None else events.append)
 
 
 @pytest.fixture
@@ -49,22 +26,11 @@ def cloud(sim: Simulator) -> Iterator[Bedrock]:
         yield running
 
 
-@pytest.fixture
-def replay() -> Iterator[Replay]:
-    with Replay() as running:
-        yield running
-
-
 def claudes(**more: Any) -> bytes:
     asked = {"anthropic_version": "bedrock-2023-05-31", "max_tokens": 4096}
     return json.dumps(
         asked | {"messages": [{"role": "user", "content": "Tell me."}]} | more
     ).encode()
-
-
-def events_in(response: Any) -> Iterator[Any]:
-    for event in response["body"]:
-        yield json.loads(event["chunk"]["bytes"])
 
 
 @pytest.mark.behaviour("C1", "P8")

@@ -150,18 +150,22 @@ def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case
         for name, case in cases.items():
             if name in _OTHERWISE:
                 changed = replace(case, **_OTHERWISE[name])
-                out.setdefault(_title(title, changed), {})[name] = changed
+                out.setdefault(title_of(title, changed), {})[name] = changed
             elif name in _AS_THEY_ARE:
                 out[title][name] = case
     own = (("faults", _FAULTS), ("http_faults", _HTTP), ("quirks", _QUIRKS), ("blocked", _BLOCKED))
     for title, group in own:
         for case in group:
-            out.setdefault(_title(title, case), {})[case.name] = case
+            out.setdefault(title_of(title, case), {})[case.name] = case
     return out
 
 
-def _title(title: str, case: Case) -> str:
-    """Return the table of a case, whose effect on the SDK may be another here."""
+def title_of(title: str, case: Case) -> str:
+    """Return the table of a case, whose effect on the SDK may be another than on Chat Completions.
+
+    >>> title_of("faults", Case("x", (), "An example.", bare=Bare.RAISES))
+    'http_faults'
+    """
     if title in ("normal", "blocked"):
         return title
     titles = {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}

@@ -1,0 +1,102 @@
+"""How a reply is written: as Chat Completions, but for what Bedrock and Mistral do otherwise.
+
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-mistral-chat-completion.html
+and …/model-parameters-openai.html (read 2026-11-22). Mistral has its stop under `stop_reason`, a
+message in place of a delta, and no usage. Bedrock adds what the answer cost to the last event, with
+which the stream ends.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.bedrock_converse.errors import ERRORS, kind_of
+from tenuto.sim.bedrock_converse.models import maker
+from tenuto.sim.case import Ending, Odd, Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.openai_chat import render as chat
+from tenuto.sim.reply import Reply
+
+GUARDRAIL: Final = "guardrail_intervened"
+GUARDED: Final = "Sorry, the model cannot answer this question."
+ACTION: Final = "amazon-bedrock-guardrailAction"
+METRICS: Final = "amazon-bedrock-invocationMetrics"
+_NO_METRICS: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_PADDING: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_NAMED_OTHERWISE: Final = {"delta": "message", "finish_reason": "stop_reason"}
+_NOT_MISTRALS: Final = ("object", "usage", "service_tier", "system_fingerprint")
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return the document that answers a request for a whole answer.
+
+    >>> said = Reply("Hi.", (), "stop", 3, 1)
+    >>> list(render_body(said, Step(), Envelope("1", "mistral.x"))["choices"][0])
+    ['index', 'message', 'logprobs', 'stop_reason']
+    """
+    if step.error:
+        return dict(ERRORS[step.error].document)
+    document = chat.render_body(_as_shown(reply), step, envelope)
+    return _as_made(document, envelope) | _action(reply)
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the events of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> [name for name, _ in made]
+    ['chunk', 'chunk', 'chunk']
+    """
+    error, said = step.error, _as_shown(reply)
+    said = replace(said, finish=None) if error else said
+    written = chat.render_events(said, replace(step, error=""), envelope)
+    chunks = [_as_made(json.loads(text), envelope) for _, text in written if text != chat.DONE]
+    if not error and step.ending not in _NO_METRICS:
+        chunks[-1] |= _action(reply) | (_metrics(reply) if step.usage else {})
+    events = [("chunk", _payload(dump(chunk), n)) for n, chunk in enumerate(chunks)]
+    if step.odd is Odd.NOT_JSON:
+        events.insert(len(events) // 2, ("chunk", _payload('{"choices":[', 0)))
+    if error:
+        events.append((kind_of(ERRORS[error]), dump(ERRORS[error].document)))
+    return events
+
+
+def _payload(event: str, number: int) -> str:
+    data = base64.b64encode(event.encode("utf-8", "replace")).decode()
+    return dump({"bytes": data, "p": _PADDING[: 4 + number * 7 % 58]})
+
+
+def _as_shown(reply: Reply) -> Reply:
+    """The reply as a body shows it: a guardrail stands in for the model, with a clean stop."""
+    return replace(reply, text=GUARDED, finish="stop") if reply.finish == GUARDRAIL else reply
+
+
+def _action(reply: Reply) -> dict[str, Any]:
+    return {ACTION: "INTERVENED"} if reply.finish == GUARDRAIL else {}
+
+
+def _metrics(reply: Reply) -> dict[str, Any]:
+    return {
+        METRICS: {
+            "inputTokenCount": reply.prompt_tokens,
+            "outputTokenCount": reply.completion_tokens,
+            "invocationLatency": 700,
+            "firstByteLatency": 70,
+        }
+    }
+
+
+def _as_made(document: dict[str, Any], envelope: Envelope) -> dict[str, Any]:
+    """Return a document as the model's maker writes it."""
+    if maker(envelope.model) != "mistral":
+        return document
+    kept = {key: value for key, value in document.items() if key not in _NOT_MISTRALS}
+    renamed = [
+        {_NAMED_OTHERWISE.get(key, key): value for key, value in choice.items()}
+        for choice in document["choices"]
+    ]
+    return kept | {"choices": renamed}

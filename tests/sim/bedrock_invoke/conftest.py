@@ -1,0 +1,17 @@
+"""boto3 with nothing around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asking_invoke import InvokeAsker
+
+from tenuto.sim import Simulator
+
+
+@pytest.fixture(scope="session")
+def bare(sim: Simulator) -> Iterator[InvokeAsker]:
+    made = InvokeAsker(sim)
+    yield made
+    made.close()
