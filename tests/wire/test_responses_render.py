@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -166,11 +167,7 @@ def test_what_was_said_is_merged_where_it_may_be():
     assert merged(half, (rest[0], "it.", True)) == ["rs_1", "Half of ", "rs_2", "it."]
     cited = ([WS, item("Cited.", **CITED)], "Cited.", False)
     assert merged(cited, ([item(" More.")], " More.", False)) == ["ws_1", "Cited. More."]
-    assert merged(half, ([item("of it.", **CITED)], "of it.", False)) == [
-        "rs_1",
-        "Half of ",
-        "of it.",
-    ]
+    assert merged(half, ([item("of it.", **CITED)], "it.", False)) == ["rs_1", "Half of it."]
     likely = ([item("Likely.", logprobs=[{"token": "Likely."}])], "Likely.", False)
     assert merged(likely, ([item(" More.")], " More.", False)) == ["Likely.", " More."]
     assert merged(half, ([WS, item("Found.")], "Found.", False)) == [
@@ -182,11 +179,47 @@ def test_what_was_said_is_merged_where_it_may_be():
     assert merged(([RS], "", False)) == ["rs_1"]
 
 
+def cited(text: str, *words: str) -> dict[str, Any]:
+    at = [(text.index(word), word) for word in words]
+    notes = [{"type": "url_citation", "start_index": i, "end_index": i + len(w)} for i, w in at]
+    return item(text, annotations=notes)
+
+
+def pointed_at(message: Mapping[str, Any]) -> list[list[str]]:
+    """The words that the annotations of each part point at."""
+    return [
+        [p["text"][a["start_index"] : a["end_index"]] for a in p["annotations"]]
+        for p in message["content"]
+    ]
+
+
 @pytest.mark.behaviour("C28a")
-def test_the_citations_of_a_text_that_is_gone_on_in_stay_with_it():
+@pytest.mark.parametrize(
+    ("first", "second", "kept"),
+    [
+        (["The tide"], ("twice a day.", "twice"), "ce a day."),
+        (["The tide"], ("ce a day.", "a day"), "ce a day."),
+        ([], ("The tide comes twice a day.", "twice a day"), "ce a day."),
+        (["tide"], ("twice a day.", "twice", "day"), "ce a day."),
+    ],
+)
+def test_citations_of_texts_that_are_joined_point_at_their_words(first, second, kept):
+    half = cited("The tide comes twi", *first)
     spoken = [
-        Spoken({"output": [item("Cited.", **CITED)]}, (), "Cited.", False),
-        Spoken({"output": [item(" More.")]}, (), " More.", False),
+        Spoken({"output": [half]}, (), "The tide comes twi", False),
+        Spoken({"output": [cited(*second)]}, (), kept, False),
     ]
     (message,) = WIRE.content(spoken)
-    assert message["content"] == [part("Cited. More.", **CITED)]
+    assert [p["text"] for p in message["content"]] == ["The tide comes twice a day."]
+    assert pointed_at(message) == [[*first, *second[1:]]]
+
+
+@pytest.mark.behaviour("C28a")
+def test_a_citation_whose_words_are_in_another_part_is_left_out():
+    half = item("The tide comes twi", logprobs=[{"token": "The"}])
+    spoken = [
+        Spoken({"output": [half]}, (), "The tide comes twi", False),
+        Spoken({"output": [cited("twice a day.", "twice", "a day")]}, (), "ce a day.", False),
+    ]
+    _, message = WIRE.content(spoken)
+    assert pointed_at(message) == [["a day"]]

@@ -188,7 +188,8 @@ class Outlet:
         if self.transparent:
             return event.raw
         if self._writing:
-            value = decode_object(event.data or b"") if isinstance(signal, ReasoningDelta) else None
+            looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
+            value = decode_object(event.data or b"") if looks else None
             return self._write([signal], event, value if isinstance(value, dict) else None)
         raw = _readable(event.raw)  # fields that nobody reads are not looked at
         raw = raw if event.terminated else raw.rstrip() + b"\n\n"

@@ -22,8 +22,8 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
 
     A continuation's text goes on in the part that was cut. What it thought before is left out
     together with the id of its message: the reader of the answer would see one sentence in two
-    messages, and many read the last one alone. Annotations of the cut part count from its start, so
-    that they stay true; a part that has some of its own stays a part of its own (C28a).
+    messages, and many read the last one alone. Annotations go with their words; those whose words
+    a seam took away from before a part of its own are left out.
 
     >>> def body(text):
     ...     part = {"type": "output_text", "text": text}
@@ -39,7 +39,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
         if not one.apart and merged and goes_on(merged[-1]):
             items = _joined(merged, items, one.text)
         merged.extend(items)
-    return tuple(merged)
+    return tuple(_within(item) for item in merged)
 
 
 def goes_on(item: Mapping[str, Any]) -> bool:
@@ -50,27 +50,65 @@ def goes_on(item: Mapping[str, Any]) -> bool:
     return is_text and not last.get("logprobs")
 
 
-def _is_one_text(item: JsonObject) -> bool:
-    """Whether an item is one text to which nothing is tied."""
-    parts = parts_of(item)
-    return goes_on(item) and len(parts) == 1 and not parts[0].get("annotations")
+def moved(annotations: object, by: int) -> list[Any]:
+    """Annotations whose words stand so many characters further on.
+
+    >>> moved([{"start_index": 0, "end_index": 5}, {"file_id": "f"}], 15)
+    [{'start_index': 15, 'end_index': 20}, {'file_id': 'f'}]
+    """
+    return [
+        {k: v + by if k in _PLACES and type(v) is int else v for k, v in one.items()}
+        if isinstance(one, dict)
+        else one
+        for one in (annotations if isinstance(annotations, list) else ())
+    ]
+
+
+_PLACES = ("start_index", "end_index")
+
+
+def is_within(annotation: object, text: str) -> bool:
+    """Whether an annotation points into a text, as far as it points anywhere.
+
+    >>> is_within({"start_index": 0, "end_index": 2}, "Hi"), is_within({"start_index": -1}, "Hi")
+    (True, False)
+    """
+    if not isinstance(annotation, dict):
+        return True
+    return all(0 <= place <= len(text) for k in _PLACES if type(place := annotation.get(k)) is int)
+
+
+def _within(item: JsonObject) -> JsonObject:
+    """An item without annotations of words that are not there."""
+    if kind_of(item) != "message":
+        return item
+    parts = [
+        {**part, "annotations": [a for a in part["annotations"] if is_within(a, part["text"])]}
+        if isinstance(part.get("annotations"), list) and isinstance(part.get("text"), str)
+        else part
+        for part in parts_of(item)
+    ]
+    return {**item, "content": parts} if parts else item
 
 
 def _joined(merged: list[JsonObject], items: list[JsonObject], text: str) -> list[JsonObject]:
     """Let the first text of further items go on in the last part; returns the other items."""
     after = [item for item in items if kind_of(item) != "reasoning"]
     if text and not text.strip():  # of an attempt that only closed the seam
-        merged[-1] = _longer(merged[-1], text)
-    if after and _is_one_text(after[0]):
+        merged[-1] = _longer(merged[-1], {"text": text})
+    if after and goes_on(after[0]) and len(parts_of(after[0])) == 1:
         number = items.index(after[0])
-        merged[-1] = _longer(merged[-1], parts_of(after[0])[0]["text"])
+        merged[-1] = _longer(merged[-1], parts_of(after[0])[0])
         return items[number + 1 :]
     return items
 
 
-def _longer(item: JsonObject, text: str) -> JsonObject:
+def _longer(item: JsonObject, part: JsonObject) -> JsonObject:
     *parts, last = parts_of(item)
-    return {**item, "content": [*parts, {**last, "text": last["text"] + text}]}
+    tied = moved(part.get("annotations"), len(last["text"]))
+    annotations = {"annotations": [*last.get("annotations", ()), *tied]} if tied else {}
+    longer = {**last, "text": last["text"] + part["text"], **annotations}
+    return {**item, "content": [*parts, longer]}
 
 
 def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]:
@@ -99,7 +137,7 @@ def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]
             piece, rest = rest[cut:], rest[:cut]
             surplus = 0
             if piece:
-                parts.append({**part, "text": piece})
+                parts.append(_cut(part, piece, len(piece.rstrip()) - len(held.rstrip())))
         if parts:
             out.append({**item, "content": parts[::-1]})
     out.reverse()
@@ -109,9 +147,15 @@ def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]
             out.append(message(rest))
         else:
             parts = parts_of(first)
-            parts[0] = {**parts[0], "text": rest + parts[0]["text"]}
+            parts[0] = _cut(parts[0], rest + parts[0]["text"], len(rest))
             out[out.index(first)] = {**first, "content": parts}
     return out
+
+
+def _cut(part: JsonObject, text: str, by: int) -> JsonObject:
+    """A part with another text, in which its words stand so many characters further on."""
+    tied = {"annotations": moved(part["annotations"], by)} if part.get("annotations") else {}
+    return {**part, "text": text, **tied}
 
 
 def _begins_in_text(item: JsonObject) -> bool:

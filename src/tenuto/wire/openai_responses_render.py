@@ -21,7 +21,7 @@ from tenuto.wire.openai_responses_body import (
     paired,
     whole_response,
 )
-from tenuto.wire.openai_responses_content import goes_on, message
+from tenuto.wire.openai_responses_content import goes_on, is_within, message, moved
 from tenuto.wire.openai_responses_items import ARGUMENTS, is_client_call, kind_of, parts_of
 
 _TEXT = "response.output_text.delta"
@@ -79,7 +79,8 @@ class ResponseWriter:
         self._coming: JsonObject = message("")
         self._thoughts: list[JsonObject] = []
         self._untied = False
-        self._before_chars = 0
+        self._heard: list[str] = []
+        self._tied: list[JsonObject] = []
 
     def begin(self, value: JsonObject) -> None:
         """The identity: from the first event, or from a whole body, whose items that are neither
@@ -144,11 +145,11 @@ class ResponseWriter:
         self._numbers, self._messages, self._thoughts = {}, 0, []
         self._untied = False
         part = self._open_part()
-        self._before_chars = sum(map(len, self._words))
+        tied = self._say_tied()
         if part is not None and not apart and goes_on({"type": "message", "content": [part]}):
-            return b""
+            return tied
         self._messages = 1
-        return self._close()
+        return tied + self._close()
 
     def text(self, text: str) -> bytes:
         """A delta of text, in a part of text of a message."""
@@ -189,6 +190,8 @@ class ResponseWriter:
         """Items that are neither text nor calls, under our numbers; reasoning, unless text is open,
         which goes on without it; refusals, annotations."""
         kind = value.get("type")
+        if kind == _TEXT and isinstance(value.get("delta"), str):
+            self._heard.append(value["delta"])
         if not isinstance(kind, str) or kind in _LIFE or kind == _TEXT:
             return b""
         item = value.get("item")
@@ -249,18 +252,29 @@ class ResponseWriter:
         return self._close_part() if count(value.get("content_index")) else b""
 
     def _pass_annotation(self, value: JsonObject) -> bytes:
-        """An annotation counts from the beginning of its part, which is ours."""
-        annotation = value.get("annotation")
-        if self._part is None or not isinstance(annotation, dict):
+        """An annotation waits for the end of its part: only then is all there that it points at."""
+        if isinstance(value.get("annotation"), dict):
+            self._tied.append(value)
+        return b""
+
+    def _say_tied(self) -> bytes:
+        """The annotations of what a further attempt said. They count in its words, of which a seam
+        may have taken away the first; the last ones are those of the part that is open."""
+        heard, said = "".join(self._heard), "".join(self._words)
+        waiting, self._tied, self._heard = self._tied, [], []
+        part = self._open_part()
+        if part is None:
             return b""
-        ours = {
-            key: item + self._before_chars
-            if key in ("start_index", "end_index") and type(item) is int
-            else item
-            for key, item in annotation.items()
-        }
-        self._annotate(ours)
-        return self._event(str(value["type"]), **(_told(value) | self._place()), annotation=ours)
+        out: list[bytes] = []
+        by = len(said.rstrip()) - len(heard.rstrip())
+        for value in waiting:
+            (ours,) = moved([value["annotation"]], by)
+            if is_within(ours, said):
+                self._annotate(ours)
+                told = _told(value) | self._place()
+                told["annotation_index"] = len(part["annotations"]) - 1
+                out.append(self._event(str(value["type"]), **told, annotation=ours))
+        return b"".join(out)
 
     # --- the end
 
@@ -368,13 +382,13 @@ class ResponseWriter:
     def _close_part(self) -> bytes:
         if self._part is None:
             return b""
-        place = self._place()
+        tied, place = self._say_tied(), self._place()
         part = self._end_part()
         kind, member = _DONE.get(str(part.get("type")), ("", ""))
         more: JsonObject = {"logprobs": []} if member == "text" else {}
         said = {member: part.get(member), **more}
         done = self._event(kind, **place, **said) if kind else b""
-        return done + self._event("response.content_part.done", **place, part=part)
+        return tied + done + self._event("response.content_part.done", **place, part=part)
 
     def _close(self, status: str = "completed") -> bytes:
         if self._open is None:

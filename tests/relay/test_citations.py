@@ -1,0 +1,73 @@
+"""Citations of an answer that took several attempts, as its caller gets them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tenuto.core.policy import Policy
+from tenuto.relay.commands import Request
+from tenuto.relay.drive import Drive
+from tenuto.relay.engine import Engine
+from tenuto.relay.scripted import Script, Scripted
+from tenuto.wire.sse import SseDecoder
+
+ASK = b'{"model":"m","stream":true,"input":[{"role":"user","content":"Tell me."}]}'
+
+
+def said(number: int, status: str, *deltas: str, cites: tuple[str, ...] = ()) -> Scripted:
+    """A response whose text comes in these pieces, with citations of words behind them."""
+    text = "".join(deltas)
+    place = {"output_index": 0, "item_id": f"msg_{number}", "content_index": 0}
+    message = {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": []}
+    part = {"type": "output_text", "text": "", "annotations": []}
+    events: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": f"resp_{number}", "output": []}},
+        {"type": "response.output_item.added", "output_index": 0, "item": message},
+        {"type": "response.content_part.added", **place, "part": part},
+        *({"type": "response.output_text.delta", **place, "delta": delta} for delta in deltas),
+    ]
+    for index, word in enumerate(cites):
+        at = text.index(word)
+        note = {"type": "url_citation", "start_index": at, "end_index": at + len(word)}
+        event = {"type": "response.output_text.annotation.added", "annotation_index": index}
+        events.append({**event, **place, "annotation": note})
+    why = {"incomplete_details": {"reason": "max_output_tokens"}} if status == "incomplete" else {}
+    response = {"id": f"resp_{number}", "status": status, "output": [], **why}
+    events.append({"type": f"response.{status}", "response": response})
+    return Scripted.stream(*(b"data: %b\n\n" % json.dumps(event).encode() for event in events))
+
+
+def given(*answers: Scripted) -> list[Any]:
+    """The events that the caller gets."""
+    request = Request("POST", "https://host/v1/responses", (), ASK)
+    run = Engine(Policy(backoff_s=0.0)).begin(request)
+    assert run is not None
+    pieces = Drive(run, Script(*answers).connect).pieces()
+    out = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    return [json.loads(event.data) for event in SseDecoder().feed(out) if event.data]
+
+
+@pytest.mark.behaviour("C28a", "C9")
+@pytest.mark.parametrize(
+    ("again", "cites"),
+    [
+        (("twice", " a day."), ("twice", "day")),
+        (("ce a day.",), ("a day",)),
+        (("The tide comes ", "twice", " a day."), ("tide", "twice a day")),
+    ],
+)
+def test_citations_of_a_continuation_point_at_their_words(again, cites):
+    first = said(1, "incomplete", "The tide comes ", "twi", cites=("The tide",))
+    events = given(first, said(2, "completed", *again, cites=cites))
+    (message,) = events[-1]["response"]["output"]
+    (part,) = message["content"]
+    assert part["text"] == "The tide comes twice a day."
+    notes = part["annotations"]
+    words = [part["text"][note["start_index"] : note["end_index"]] for note in notes]
+    assert words == ["The tide", *cites]
+    told = [e for e in events if e["type"] == "response.output_text.annotation.added"]
+    assert [event["annotation"] for event in told] == notes
+    assert [event["annotation_index"] for event in told] == list(range(len(notes)))
