@@ -12,6 +12,7 @@ import openai
 from botocore.exceptions import BotoCoreError
 from google.genai import errors
 from google.genai._api_client import HttpResponse
+from google.genai._gaos.utils.eventstreaming import stream_events
 from openai.types.chat import ChatCompletionChunk
 
 from tenuto.wire.base import Wire
@@ -73,6 +74,11 @@ def _read_gemini(raw: bytes) -> None:
         raise error.__cause__ or error from None
 
 
+def _read_interactions(raw: bytes) -> None:
+    # Without the types of its events, which raise nowhere and take long for an odd one.
+    list(stream_events(_response(raw), json.loads, sentinel="[DONE]"))
+
+
 def _read_events(raw: bytes) -> None:
     for line in raw.splitlines():
         if line.startswith(b"data:"):
@@ -125,6 +131,17 @@ ALL = (
         _read_gemini,
         errors.APIError,
         "/v1beta/models/m:streamGenerateContent?alt=sse",
+    ),
+    Asked(
+        "/v1beta/interactions",
+        "input",
+        {
+            "model": "m",
+            "input": [{"type": "user_input", "content": [{"type": "text", "text": "Caf\u00e9?"}]}],
+            "tools": [{"type": "function", "name": "read", "parameters": TOOL}],
+        },
+        _read_interactions,
+        errors.APIError,
     ),
     *(
         Asked(

@@ -492,6 +492,11 @@ BROKEN_BODIES: dict[str, dict[str, Any]] = {
             {"type": "function_call", "call_id": "1", "name": "write", "arguments": BROKEN_CALL}
         ],
     },
+    "gemini-interactions": {
+        "object": "interaction",
+        "status": "requires_action",
+        "steps": [{"type": "function_call", "id": "1", "name": "write", "arguments": BROKEN_CALL}],
+    },
     "anthropic-messages": {
         "type": "message",
         "role": "assistant",

@@ -84,6 +84,7 @@ CUT = {
     "bedrock-converse": "max-tokens-stream",
     "bedrock-invoke": "nova-max-tokens-stream",
     "gemini-generate": "max-tokens-stream",
+    "gemini-interactions": "incomplete-stream",
     "openai-chat": "length-stream",
     "openai-responses": "max-output-tokens-stream",
 }

@@ -9,6 +9,7 @@ import botocore.session
 import pytest
 from anthropic.types import StopReason
 from anthropic.types.beta import BetaStopReason
+from google.genai.interactions import Interaction
 from google.genai.types import FinishReason
 from openai.types.chat import chat_completion, chat_completion_chunk
 
@@ -37,6 +38,7 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     "anthropic-messages": lambda: literals(StopReason) | literals(BetaStopReason),
     "bedrock-converse": lambda: RUNTIME.shape_for("StopReason").enum,
     "gemini-generate": lambda: [reason.value for reason in FinishReason],
+    "gemini-interactions": lambda: literals(Interaction.model_fields["status"].annotation),
 }
 """By wire, the stops that its official SDK knows."""
 

@@ -71,6 +71,9 @@ UNKNOWN_OF = {
     ),
     "openai-responses": Provider(Dialect(), "openai-responses"),
     "gemini-generate": Provider(Dialect(prefill_models=_GEMINI_TAKES_PREFILL), "gemini-generate"),
+    "gemini-interactions": Provider(
+        Dialect(output_key="generation_config.max_output_tokens"), "gemini-interactions"
+    ),
     "bedrock-converse": Provider(
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
     ),
@@ -190,6 +193,19 @@ PROVIDERS: tuple[Provider, ...] = (
         "gemini-generate",
         hosts=("generativelanguage.googleapis.com",),
         source="https://ai.google.dev/api/generate-content 2026-11-22",
+    ),
+    Provider(
+        Dialect("gemini-interactions", output_key="generation_config.max_output_tokens"),
+        "gemini-interactions",
+        hosts=("generativelanguage.googleapis.com",),
+        source="https://ai.google.dev/api/interactions-api 2026-11-22",
+    ),
+    Provider(
+        Dialect("gemini-vertex-interactions", output_key="generation_config.max_output_tokens"),
+        "gemini-interactions",
+        hosts=(".googleapis.com",),
+        source="https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest "
+        "2026-11-22",
     ),
     Provider(
         Dialect("gemini-vertex", prefill_models=_GEMINI_TAKES_PREFILL),

@@ -12,6 +12,7 @@ from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
+from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
 
 CHAT: Final = "openai-chat"
@@ -74,6 +75,7 @@ _OWN: Final = {
     "anthropic-messages": anthropic_tables,
     "openai-responses": responses_tables,
     "gemini-generate": gemini_tables,
+    "gemini-interactions": interactions_tables,
     "bedrock-converse": converse_tables,
     "bedrock-invoke": invoke_tables,
 }

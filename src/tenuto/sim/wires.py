@@ -12,6 +12,7 @@ from tenuto.sim import (
     bedrock_converse,
     bedrock_invoke,
     gemini_generate,
+    gemini_interactions,
     openai_chat,
     openai_responses,
 )
@@ -22,6 +23,7 @@ _SPOKEN: Final = (
     anthropic_messages.WIRE,
     openai_responses.WIRE,
     gemini_generate.WIRE,
+    gemini_interactions.WIRE,
     bedrock_converse.WIRE,
     bedrock_invoke.WIRE,
 )

@@ -1,0 +1,106 @@
+"""Every error that the simulator can give on Interactions.
+
+Codes and words are those of https://ai.google.dev/gemini-api/docs/api-errors (read 2026-11-22); the
+page quotes few messages, and the others follow the form of those, or are what generateContent says
+of the same. A status of 200 means that the error comes inside of a response that began well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+
+
+def failure(
+    message: str,
+    *,
+    status: int = 400,
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> Failure:
+    """Return an error in the shape of the API.
+
+    >>> failure("No.").document
+    {'error': {'message': 'No.', 'code': 'invalid_request'}}
+    """
+    made: dict[str, Any] = {"message": message, "code": code or _CODES.get(status, "api_error")}
+    return Failure(status, {"error": made}, headers or {})
+
+
+_CODES: Final[Mapping[int, str]] = {
+    400: "invalid_request",
+    404: "not_found",
+    429: "rate_limit_exceeded",
+    503: "service_unavailable",
+}
+_SORRY: Final = "An unexpected error occurred on the server."
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure(_SORRY, status=500),
+    "overloaded": failure("The service is temporarily overloaded or down.", status=503),
+    "rate_limit": failure(
+        "You have exceeded the per-minute request limit. Please retry in 1s.",
+        status=429,
+        headers={"retry-after": "1"},
+    ),
+    "context_length": failure(
+        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+    ),
+    "azure_filter": failure(
+        "Safety violations (harmful content) blocked the request.", code="safety"
+    ),
+    "mid_stream": failure(
+        "Deadline expired before operation could complete.", status=200, code="gateway_timeout"
+    ),
+    "malformed_call": failure(
+        "The model produced a function call that could not be parsed.",
+        status=200,
+        code="malformed_function_call",
+    ),
+}
+
+FAILED: Final[Mapping[str, Mapping[str, str]]] = {
+    "failed": {"code": "api_error", "message": _SORRY},
+    "content_filter": {
+        "code": "safety",
+        "message": "Safety violations (harmful content) blocked the request.",
+    },
+}
+"""The `errors` of interactions that failed, by the finish that a step names."""
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
+    """Return the refusal of an output budget that is above the model's ceiling.
+
+    >>> too_many_tokens("", 9, 8).document["error"]["code"]
+    'invalid_request'
+    """
+    return failure(
+        f"Unable to submit request because it has a maxOutputTokens value of {asked} but the "
+        f"supported range is from 1 (inclusive) to {ceiling + 1} (exclusive). Update the value and "
+        "try again."
+    )
+
+
+def unknown_parameter(path: str) -> Failure:
+    """Return the refusal of a key.
+
+    >>> unknown_parameter("n").document["error"]["code"]
+    'parameter_unknown'
+    """
+    return failure(f"Unknown parameter: '{path}'.", code="parameter_unknown")
+
+
+def unsupported(path: str, value: Any, supported: Mapping[str, Any]) -> Failure:
+    """Return the refusal of a type.
+
+    >>> unsupported("tools[0]", "x", {"function": 1}).document["error"]["message"]
+    "The value 'x' is not supported for 'type' at 'tools[0]'. Supported values: 'function'."
+    """
+    listed = ", ".join(f"'{name}'" for name in supported)
+    return failure(
+        f"The value '{value}' is not supported for 'type' at '{path}'. Supported values: {listed}."
+    )

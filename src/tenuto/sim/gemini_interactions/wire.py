@@ -1,0 +1,57 @@
+"""The row of Gemini's Interactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_interactions.body import render_body
+from tenuto.sim.gemini_interactions.errors import (
+    ERRORS,
+    failure,
+    too_many_tokens,
+    unknown_parameter,
+)
+from tenuto.sim.gemini_interactions.events import render_events
+from tenuto.sim.gemini_interactions.history import impossible, violation
+from tenuto.sim.gemini_interactions.request import read
+from tenuto.sim.gemini_interactions.stored import kept, recalled
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.wire import Wire
+
+
+def _violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    return violation(headers, body, settings.max_output_tokens)
+
+
+WIRE: Final = Wire(
+    name="gemini-interactions",
+    # The Developer API and Vertex AI.
+    path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?interactions",
+    read=read,
+    impossible=impossible,
+    violation=_violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=unknown_parameter,
+    core_keys=frozenset(
+        {"model", "input", "stream", "store", "tools", "generation_config", "response_format"}
+        | {"previous_interaction_id", "continuation_token", "system_instruction"}
+    ),
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: "v1_" + key_of(key, length=40),
+    headers=lambda key: {
+        "server": "scaffolding on HTTPServer2",
+        "server-timing": f"gfet4t7;key={key}",
+    },
+    stamped=lambda document, _: document,
+    recalled=recalled,
+    kept=kept,
+    last_event=b"event: done\ndata: [DONE]\n\n",
+)

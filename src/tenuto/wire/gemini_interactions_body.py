@@ -1,0 +1,117 @@
+"""Whole interactions of Gemini, as far as Tenuto writes them: bodies, calls, usage, errors.
+
+Shapes follow `google/genai/_gaos/types/interactions` of google-genai 3.4 and are checked against
+its types in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.gemini_interactions_content import TOKEN, output, without_token
+from tenuto.wire.gemini_interactions_errors import OURS
+from tenuto.wire.gemini_interactions_steps import CALL
+from tenuto.wire.json import encode
+
+ERROR_STATUS = 424
+"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
+and nothing of class 4 but 408, 409 and 429."""
+
+_NOT_SHARED = frozenset({"steps", "status", "usage", "error", "errors", "updated", TOKEN})
+
+_CLEAN = ("completed", "requires_action")
+
+
+def identity_of(interaction: Mapping[str, Any]) -> JsonObject:
+    """What all of a turn's interactions share with its first one.
+
+    >>> identity_of({"id": "v1_1", "status": "completed"})
+    {'id': 'v1_1'}
+    """
+    return {key: item for key, item in interaction.items() if key not in _NOT_SHARED}
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    return "requires_action" if calls else "completed"
+
+
+def ending_of(answer: Answer) -> JsonObject:
+    """The status that an answer shows, and what came beside it. The token of a pause does not: the
+    official SDK goes on with it by itself, and Tenuto has done that as often as it may (C26).
+
+    >>> ending_of(Answer("Hi", native_stop="incomplete"))
+    {'status': 'incomplete'}
+    """
+    came = answer.ending.get("interaction", answer.ending)
+    errors = came.get("errors") if isinstance(came, dict) else None
+    status = answer.native_stop or "completed"
+    return {"status": status, **({"errors": errors} if errors and status == "failed" else {})}
+
+
+def call_step(call: ToolCall) -> JsonObject:
+    """A call as a step."""
+    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
+    named = {"type": CALL, "id": call.id, "name": call.name, "arguments": arguments}
+    return {**(call.extra or {}), **named}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole interaction: the first attempt's identity, the merged steps. The id is that of the
+    last attempt where the turn is complete: who goes on from it goes on from the whole answer."""
+    steps = without_token(answer.content)
+    if not steps and answer.text:
+        steps = [output(answer.text)]
+    ending = ending_of(answer)
+    identity = identity_of(first)
+    if ending["status"] in _CLEAN and last.get("id"):
+        identity["id"] = last["id"]
+    steps += [call_step(call) for call in answer.calls]
+    usage = merged_usage(answer.raw_usage or {}, answer.usage)
+    told = {"usage": usage} if usage else {}
+    return encode({"object": "interaction", **identity, **ending, "steps": steps, **told})
+
+
+def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19).
+
+    >>> raw = {"total_input_tokens": 5, "total_output_tokens": 3, "total_tokens": 8}
+    >>> merged_usage(raw, Usage(5, 9, 2))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    {'total_input_tokens': 5, 'total_output_tokens': 7, 'total_tokens': 14,
+     'total_thought_tokens': 2}
+    """
+    merged = dict(raw)
+    if usage is None or usage.output_tokens is None:
+        return merged
+    asked = usage.input_tokens or 0
+    merged["total_input_tokens"] = asked
+    merged["total_output_tokens"] = usage.output_tokens - (usage.reasoning_tokens or 0)
+    merged["total_tokens"] = asked + usage.output_tokens
+    if usage.reasoning_tokens is not None:
+        merged["total_thought_tokens"] = usage.reasoning_tokens
+    return merged
+
+
+def error_object(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own, and whose it is.
+
+    >>> error_object("dropped", "…")["type"]
+    'tenuto_incomplete'
+    """
+    return {"code": code, "message": message, "type": OURS}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error = error_object(code, message)
+    if partial is not None and (partial.text or partial.reasoning):
+        kept = {"text": partial.text, "reasoning": partial.reasoning}
+        error["partial"] = {key: text for key, text in kept.items() if text}
+    return encode({"error": error})

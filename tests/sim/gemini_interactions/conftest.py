@@ -1,0 +1,17 @@
+"""The official SDK, on Interactions, with nothing around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asking_interactions import InteractionsAsker
+
+from tenuto.sim import Simulator
+
+
+@pytest.fixture(scope="session")
+def bare(sim: Simulator) -> Iterator[InteractionsAsker]:
+    made = InteractionsAsker(sim)
+    yield made
+    made.close()
