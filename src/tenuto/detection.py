@@ -163,6 +163,8 @@ class _AwsDecoder:
         try:
             while not self._over and (found := self._messages.feed(data)):
                 events += found
+                if self._messages.idle:
+                    break
                 data = b""  # again: it may be that a message behind them is unreadable
         except (EventTooLarge, UnreadableMessage):
             self._over = True
