@@ -235,6 +235,8 @@ class _Reader:
             self._document(decode_object(body))
         if self._streams:
             self._events(self._sse.flush())
+        if self._reader is not None:
+            self._feed(self._reader.counted()[0])
         return self._builder.build()
 
     # --- bytes
@@ -280,7 +282,7 @@ class _Reader:
             if quick is not None:
                 self._builder.feed(quick)
             else:
-                self._feed(reader.read(event)[0])
+                self._feed([*reader.counted()[0], *reader.read(event)[0]])
 
     def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:

@@ -273,9 +273,58 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
+# --- the quick reading of an event that only carries text ---------------------------------------
+
+
+class _Counts(msgspec.Struct, gc=False):
+    """Whatever was used so far."""
+
+
+class _FlowingPart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    text: str
+    thought: bool = False
+
+
+class _FlowingContent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    parts: tuple[_FlowingPart]
+    role: str | None = None
+
+
+class _FlowingCandidate(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Without a stop, and without what the writer passes on."""
+
+    content: _FlowingContent
+    index: Literal[0] | None = None
+
+
+class _Flowing(msgspec.Struct, gc=False):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    candidates: tuple[_FlowingCandidate]
+    used: _Counts | msgspec.UnsetType = msgspec.field(name="usageMetadata", default=msgspec.UNSET)
+    usage_metadata: None = None
+    error: None = None
+    feedback: None = msgspec.field(name="promptFeedback", default=None)
+    prompt_feedback: None = None
+
+
+_read_flowing = msgspec.json.Decoder(_Flowing).decode
+
+
 def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """Never: every event carries the usage so far as well."""
-    return None
+    """The one signal of an event that carries text or a thought and no more but the usage so far,
+    else None.
+
+    >>> read_flowing(b'{"candidates": [{"content": {"parts": [{"text": "Hi"}],"role": "model"}}]}')
+    TextDelta(text='Hi')
+    >>> read_flowing(b'{"candidates": [{"finishReason": "STOP"}]}') is None
+    True
+    """
+    try:
+        part = _read_flowing(data).candidates[0].content.parts[0]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return ReasoningDelta(part.text) if part.thought else TextDelta(part.text)
 
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
@@ -358,6 +407,7 @@ class GeminiGenerate:
 
     name = "gemini-generate"
     wants_content = True
+    running_usage = b'"usageMetadata"'
     error_status = render.ERROR_STATUS
     stops = STOPS
     errors = ERRORS
