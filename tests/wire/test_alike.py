@@ -38,7 +38,7 @@ def reader_of(first: bytes, wire=CHAT) -> EventReader:
 
 LIKE = [
     (CHAT, chat({"content": "Hello"}), chat({"content": " the river"}), " the river"),
-    (CHAT, chat({"content": "Hello"}), chat({"content": 'a "b" \\ \n'}), None),  # a quote of its own
+    (CHAT, chat({"content": "Hello"}), chat({"content": 'a "b" \\ \n'}), 'a "b" \\ \n'),
     (CHAT, chat({"content": "Hello"}), chat({"content": "a\n\té 🌊"}), "a\n\té 🌊"),
     (CHAT, chat({"content": "Hello"}, obfuscation="kR3f"), chat({"content": "x"}, obfuscation="Q"), "x"),
     (ANTHROPIC, anthropic(text("Hello")), anthropic(text("x"), padding="    "), "x"),
