@@ -306,10 +306,6 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
         """False: many makers' bodies take more than a look."""
         return False
 
-    @staticmethod
-    def read_flowing(data: bytes) -> None:
-        """None: beside a text may stand what a guardrail did to it."""
-
     def request(
         self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
     ) -> WireRequest | None:
