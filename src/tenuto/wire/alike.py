@@ -59,14 +59,13 @@ class Alike:
     def learn(self, event: SseEvent, signal: Flowing) -> None:
         """Take an event that carried just this signal as the pattern for those to come."""
         text, raw = signal.text, event.raw
-        if not self._lessons or raw[-2:] != b"\n\n":
-            return
-        if not text.isascii() or not text.isprintable() or len(text) < 2:
+        if not self._lessons or not text.isascii() or not text.isprintable() or len(text) < 2:
             return
         literal = b'"%b"' % text.encode()
         data = event.data or b""
         if (
             raw.count(literal) != 1
+            or raw[-2:] != b"\n\n"
             or b"\r" in raw
             or event.name == "error"
             or not raw.endswith(data + b"\n\n")

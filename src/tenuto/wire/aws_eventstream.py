@@ -85,10 +85,18 @@ class AwsEventDecoder:
                 return []
             chunk = bytes(self._pending)
         events: list[SseEvent] = []
-        start = 0
+        start, size_of_all, limit = 0, len(chunk), self._limit_bytes
+        self._needed = _PRELUDE_BYTES
         try:
-            while self._failed is None and (sizes := self._sizes(chunk, start)):
-                size, headers_size, _ = sizes
+            while self._failed is None and size_of_all - start >= _PRELUDE_BYTES:
+                size, headers_size, checksum = _read_prelude(chunk, start)
+                whole = crc32(chunk[start : start + _SIZES_BYTES]) == checksum
+                fits = headers_size <= _MOST_HEADERS_BYTES
+                if not (whole and fits and _LEAST_BYTES + headers_size <= size <= limit):
+                    raise self._unsound(size, headers_size, whole)
+                if size_of_all - start < size:
+                    self._needed = size
+                    break
                 events.append(_event(chunk[start : start + size], headers_size))
                 start += size
         except (EventTooLarge, UnreadableMessage) as error:
@@ -98,24 +106,15 @@ class AwsEventDecoder:
             raise self._failed
         return events
 
-    def _sizes(self, buffer: bytes, start: int) -> tuple[int, int, int] | None:
-        """The prelude of the message that begins there, None while not all of it is there."""
-        there = len(buffer) - start
-        if there < _PRELUDE_BYTES:
-            self._needed = _PRELUDE_BYTES
-            return None
-        prelude: tuple[int, int, int] = _read_prelude(buffer, start)
-        size, headers_size, checksum = prelude
-        if crc32(buffer[start : start + _SIZES_BYTES]) != checksum:
-            raise UnreadableMessage("the checksum of a message's lengths is wrong")
+    def _unsound(self, size: int, headers_size: int, whole: bool) -> Exception:
+        """What is wrong with a prelude."""
+        if not whole:
+            return UnreadableMessage("the checksum of a message's lengths is wrong")
         if size < _LEAST_BYTES + headers_size or headers_size > _MOST_HEADERS_BYTES:
-            raise UnreadableMessage("the lengths of a message contradict each other")
-        if size > self._limit_bytes:
-            raise EventTooLarge(
-                f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
-            )
-        self._needed = size
-        return prelude if there >= size else None
+            return UnreadableMessage("the lengths of a message contradict each other")
+        return EventTooLarge(
+            f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
+        )
 
 
 _NO_EVENT = "initial-response"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+from msgspec import UNSET
 
 from tenuto.core.signals import (
     Began,
@@ -304,10 +305,8 @@ class _Thought(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 
 
 class _Delta(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    text: str | msgspec.UnsetType = msgspec.UNSET
-    thought: _Thought | msgspec.UnsetType = msgspec.field(
-        name="reasoningContent", default=msgspec.UNSET
-    )
+    text: str | msgspec.UnsetType = UNSET
+    thought: _Thought | msgspec.UnsetType = msgspec.field(name="reasoningContent", default=UNSET)
 
 
 class _Payload(msgspec.Struct, gc=False):
@@ -334,6 +333,6 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     text, thought = delta.text, delta.thought
-    if text is msgspec.UNSET:
-        return ReasoningDelta(thought.text) if thought is not msgspec.UNSET else None
-    return TextDelta(text) if thought is msgspec.UNSET else None
+    if text is UNSET:
+        return ReasoningDelta(thought.text) if thought is not UNSET else None
+    return TextDelta(text) if thought is UNSET else None

@@ -192,10 +192,9 @@ def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
         if line_end == -3 and raw[-4:] == b"\r\n\r\n" and raw.find(b"\r") == len(raw) - 4:
             return SseEvent(raw, raw[6:-4], None, terminated)
     elif raw[:7] == b"event: " and b"\r" not in raw:
-        at = raw.find(b"\n") + 1
-        if raw[at : at + 6] == b"data: " and raw.find(b"\n", at) == len(raw) - 2:
-            name = raw[7 : at - 1].decode("utf-8", "replace")
-            return SseEvent(raw, raw[at + 6 : -2], name, terminated)
+        at = raw.find(b"\n")
+        if raw.startswith(b"\ndata: ", at) and raw.find(b"\n", at + 7) == len(raw) - 2:
+            return SseEvent(raw, raw[at + 7 : -2], str(raw[7:at], "utf-8", "replace"), terminated)
     return None
 
 

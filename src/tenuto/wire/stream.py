@@ -49,16 +49,18 @@ class EventReader:
     def flowing(self, event: SseEvent) -> TextDelta | ReasoningDelta | None:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
         The usage that it tells besides is kept: see `counted`."""
-        if event.data is None or event.name == "error":
+        data, raw = event.data, event.raw
+        if data is None or event.name == "error":
             return None
-        text = self.alike.text(event.raw)
-        if text is not None:
+        may_be_alike = raw[-2:] == b"\n\n"  # AWS's have a checksum each
+        if may_be_alike and (text := self.alike.text(raw)) is not None:
             return self.alike.kind(text)
-        signal = self.wire.read_flowing(event.data)
+        signal = self.wire.read_flowing(data)
         if signal is not None:
-            if self._running_usage and self._running_usage in event.data:
-                self._counting = event.data
-            self.alike.learn(event, signal)
+            if self._running_usage and self._running_usage in data:
+                self._counting = data
+            if may_be_alike:
+                self.alike.learn(event, signal)
         return signal
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
