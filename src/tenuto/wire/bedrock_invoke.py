@@ -137,6 +137,9 @@ PLACES: tuple[Place, ...] = (
 )
 """The makers that keep one text and one stop, by shape; the first that fits counts."""
 
+_SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape)
+"""Members of which an answer of any of these has one: every wire is asked about every shape."""
+
 _COMPLETION = Place(
     (("choices", 0, "text"),),
     (("choices", 0, "text"),),
@@ -332,7 +335,7 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
             return True
         if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
             return False
-        if any(_fits(value, place) for place in PLACES):
+        if not _SHAPED_BY.isdisjoint(value) and any(_fits(value, place) for place in PLACES):
             return True
         choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
         return (

@@ -158,23 +158,27 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     signals: list[Signal] = []
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
-        _parse_candidate(candidate, number, signals)
-    signals.extend(_blocked(value, bool(candidates)))
-    error = error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
+        # Candidates beyond the first give their stops only: more than one is never recovered (C28).
+        index = count(candidate.get("index"))
+        if not (number if index is None else index):
+            for part in parts_of(candidate):
+                _parse_part(part, signals)
+        _parse_stop(candidate, number, signals)
+    _parse_failure(value, bool(candidates), signals)
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
 
 
-def _parse_candidate(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
-    # Candidates beyond the first give their stops only: more than one is never recovered (C28).
-    index = count(candidate.get("index"))
-    if not (number if index is None else index):
-        for part in parts_of(candidate):
-            _parse_part(part, signals)
+def _parse_failure(value: JsonObject, answered: bool, signals: list[Signal]) -> None:
+    signals.extend(_blocked(value, answered))
+    error = error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+
+
+def _parse_stop(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
     field = f"candidates[{number}].finishReason"
     raw = member(candidate, "finishReason", "finish_reason")
     stop = None if raw is None else read_stop(raw, field)
@@ -463,9 +467,12 @@ class GeminiGenerate:
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object is an event that does not end its stream. What ends one may as well be
         a whole body, and is read alike."""
-        return not any(
-            isinstance(signal, StopSeen | FaultSeen) for signal in parse_object(value, event=True)
-        )
+        ends: list[Signal] = []
+        candidates = candidates_of(value)
+        for number, candidate in enumerate(candidates):
+            _parse_stop(candidate, number, ends)
+        _parse_failure(value, bool(candidates), ends)
+        return not ends
 
     def is_terminator(self, data: bytes) -> bool:
         """`[DONE]` is nothing of Google's, but gateways write it."""
