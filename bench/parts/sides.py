@@ -1,4 +1,4 @@
-"""The two wires as the measurements use them: how a client is made, asked, and read."""
+"""The two wires whose whole turns are measured: how a client is made, asked, and read."""
 
 from __future__ import annotations
 

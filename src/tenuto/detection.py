@@ -163,6 +163,8 @@ class _AwsDecoder:
         try:
             while not self._over and (found := self._messages.feed(data)):
                 events += found
+                if self._messages.idle:
+                    break
                 data = b""  # again: it may be that a message behind them is unreadable
         except (EventTooLarge, UnreadableMessage):
             self._over = True
@@ -205,6 +207,10 @@ class _Reader:
 
     def take(self, source: object) -> None:
         """Take a piece."""
+        if type(source) is bytes:  # what nearly every piece is
+            self._read_any = True
+            self._bytes(source)
+            return
         if isinstance(source, str):
             source = source.encode("utf-8", "surrogatepass")
         if isinstance(source, _BYTES):
@@ -233,6 +239,8 @@ class _Reader:
             self._document(decode_object(body))
         if self._streams:
             self._events(self._sse.flush())
+        if self._reader is not None:
+            self._feed(self._reader.counted()[0])
         return self._builder.build()
 
     # --- bytes
@@ -266,19 +274,25 @@ class _Reader:
             self._object(value)
 
     def _events(self, events: Iterable[SseEvent]) -> None:
+        if self._builder.ended:
+            return
         for event in events:
-            if event.data is None or self._builder.ended:
+            if event.data is None:
                 continue
+            reader = self._reader
+            if reader is None or reader.wire is not self._wire:
+                wire = self._wire or self._wire_of(event)
+                if wire is None:
+                    continue
+                reader = self._reader_of(wire)
             # What nearly every event is, by the quick reading: it tells of no stop.
-            wire = self._wire or self._wire_of(event)
-            if wire is None:
-                continue
-            reader = self._reader_of(wire)
             quick = reader.flowing(event)
             if quick is not None:
                 self._builder.feed(quick)
-            else:
-                self._feed(reader.read(event)[0])
+                continue
+            self._feed([*reader.counted()[0], *reader.read(event)[0]])
+            if self._builder.ended:
+                return
 
     def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:

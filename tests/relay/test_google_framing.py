@@ -123,3 +123,27 @@ def test_a_reader_of_data_lines_is_given_nothing_else(client: httpx.Client) -> N
         lines = [line for line in content.splitlines() if line]
         assert all(line.startswith(b"data: {") for line in lines)
         assert text_of([json.loads(line[6:]) for line in lines]) == "One two three."
+
+
+def counting(text: str, asked: int, said: int, stop: str | None = None) -> bytes:
+    used = {
+        "promptTokenCount": asked,
+        "candidatesTokenCount": said,
+        "totalTokenCount": asked + said,
+    }
+    return b"data: %b\r\n\r\n" % json.dumps(chunk(text, stop) | {"usageMetadata": used}).encode()
+
+
+@pytest.mark.behaviour("C19", "S3")
+def test_what_an_attempt_that_broke_off_told_beside_its_texts_is_counted(
+    client: httpx.Client,
+) -> None:
+    texts = enumerate(["One ", "two ", "three ", "fo"], 1)
+    half = b"".join(counting(text, 10, number) for number, text in texts)
+    rest = counting("ur ", 14, 1) + counting("five.", 14, 2, "STOP")
+    with FarSide(sse_answer(half), sse_answer(rest)) as far:
+        told = [json.loads(line[6:]) for line in ask(client, far, "?alt=sse").text.split("\n")
+                if line.startswith("data: ")]  # fmt: skip
+    assert text_of(told) == "One two three four five."
+    used = told[-1]["usageMetadata"]
+    assert (used["promptTokenCount"], used["candidatesTokenCount"]) == (10, 4 + 2)

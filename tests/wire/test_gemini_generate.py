@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 
 from tenuto import StreamDetector, detect
 from tenuto.core.outcome import Outcome
-from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta, UsageSeen
-from tenuto.core.stop import CLEAN, Confidence
+from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta, Usage, UsageSeen
+from tenuto.core.stop import CLEAN, Confidence, StopReason
 from tenuto.detection import read
 from tenuto.wire.gemini_generate import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE, parse_object
 from tenuto.wire.registry import wire_for_path, wires
+from tenuto.wire.sse import SseDecoder
+from tenuto.wire.stream import EventReader
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-generate"
 
@@ -236,6 +238,87 @@ def test_no_object_however_odd_makes_the_reader_raise(value: Any) -> None:
         parse_object(value, event=event)
     WIRE.is_plain(json.dumps(value).encode())
     WIRE.parse_fault(400, {}, json.dumps(value).encode())
+
+
+# --- the quick reading of an event that only carries text ---------------------------------------
+
+
+def flowing(**beside: Any) -> dict[str, Any]:
+    return response({"text": "Hi"}) | {"usageMetadata": USED} | beside
+
+
+USED = {"promptTokenCount": 5, "candidatesTokenCount": 3, "thoughtsTokenCount": 2}
+
+_odd_parts: st.SearchStrategy[Any] = st.one_of(
+    st.lists(st.none() | st.integers(), max_size=1),
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(["text", "thought", "functionCall", "thoughtSignature", "x"]),
+            st.sampled_from(["Hi", "", True, False, None, 1, {}]),
+            max_size=3,
+        ),
+        min_size=1,
+        max_size=2,
+    ),
+)
+_odd_candidates: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {"content": st.fixed_dictionaries({"parts": _odd_parts}) | st.none()},
+    optional={
+        "index": st.sampled_from([0, 1, None, "0", False]),
+        "finishReason": st.sampled_from(["STOP", None, 2, "x"]),
+        "finish_reason": st.sampled_from(["STOP", None]),
+        "groundingMetadata": st.just({"webSearchQueries": ["x"]}),
+    },
+)
+_odd_events: st.SearchStrategy[Any] = st.fixed_dictionaries(
+    {"candidates": st.lists(_odd_candidates, max_size=2) | st.none()},
+    optional={
+        "usageMetadata": st.sampled_from([USED, {}, None, [], 5, "x"]),
+        "usage_metadata": st.sampled_from([USED, None]),
+        "error": st.sampled_from([None, {}, {"code": 500}, "x", False]),
+        "promptFeedback": st.sampled_from([None, {"blockReason": "SAFETY"}, {}]),
+        "prompt_feedback": st.sampled_from([None, {"block_reason": "SAFETY"}]),
+    },
+)
+
+
+@pytest.mark.behaviour("N6", "S8")
+@given(_odd_events)
+def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: Any) -> None:
+    reader = EventReader(WIRE)
+    (event,) = SseDecoder().feed(events(value))
+    quick = reader.flowing(event)
+    slow = parse_object(value, event=True)
+    if quick is None:
+        assert reader.counted() == ([], None)
+        return
+    used = [signal for signal in slow if isinstance(signal, UsageSeen)]
+    assert [quick, *used] == slow
+    assert reader.counted() == (used, WIRE.usage_object(value))
+    assert reader.counted() == ([], None)
+    assert value["candidates"][0].keys() <= {"content", "index"}
+
+
+@pytest.mark.parametrize(("part", "signal"), [
+    ({"text": "Hi"}, TextDelta("Hi")), ({"text": "Hm", "thought": True}, ReasoningDelta("Hm")),
+    ({"text": "Hi", "thoughtSignature": "c2ln"}, None), ({"functionCall": {"name": "f"}}, None),
+])  # fmt: skip
+@pytest.mark.behaviour("S8")
+def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(part: Any, signal: Any) -> None:
+    value = flowing() | response(part)
+    assert WIRE.read_flowing(json.dumps(value).encode()) == signal
+
+
+@pytest.mark.behaviour("C19", "S3", "S8")
+@pytest.mark.parametrize("size", [7, 1_000_000])
+def test_of_a_stream_that_breaks_off_the_usage_so_far_is_known(size: int) -> None:
+    said = [flowing(usageMetadata=USED | {"candidatesTokenCount": n}) for n in range(1, 5)]
+    cut = events(*said)[:-30]
+    found = read([cut[at : at + size] for at in range(0, len(cut), size)], wire="gemini-generate")
+    assert found.stop.reason is StopReason.DROPPED
+    assert found.usage == Usage(5, 3 + 2, reasoning_tokens=2)
+    whole = read(events(*said, response(stop="STOP")))
+    assert whole.usage == Usage(5, 4 + 2, reasoning_tokens=2)
 
 
 # --- errors and paths -------------------------------------------------------------------------

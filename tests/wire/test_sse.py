@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
@@ -15,11 +16,20 @@ LINES = [
     b"event: ping", b"event:ping", b"event: ", b"id: 7", b"retry: 10", b"nonsense", b"error: {}", b"data: \xe6\x97\xa5",
 ]  # fmt: skip
 ENDS = [b"\n", b"\r\n", b"\r"]
+texts = st.lists(st.sampled_from(LINES), max_size=12)
+mixed = st.lists(
+    st.builds(bytes.__add__, st.sampled_from(LINES), st.sampled_from(ENDS)), max_size=12
+)
+# What the decoder is quick with: lines that all end alike, a blank one behind each.
+alike = st.builds(lambda lines, end: [line + end for line in lines], texts, st.sampled_from(ENDS))
+spaced = st.builds(
+    lambda lines, end: [line + end * 2 for line in lines], texts, st.sampled_from(ENDS)
+)
 streams = st.builds(
     lambda bom, lines, last: (b"\xef\xbb\xbf" if bom else b"") + b"".join(lines) + last,
     st.booleans(),
-    st.lists(st.builds(bytes.__add__, st.sampled_from(LINES), st.sampled_from(ENDS)), max_size=12),
-    st.sampled_from([b"", b"data: open", b"dat"]),
+    mixed | alike | spaced,
+    st.sampled_from([b"", b"data: open", b"dat", b"\r", b"\n"]),
 )
 
 
@@ -66,6 +76,27 @@ def test_any_chunking_gives_the_same_events_and_loses_no_byte(data, sizes):
     assert pieces(data, [1] * len(data)) == events
     assert [(e.data, e.name) for e in events if e.data is not None] == by_the_specification(data)
     assert all(event.terminated for event in events[:-1])
+
+
+@pytest.mark.behaviour("S8")
+@given(streams, st.lists(st.integers(0, 9), max_size=30), st.integers(1, 40))
+def test_under_any_limit_any_chunking_gives_the_same_events_before_one_that_is_too_large(
+    data, sizes, limit
+):
+    def read(chunks):
+        decoder, out = SseDecoder(limit), []
+        try:
+            for chunk in (*chunks, b""):
+                out += decoder.feed(chunk)
+            return [*out, *decoder.flush()], False
+        except EventTooLarge:
+            return out, True
+
+    ends = list(itertools.accumulate(sizes))
+    cut = [data[begin:end] for begin, end in itertools.pairwise((0, *ends, len(data) + 1))]
+    found = read([data])
+    assert read([bytes([byte]) for byte in data]) == found
+    assert read(cut) == found
 
 
 @pytest.mark.parametrize("end", ENDS, ids=repr)

@@ -355,7 +355,8 @@ class Builder:
             # Without names in the brackets: what comes with every delta is taken the quicker way.
             case TextDelta():
                 self._text.append(signal.text)
-                self._late = self._late or bool(self._stops)
+                if self._stops:
+                    self._late = True
             case ReasoningDelta():
                 self._reasoning.append(signal.text)
             case RefusalDelta(text):

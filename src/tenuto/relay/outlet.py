@@ -120,8 +120,9 @@ class Outlet:
         self._pending = ""
         return rest + self.writer.next_attempt(apart=apart)
 
-    def end(self) -> bytes:
+    def end(self, builder: Builder) -> bytes:
         """End an attempt: what the seam still held."""
+        self._count(builder)
         seam, self._seam = self._seam, None
         return self.say(seam.finish()) if seam is not None and self._writing else b""
 
@@ -133,6 +134,7 @@ class Outlet:
             if quick is not None:
                 builder.feed(quick)
                 return self._flowing(quick, event)
+        self._count(builder)
         signals, value = self._read(event)
         for signal in signals:
             builder.feed(signal)
@@ -206,6 +208,14 @@ class Outlet:
         if value is not None:
             self.writer.given(value)
         return before + self._deliver(raw)
+
+    def _count(self, builder: Builder) -> None:
+        """Take the usage that was told beside texts that flowed."""
+        signals, usage = self._reader.counted()
+        for signal in signals:
+            builder.feed(signal)
+        if self.raw_usage is None:
+            self.raw_usage = usage
 
     def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
         signals, value = self._reader.read(event)

@@ -364,7 +364,7 @@ class Pipe:
             elif reply:
                 continue
             break
-        if out := outlet.end():
+        if out := outlet.end(builder):
             yield Write(out)
         if builder.ended and not outlet.writing:
             tail += b"".join(event.raw for event in sse.flush())

@@ -435,6 +435,7 @@ class AnthropicMessages:
 
     name = "anthropic-messages"
     wants_content = True
+    running_usage = b""
     error_status = 502
     stops = STOPS
     errors = ERRORS

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from zlib import crc32
 
 import msgspec
@@ -25,9 +26,10 @@ from tenuto.wire.sse import EventTooLarge, SseEvent
 
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
 
-_PRELUDE = struct.Struct(">III")
-_CRC = struct.Struct(">I")
-_LEAST_BYTES = _PRELUDE.size + _CRC.size
+_read_prelude = struct.Struct(">III").unpack_from
+_read_checksum = struct.Struct(">I").unpack
+_write_checksum = struct.Struct(">I").pack
+_SIZES_BYTES, _PRELUDE_BYTES, _LEAST_BYTES = 8, 12, 16
 
 _MOST_HEADERS_BYTES = 128 * 1024
 MOST_BYTES = 24 * 1024 * 1024
@@ -62,7 +64,13 @@ class AwsEventDecoder:
     def __init__(self, limit_bytes: int = 0) -> None:
         self._limit_bytes = limit_bytes or MOST_BYTES
         self._pending = bytearray()
+        self._needed = 0
         self._failed: Exception | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no part of a message is held: what comes next begins one."""
+        return not self._pending
 
     @property
     def pending(self) -> bytes:
@@ -71,76 +79,106 @@ class AwsEventDecoder:
 
     def feed(self, chunk: bytes) -> list[SseEvent]:
         """The events that this chunk completes, often none or one."""
-        self._pending += chunk
+        if self._pending:
+            self._pending += chunk  # in place: a long message in small chunks stays linear
+            if len(self._pending) < self._needed:
+                return []
+            chunk = bytes(self._pending)
         events: list[SseEvent] = []
-        start = 0
+        start, size_of_all, limit = 0, len(chunk), self._limit_bytes
+        self._needed = _PRELUDE_BYTES
         try:
-            while self._failed is None and (size := self._size(start)):
-                events.append(_event(bytes(self._pending[start : start + size])))
+            while self._failed is None and size_of_all - start >= _PRELUDE_BYTES:
+                size, headers_size, checksum = _read_prelude(chunk, start)
+                whole = crc32(chunk[start : start + _SIZES_BYTES]) == checksum
+                fits = headers_size <= _MOST_HEADERS_BYTES
+                if not (whole and fits and _LEAST_BYTES + headers_size <= size <= limit):
+                    raise self._unsound(size, headers_size, whole)
+                if size_of_all - start < size:
+                    self._needed = size
+                    break
+                events.append(_event(chunk[start : start + size], headers_size))
                 start += size
         except (EventTooLarge, UnreadableMessage) as error:
-            self._failed = error
-        del self._pending[:start]
+            self._failed, self._needed = error, 0
+        self._pending = bytearray(chunk[start:])
         if self._failed is not None and not events:
             raise self._failed
         return events
 
-    def _size(self, start: int) -> int:
-        """The size of the message that begins there, 0 while not all of it is there."""
-        there = len(self._pending) - start
-        if there < _PRELUDE.size:
-            return 0
-        size, headers_size, checksum = _PRELUDE.unpack_from(self._pending, start)
-        if crc32(self._pending[start : start + _PRELUDE.size - _CRC.size]) != checksum:
-            raise UnreadableMessage("the checksum of a message's lengths is wrong")
+    def _unsound(self, size: int, headers_size: int, whole: bool) -> Exception:
+        """What is wrong with a prelude."""
+        if not whole:
+            return UnreadableMessage("the checksum of a message's lengths is wrong")
         if size < _LEAST_BYTES + headers_size or headers_size > _MOST_HEADERS_BYTES:
-            raise UnreadableMessage("the lengths of a message contradict each other")
-        if size > self._limit_bytes:
-            raise EventTooLarge(
-                f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
-            )
-        return size if there >= size else 0
+            return UnreadableMessage("the lengths of a message contradict each other")
+        return EventTooLarge(
+            f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
+        )
 
 
 _NO_EVENT = "initial-response"
 """The name of the message that some streams begin with: it belongs to the protocol."""
 
 
-class _Chunk(msgspec.Struct):
+_CHUNK = "chunk"
+"""The name of the event that is one of the model's own, in base64."""
+
+
+class _Chunk(msgspec.Struct, gc=False):
     data: bytes | None = msgspec.field(name="bytes", default=None)
 
 
 _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
-def _event(raw: bytes) -> SseEvent:
+def _event(raw: bytes, headers_size: int) -> SseEvent:
     """A whole message as an event; one that is neither of a model's nor an error has no data."""
-    if crc32(raw[: -_CRC.size]) != _CRC.unpack(raw[-_CRC.size :])[0]:
+    if crc32(raw[:-4]) != _read_checksum(raw[-4:])[0]:
         raise UnreadableMessage("the checksum of a message is wrong")
-    headers_end = _PRELUDE.size + _PRELUDE.unpack_from(raw)[1]
+    headers_end = _PRELUDE_BYTES + headers_size
+    headers, payload = raw[_PRELUDE_BYTES:headers_end], raw[headers_end:-4]
     try:
-        headers = dict(_headers(raw[_PRELUDE.size : headers_end]))
-        payload = raw[headers_end : -_CRC.size]
-        match headers.get(":message-type"):
-            case "event" if headers.get(":event-type") == "chunk":
-                return SseEvent(raw, _read_chunk(payload).data)
-            case "event" if (name := headers.get(":event-type", _NO_EVENT)) != _NO_EVENT:
-                return SseEvent(raw, b"{%b:%b}" % (encode(name), payload or b"{}"))
-            case "exception":
-                value = decode_object(payload)
-                error = value if isinstance(value, dict) else {"message": payload.decode()}
-                kind = headers.get(":exception-type")
-                return SseEvent(raw, encode({**error, "type": kind}), "error")
-            case "error":
-                error = {
-                    "type": headers.get(":error-code"),
-                    "message": headers.get(":error-message"),
-                }
-                return SseEvent(raw, encode(error), "error")
-            case _:
-                return SseEvent(raw, None)
+        known = _told if headers_size <= _MOST_KNOWN_BYTES else _tell
+        named, headers_read = known(headers)
+        if named is not None:
+            return SseEvent(raw, b"{%b:%b}" % (named, payload or b"{}"))
+        return _other_event(raw, headers_read, payload)
     except (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error) as error:
         raise UnreadableMessage(f"a message cannot be read: {error}") from error
+
+
+def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> SseEvent:
+    """A message that is no event with a name of its own."""
+    match headers.get(":message-type"):
+        case "event" if headers.get(":event-type") == _CHUNK:
+            return SseEvent(raw, _read_chunk(payload).data)
+        case "exception":
+            value = decode_object(payload)
+            error = value if isinstance(value, dict) else {"message": payload.decode()}
+            kind = headers.get(":exception-type")
+            return SseEvent(raw, encode({**error, "type": kind}), "error")
+        case "error":
+            error = {"type": headers.get(":error-code"), "message": headers.get(":error-message")}
+            return SseEvent(raw, encode(error), "error")
+        case _:
+            return SseEvent(raw, None)
+
+
+_MOST_KNOWN_BYTES = 512
+
+
+def _tell(raw: bytes) -> tuple[bytes | None, Mapping[str, str]]:
+    """The headers, and first the name of an event that has one of its own, as JSON."""
+    headers = dict(_headers(raw))
+    name = headers.get(":event-type", _NO_EVENT)
+    if headers.get(":message-type") != "event" or name in (_NO_EVENT, _CHUNK):
+        return None, headers
+    return encode(name), headers
+
+
+_told = lru_cache(maxsize=64)(_tell)
+"""`_tell` for headers that came before: those of the events of one name are the same bytes."""
 
 
 def _headers(raw: bytes) -> Iterator[tuple[str, str]]:
@@ -173,8 +211,8 @@ def render_message(headers: dict[str, str], payload: bytes) -> bytes:
         name, text = key.encode(), value.encode()
         head += struct.pack(f">B{len(name)}sBH", len(name), name, _TEXT, len(text)) + text
     sizes = struct.pack(">II", _LEAST_BYTES + len(head) + len(payload), len(head))
-    made = sizes + _CRC.pack(crc32(sizes)) + head + payload
-    return made + _CRC.pack(crc32(made))
+    made = sizes + _write_checksum(crc32(sizes)) + head + payload
+    return made + _write_checksum(crc32(made))
 
 
 _JSON = {":content-type": "application/json"}

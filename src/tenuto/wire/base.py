@@ -193,10 +193,13 @@ class Wire(Protocol):
     """One provider format.
 
     `wants_content`: whether what a model said must be kept in the wire's own form, part by part.
-    `error_status`: the HTTP status of an error of ours, which the official SDK does not retry."""
+    `running_usage`: what stands in events that tell the usage so far beside their text; b"" where
+    none does. `error_status`: the HTTP status of an error of ours, which the official SDK does not
+    retry."""
 
     name: str
     wants_content: bool
+    running_usage: bytes
     error_status: int
     shown: Mapping[Outcome, Shown]
 
@@ -218,8 +221,9 @@ class Wire(Protocol):
         """The signals of a body, or of one event of a stream. Never raises (N6)."""
 
     def read_flowing(self, data: bytes) -> TextDelta | ReasoningDelta | None:
-        """The one signal of an event that carries text or reasoning and nothing else; None where
-        it takes `parse_object` to tell. It only saves time: both must read the same."""
+        """The one signal of an event that carries text or reasoning and nothing else but the usage
+        so far; None where it takes `parse_object` to tell. It only saves time: both must read the
+        same."""
 
     def is_terminator(self, data: bytes) -> bool:
         """Whether the data of an event is the stream's own end mark."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import msgspec
+from msgspec import UNSET
 
 from tenuto.core.signals import (
     Began,
@@ -299,20 +300,20 @@ def read_usage(usage: JsonObject) -> Usage:
 # --- the quick reading of an event that only carries text
 
 
-class _Thought(msgspec.Struct, forbid_unknown_fields=True):
+class _Thought(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     text: str
 
 
-class _Delta(msgspec.Struct, forbid_unknown_fields=True):
-    text: str | None = None
-    thought: _Thought | None = msgspec.field(name="reasoningContent", default=None)
+class _Delta(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    text: str | msgspec.UnsetType = UNSET
+    thought: _Thought | msgspec.UnsetType = msgspec.field(name="reasoningContent", default=UNSET)
 
 
-class _Payload(msgspec.Struct):
+class _Payload(msgspec.Struct, gc=False):
     delta: _Delta
 
 
-class _Flowing(msgspec.Struct, forbid_unknown_fields=True):
+class _Flowing(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     payload: _Payload = msgspec.field(name="contentBlockDelta")
 
 
@@ -331,6 +332,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
         delta = _read_flowing(data).payload.delta
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    if delta.text is not None:
-        return TextDelta(delta.text) if delta.thought is None else None
-    return ReasoningDelta(delta.thought.text) if delta.thought is not None else None
+    text, thought = delta.text, delta.thought
+    if text is UNSET:
+        return ReasoningDelta(thought.text) if thought is not UNSET else None
+    return TextDelta(text) if thought is UNSET else None

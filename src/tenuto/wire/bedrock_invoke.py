@@ -25,6 +25,7 @@ from tenuto.wire.bedrock_invoke_makers import (
     DIALECT_STOPS,
     METRICS,
     PLACES,
+    SHAPED_BY,
     STOPS,
     at,
     fits,
@@ -69,10 +70,6 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
         """False: many makers' bodies take more than a look."""
         return False
 
-    @staticmethod
-    def read_flowing(data: bytes) -> None:
-        """None: beside a text may stand what a guardrail did to it."""
-
     def request(
         self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
     ) -> WireRequest | None:
@@ -101,7 +98,7 @@ class BedrockInvoke(bedrock_converse.BedrockConverse):
             return True
         if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
             return False
-        if any(fits(value, place) for place in PLACES):
+        if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
             return True
         choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
         return (

@@ -129,6 +129,9 @@ PLACES: tuple[Place, ...] = (
 )
 """The makers that keep one text and one stop, by shape; the first that fits counts."""
 
+SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape)
+"""Members of which an answer of any of these has one: every wire is asked about every shape."""
+
 _COMPLETION = Place(
     (("choices", 0, "text"),),
     (("choices", 0, "text"),),

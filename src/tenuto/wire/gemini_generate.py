@@ -158,23 +158,27 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     signals: list[Signal] = []
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
-        _parse_candidate(candidate, number, signals)
-    signals.extend(_blocked(value, bool(candidates)))
-    error = error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
+        # Candidates beyond the first give their stops only: more than one is never recovered (C28).
+        index = count(candidate.get("index"))
+        if not (number if index is None else index):
+            for part in parts_of(candidate):
+                _parse_part(part, signals)
+        _parse_stop(candidate, number, signals)
+    _parse_failure(value, bool(candidates), signals)
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
 
 
-def _parse_candidate(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
-    # Candidates beyond the first give their stops only: more than one is never recovered (C28).
-    index = count(candidate.get("index"))
-    if not (number if index is None else index):
-        for part in parts_of(candidate):
-            _parse_part(part, signals)
+def _parse_failure(value: JsonObject, answered: bool, signals: list[Signal]) -> None:
+    signals.extend(_blocked(value, answered))
+    error = error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+
+
+def _parse_stop(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
     field = f"candidates[{number}].finishReason"
     raw = member(candidate, "finishReason", "finish_reason")
     stop = None if raw is None else read_stop(raw, field)
@@ -273,9 +277,58 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
+# --- the quick reading of an event that only carries text ---------------------------------------
+
+
+class _Counts(msgspec.Struct, gc=False):
+    """Whatever was used so far."""
+
+
+class _FlowingPart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    text: str
+    thought: bool = False
+
+
+class _FlowingContent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    parts: tuple[_FlowingPart]
+    role: str | None = None
+
+
+class _FlowingCandidate(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """Without a stop, and without what the writer passes on."""
+
+    content: _FlowingContent
+    index: Literal[0] | None = None
+
+
+class _Flowing(msgspec.Struct, gc=False):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    candidates: tuple[_FlowingCandidate]
+    used: _Counts | msgspec.UnsetType = msgspec.field(name="usageMetadata", default=msgspec.UNSET)
+    usage_metadata: None = None
+    error: None = None
+    feedback: None = msgspec.field(name="promptFeedback", default=None)
+    prompt_feedback: None = None
+
+
+_read_flowing = msgspec.json.Decoder(_Flowing).decode
+
+
 def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """Never: every event carries the usage so far as well."""
-    return None
+    """The one signal of an event that carries text or a thought and no more but the usage so far,
+    else None.
+
+    >>> read_flowing(b'{"candidates": [{"content": {"parts": [{"text": "Hi"}],"role": "model"}}]}')
+    TextDelta(text='Hi')
+    >>> read_flowing(b'{"candidates": [{"finishReason": "STOP"}]}') is None
+    True
+    """
+    try:
+        part = _read_flowing(data).candidates[0].content.parts[0]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return ReasoningDelta(part.text) if part.thought else TextDelta(part.text)
 
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
@@ -358,6 +411,7 @@ class GeminiGenerate:
 
     name = "gemini-generate"
     wants_content = True
+    running_usage = b'"usageMetadata"'
     error_status = render.ERROR_STATUS
     stops = STOPS
     errors = ERRORS
@@ -413,9 +467,12 @@ class GeminiGenerate:
     def is_event(self, value: JsonObject) -> bool:
         """Whether an object is an event that does not end its stream. What ends one may as well be
         a whole body, and is read alike."""
-        return not any(
-            isinstance(signal, StopSeen | FaultSeen) for signal in parse_object(value, event=True)
-        )
+        ends: list[Signal] = []
+        candidates = candidates_of(value)
+        for number, candidate in enumerate(candidates):
+            _parse_stop(candidate, number, ends)
+        _parse_failure(value, bool(candidates), ends)
+        return not ends
 
     def is_terminator(self, data: bytes) -> bool:
         """`[DONE]` is nothing of Google's, but gateways write it."""

@@ -27,7 +27,10 @@ def member(value: JsonObject, *names: str) -> Any:
     >>> member({"finish_reason": "STOP"}, "finishReason", "finish_reason")
     'STOP'
     """
-    return next((value[name] for name in names if value.get(name) is not None), None)
+    for name in names:
+        if (found := value.get(name)) is not None:
+            return found
+    return None
 
 
 def candidates_of(value: JsonObject) -> list[JsonObject]:

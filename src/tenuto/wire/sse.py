@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+import msgspec
 
 # A line end and one more; "\r\n" is one line end, not two.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
@@ -25,8 +26,8 @@ class EventTooLarge(Exception):
     """An event passed the limit; internal to the relay, which turns it into a fault."""
 
 
-class SseEvent(NamedTuple):
-    """One event as it came. (A named tuple: it is made for every event, in half the time.)
+class SseEvent(msgspec.Struct, frozen=True, gc=False):
+    """One event as it came. (A struct: it is made for every event, in a fifth of the time.)
 
     Attributes:
         raw: its bytes, the blank line that ends it included: joined, they are the stream again.
@@ -39,10 +40,6 @@ class SseEvent(NamedTuple):
     data: bytes | None
     name: str | None = None
     terminated: bool = True
-
-
-_made = tuple.__new__
-"""Past the named tuple's own constructor, which takes as long again."""
 
 
 class SseDecoder:
@@ -104,6 +101,10 @@ class SseDecoder:
             )
 
     def _split(self, buffer: bytes | bytearray, over: bool) -> list[SseEvent]:
+        if not over and not 0 < self._limit_bytes < len(buffer):
+            line_end = _line_end(buffer, self._searched)
+            if line_end:
+                return self._plainly_split(bytes(buffer), line_end)
         events: list[SseEvent] = []
         start, search, size = 0, self._searched, len(buffer)
         while (found := _BLANK_LINE.search(buffer, search)) is not None:
@@ -123,6 +124,27 @@ class SseDecoder:
         self._too_large = 0 < self._limit_bytes < len(self._pending)
         if not events:
             self._check()  # otherwise the events before it come first
+        return events
+
+    def _plainly_split(self, buffer: bytes, line_end: bytes) -> list[SseEvent]:
+        """`_split` where all lines end alike and no event can be too large."""
+        events: list[SseEvent] = []
+        blank_line, size = line_end * 2, len(line_end) * 2
+        first = line_end[:1]  # of one byte it is found in half the time
+        start, find, has = 0, buffer.find, buffer.startswith
+        while (at := find(first, start)) >= 0:
+            if has(b"data: ", start) and has(blank_line, at):
+                end = at + size
+                events.append(SseEvent(buffer[start:end], buffer[start + 6 : at]))
+                self._first = False
+            else:
+                end = find(blank_line, at) + size
+                if end < size:
+                    break
+                events.append(self._event(buffer[start:end], True))
+            start = end
+        self._pending = bytearray(buffer[start:])
+        self._searched = max(0, len(self._pending) - 3)
         return events
 
     def _event(self, raw: bytes, terminated: bool) -> SseEvent:
@@ -149,17 +171,30 @@ class SseDecoder:
         return SseEvent(raw, b"\n".join(data) if data else None, name, terminated)
 
 
+def _line_end(buffer: bytes | bytearray, search: int) -> bytes:
+    """How every line ends where it is the same for all; b"" where it is not, or no event ends."""
+    if buffer.find(b"\r", search) < 0:
+        ends = buffer.find(b"\n\n", search) >= 0
+        return b"\n" if ends and b"\r" not in buffer else b""
+    if buffer.find(b"\r\n\r\n", search) < 0:
+        return b""
+    alike = buffer.count(b"\r") == buffer.count(b"\n") == buffer.count(b"\r\n")
+    return b"\r\n" if alike else b""
+
+
 def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
     """An event of one `data:` line, and perhaps an `event:` line before it, without a split: nearly
     every provider sends one of the two forms. None: it has another."""
     if raw[:6] == b"data: ":
-        if raw.find(b"\n") == len(raw) - 2 and b"\r" not in raw:
-            return _made(SseEvent, (raw, raw[6:-2], None, terminated))
+        line_end = raw.find(b"\n") - len(raw)
+        if line_end == -2:
+            return None if b"\r" in raw else SseEvent(raw, raw[6:-2], None, terminated)
+        if line_end == -3 and raw[-4:] == b"\r\n\r\n" and raw.find(b"\r") == len(raw) - 4:
+            return SseEvent(raw, raw[6:-4], None, terminated)
     elif raw[:7] == b"event: " and b"\r" not in raw:
-        lines = raw.split(b"\n", 4)
-        if len(lines) == 4 and lines[1][:6] == b"data: " and lines[2] == lines[3] == b"":
-            name = lines[0][7:].decode("utf-8", "replace")
-            return _made(SseEvent, (raw, lines[1][6:], name, terminated))
+        at = raw.find(b"\n")
+        if raw.startswith(b"\ndata: ", at) and raw.find(b"\n", at + 7) == len(raw) - 2:
+            return SseEvent(raw, raw[at + 7 : -2], str(raw[7:at], "utf-8", "replace"), terminated)
     return None
 
 

@@ -12,6 +12,7 @@ from tenuto.core.signals import (
     ReasoningDelta,
     Signal,
     TextDelta,
+    UsageSeen,
 )
 from tenuto.wire.alike import Alike
 from tenuto.wire.base import JsonObject, Wire
@@ -42,18 +43,36 @@ class EventReader:
         self.wire = wire
         self.alike = Alike(wire.read_flowing)
         self._other: set[int] = set()
+        self._running_usage = wire.running_usage
+        self._counting: bytes | None = None
 
     def flowing(self, event: SseEvent) -> TextDelta | ReasoningDelta | None:
-        """The one signal of an event that carries text or reasoning and nothing else, else None."""
-        if event.data is None or event.name == "error":
+        """The one signal of an event that carries text or reasoning and nothing else, else None.
+        The usage that it tells besides is kept: see `counted`."""
+        data, raw = event.data, event.raw
+        if data is None or event.name == "error":
             return None
-        text = self.alike.text(event.raw)
-        if text is not None:
+        may_be_alike = raw[-2:] == b"\n\n"  # AWS's have a checksum each
+        if may_be_alike and (text := self.alike.text(raw)) is not None:
             return self.alike.kind(text)
-        signal = self.wire.read_flowing(event.data)
+        signal = self.wire.read_flowing(data)
         if signal is not None:
-            self.alike.learn(event, signal)
+            if self._running_usage and self._running_usage in data:
+                self._counting = data
+            if may_be_alike:
+                self.alike.learn(event, signal)
         return signal
+
+    def counted(self) -> tuple[list[Signal], JsonObject | None]:
+        """The usage that the last event that flowed told, if one did, as a signal and as it came;
+        to be asked for before another event is read, and at the end."""
+        data, self._counting = self._counting, None
+        value = decode_object(data) if data is not None else None
+        if not isinstance(value, dict):
+            return [], None
+        signals = self.wire.parse_object(value, event=True)
+        used = [signal for signal in signals if isinstance(signal, UsageSeen)]
+        return list(used), self.wire.usage_object(value)
 
     def read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
         """The signals of an event, and its object where it has one. Never raises."""
