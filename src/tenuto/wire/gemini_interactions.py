@@ -417,6 +417,7 @@ class GeminiInteractions:
 
     name = "gemini-interactions"
     wants_content = True
+    running_usage = b""
     error_status = body.ERROR_STATUS
     stops = STOPS
     errors = ERRORS
