@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tenuto.core.signals import ReasoningDelta, TextDelta
 from tenuto.wire.base import Wire
 from tenuto.wire.bedrock_converse import WIRE as CONVERSE
-from tenuto.wire.bedrock_invoke_makers import METRICS
 from tenuto.wire.bedrock_invoke import WIRE as INVOKE
+from tenuto.wire.bedrock_invoke_makers import METRICS
 
 WIRES = pytest.mark.parametrize("wire", [CONVERSE, INVOKE], ids=lambda wire: wire.name)
 

@@ -84,6 +84,7 @@ def test_what_a_request_asks_for_is_read():
         model="m",
         stream=True,
         max_tokens=300,
+        least_tokens=16,
         tools=True,
         after_tool_result=True,
         structured=True,
