@@ -72,8 +72,8 @@ def _row(
 
 
 _R = StopReason
-_WHOLE = tuple(sorted(CLEAN))
-_OPEN = (*_WHOLE, _R.UNKNOWN)
+_CLEAN_STOPS = tuple(sorted(CLEAN))
+_OPEN = (*_CLEAN_STOPS, _R.UNKNOWN)
 
 OUTCOMES: tuple[Row, ...] = (
     # What the provider says against the response outweighs whatever the response holds (N3).
@@ -92,7 +92,7 @@ OUTCOMES: tuple[Row, ...] = (
     _row(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
     _row(Outcome.CANCELLED, _R.CANCELLED),
     _row(Outcome.PAUSED, _R.PAUSED),
-    _row(Outcome.DONE, *_WHOLE, calls=(Calls.WHOLE,)),
+    _row(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE,)),
     # Nobody knows what a value means that no table has: it may be a cut or a filter, and calls that
     # look whole may be the first of a batch (N1, N7a).
     _row(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE,)),

@@ -112,7 +112,9 @@ class Drive:
             self.close()
 
     def close(self) -> None:
-        """End the turn and its upstream at once (C23), from any thread."""
+        """End the turn and its upstream at once (C23), from any thread. A read in which another
+        thread waits ends with it only where closing its socket wakes that thread: with httpx, at
+        the next bytes or the read's timeout."""
         self._closed = True
         if self._alarm is not None:
             self._alarm.set()
