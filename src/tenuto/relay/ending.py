@@ -63,7 +63,8 @@ class Ending:
         if not complete and self._turn.policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             text = answer.text + notice
-            answer = replace(answer, text=text, content=self._content(text))
+            spoken = self._turn.spoken(text)
+            answer = replace(answer, text=text, content=self._content(text), spoken=spoken)
             if self._turn.open:
                 yield Write(self._turn.outlet.say_rest() + self._turn.outlet.writer.text(notice))
         if self._turn.open:
@@ -165,6 +166,7 @@ class Ending:
             ending=(attempt.value or {}) if not self._turn.open else self._turn.outlet.ending,
             usage=summed(self._turn.watch.usage),
             raw_usage=self._raw_usage(attempt),
+            spoken=self._turn.spoken(self._turn.said),
         )
 
     def _content(self, text: str) -> Content:

@@ -175,15 +175,16 @@ class Turn:
 
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""
-        if not self.kept:
-            return ()
-        ends = [*(kept.begins for kept in self.kept[1:]), len(text)]
-        return self.wire.content(
-            [
-                Spoken(k.attempt.value, data_of(k.attempt.events), text[k.begins : end], k.apart)
-                for k, end in zip(self.kept, ends, strict=True)
-            ]
-        )
+        return self.wire.content(self.spoken(text)) if self.kept else ()
+
+    def spoken(self, text: str) -> list[Spoken]:
+        """The attempts of which something is kept; `text` is all of their text."""
+        ends = [*(kept.begins for kept in self.kept), len(text)][1:]
+        return [
+            Spoken(a.value, data_of(a.events), text[k.begins : end], k.apart, a.response.text)
+            for k, end in zip(self.kept, ends, strict=True)
+            for a in (k.attempt,)
+        ]
 
     def timeout_s(self) -> float | None:
         """How long the caller waits for a whole body, in seconds; None for streams and for ever."""

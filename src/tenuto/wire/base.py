@@ -92,6 +92,7 @@ class Answer:
         ending: the body or event that the last attempt's stop came in, {} where none did.
         usage: input of the first attempt, output summed; None where no attempt reported any.
         raw_usage: the first usage object that came, whose other fields are kept.
+        spoken: the attempts that the text is joined from.
     """
 
     text: str
@@ -102,6 +103,7 @@ class Answer:
     ending: JsonObject = field(default_factory=dict)
     usage: Usage | None = None
     raw_usage: JsonObject | None = None
+    spoken: Sequence[Spoken] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +144,14 @@ class Spoken:
         events: the data of its events, () where it was a body.
         text: what of its text is kept; the texts of all attempts, joined, are the message's.
         apart: whether its parts stand for themselves; else its text goes on where the last ended.
+        own: all of its text, as it came.
     """
 
     value: JsonObject | None
     events: Sequence[bytes]
     text: str
     apart: bool = False
+    own: str = ""
 
 
 class Writer(Protocol):

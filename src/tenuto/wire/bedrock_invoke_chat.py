@@ -139,7 +139,8 @@ class InvokeChatWriter(render.ChatWriter):
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, and the stop with what Bedrock adds to it."""
-        out = [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        out = [self._cited(answer)]
+        out += [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
         self._note(answer.ending)
         added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
         added |= self._costs(answer, include_usage)

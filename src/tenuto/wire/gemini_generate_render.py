@@ -14,8 +14,11 @@ import msgspec
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.citations import is_one
+from tenuto.wire.gemini_generate_citations import CITING, joined_sources
 from tenuto.wire.gemini_generate_content import (
     TOKEN,
+    Part,
     candidates_of,
     is_call,
     is_signed,
@@ -83,12 +86,13 @@ class ResponseWriter:
 
     def passed(self, value: JsonObject) -> bytes:
         """Thoughts, signatures, and parts that are neither text nor calls; what stands beside the
-        content, unless the end of the message says it."""
+        content, unless the end of the message says it, as it does of all sources."""
         candidate = _first_candidate(value)
         parts = [_untold(part) for part in parts_of(candidate) if not is_call(part)]
         kept = [part for part in parts if part is not None]
         ends = candidate.get("finishReason") is not None
-        beside = {} if ends else {k: v for k, v in candidate.items() if k not in _WRITTEN}
+        told = _WRITTEN | CITING
+        beside = {} if ends else {k: v for k, v in candidate.items() if k not in told}
         if not kept and not beside:
             return b""
         return self._event({"content": _content(kept or [_NOTHING])} | beside)
@@ -96,7 +100,9 @@ class ResponseWriter:
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, the stop, the usage."""
         parts = [_call_part(call) for call in answer.calls] or [_NOTHING] * bool(answer.text)
-        candidate = {"content": _content(parts)} | _end_of(_first_candidate(answer.ending), answer)
+        candidate = {"content": _content(parts)} | _end_of(
+            _first_candidate(answer.ending), answer, None
+        )
         usage = merged_usage(answer.raw_usage, answer.usage)
         return self._event(candidate, {"usageMetadata": usage} if usage else {})
 
@@ -126,9 +132,12 @@ def _first_candidate(value: JsonObject) -> JsonObject:
     return found[0] if found else {}
 
 
-def _end_of(candidate: JsonObject, answer: Answer) -> JsonObject:
+def _end_of(candidate: JsonObject, answer: Answer, parts: Sequence[Part] | None) -> JsonObject:
     """The stop, and what came beside it; nothing that belongs to another stop."""
     kept = {key: item for key, item in candidate.items() if key not in _WRITTEN}
+    if not is_one(answer.spoken):
+        kept = {key: item for key, item in kept.items() if key not in CITING}
+        kept |= joined_sources(answer.spoken, parts)
     if candidate.get("finishReason") == answer.native_stop:
         kept |= {key: candidate[key] for key in _OF_THE_STOP if key in candidate}
     return {**kept, "finishReason": answer.native_stop}
@@ -149,7 +158,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """A whole response: the first attempt's identity, the last one's stop, the merged content."""
     candidate = _first_candidate(answer.ending) or _first_candidate(last)
     parts = [*without_token(answer.content), *map(_call_part, answer.calls)]
-    made = {"content": _content(parts)} | _end_of(candidate, answer) | {"index": 0}
+    made = {"content": _content(parts)} | _end_of(candidate, answer, parts) | {"index": 0}
     kept = {key: item for key, item in first.items() if key not in _NOT_SHARED}
     usage = merged_usage(answer.raw_usage, answer.usage)
     counted = {"usageMetadata": usage} if usage else {}

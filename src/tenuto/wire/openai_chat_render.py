@@ -7,17 +7,20 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.citations import is_one
 from tenuto.wire.json import encode, encode_event
+from tenuto.wire.openai_chat_citations import annotations_of, joined_annotations
 
 DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
-_RENDERED = frozenset({"role", "content", "tool_calls", "function_call"})
+_RENDERED = frozenset({"role", "content", "tool_calls", "function_call", "annotations"})
 """Members of a delta that the writer says by itself."""
 
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
@@ -41,6 +44,7 @@ class ChatWriter:
         self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self._shared["model"] = model
         self.begun = False
+        self._annotations: list[list[Any]] = [[]]
 
     def begin(self, value: JsonObject) -> None:
         """What all chunks of one message share, taken from the first of them."""
@@ -54,6 +58,7 @@ class ChatWriter:
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Text has one place on this wire: nothing is said between attempts."""
+        self._annotations.append([])
         return b""
 
     def text(self, text: str) -> bytes:
@@ -69,16 +74,19 @@ class ChatWriter:
         return False
 
     def passed(self, value: JsonObject) -> bytes:
-        """Reasoning in whatever field, words of a refusal, images, audio."""
+        """Reasoning in whatever field, words of a refusal, images, audio. Annotations wait for the
+        end: where they belong is known when all text is."""
         delta = _first_choice(value).get("delta")
         if not isinstance(delta, dict):
             return b""
+        self._annotations[-1] += annotations_of(delta)
         other = {key: item for key, item in delta.items() if item and key not in _RENDERED}
         return self._chunk(other) if other else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, the stop, the usage if it was asked for, `[DONE]`."""
-        out = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        out = [self._cited(answer)]
+        out += [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         out.append(self._chunk({}, answer.native_stop))
         if include_usage and answer.usage is not None:
             usage = merged_usage(answer.raw_usage or {}, answer.usage)
@@ -88,6 +96,17 @@ class ChatWriter:
     def error(self, code: str, message: str) -> bytes:
         """A chunk on which the official SDK raises `APIError`, and the end mark."""
         return encode_event({"error": _error(code, message)}) + DONE
+
+    def _cited(self, answer: Answer) -> bytes:
+        """The annotations that were not handed on with the first attempt."""
+        spoken = answer.spoken
+        heard = [*([[]] * len(spoken)), *self._annotations][len(self._annotations) :]
+        given = [
+            noted if one.value is None else annotations_of(_message(one.value))
+            for one, noted in zip(spoken, heard, strict=True)
+        ]
+        told = joined_annotations(spoken, given)
+        return self._chunk({"annotations": told}) if told else b""
 
     def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -123,6 +142,10 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     message["content"] = answer.text or None
     reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
     _set_or_drop(message, reasoning_key, answer.reasoning)
+    messages = [_message(one.value or {}) for one in answer.spoken]
+    if any(map(annotations_of, messages)) and not is_one(answer.spoken):
+        told = joined_annotations(answer.spoken, map(annotations_of, messages))
+        message["annotations"] = told
     _set_or_drop(message, "tool_calls", [_call(c) for c in answer.calls if c.id != LEGACY_CALL_ID])
     legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
     _set_or_drop(
@@ -143,6 +166,10 @@ def _first_choice(value: JsonObject) -> JsonObject:
     choices = value.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}
+
+
+def _message(value: JsonObject) -> object:
+    return _first_choice(value).get("message")
 
 
 def _set_or_drop(target: JsonObject, key: str, value: object) -> None:

@@ -1,0 +1,52 @@
+"""The annotations of a message on OpenAI Chat that was joined from several attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tenuto.wire.base import JsonObject, Spoken
+from tenuto.wire.citations import Place, places
+
+_POSITIONS = ("start_index", "end_index")
+
+
+def annotations_of(part: object) -> list[Any]:
+    """The annotations of a message or a delta, often none."""
+    found = part.get("annotations") if isinstance(part, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def joined_annotations(spoken: Sequence[Spoken], given: Iterable[Sequence[Any]]) -> list[Any]:
+    """Those that were `given` with each attempt, with the positions of the whole text; without
+    those that have no place in it, and without what is said a second time."""
+    out: list[Any] = []
+    for place, of_one in zip(places(spoken), given, strict=True):
+        for annotation in of_one:
+            moved = _moved(annotation, place)
+            if moved is not None and moved not in out:
+                out.append(moved)
+    return out
+
+
+def _moved(annotation: object, place: Place) -> JsonObject | None:
+    """An annotation whose positions, its own or those of a member (`url_citation`), are moved."""
+    if not isinstance(annotation, dict):
+        return None
+    moved = dict(annotation)
+    for key, value in annotation.items():
+        if isinstance(value, dict) and (inner := _shifted(value, place)) is None:
+            return None
+        elif isinstance(value, dict):
+            moved[key] = inner
+    return _shifted(moved, place)
+
+
+def _shifted(value: JsonObject, place: Place) -> JsonObject | None:
+    if not any(key in value for key in _POSITIONS):
+        return value  # a file, say
+    start, end = (value.get(key) for key in _POSITIONS)
+    if type(start) is not int or type(end) is not int:
+        return None
+    span = place.moved((start, end))
+    return None if span is None else value | dict(zip(_POSITIONS, span, strict=True))
