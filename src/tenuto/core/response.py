@@ -352,13 +352,22 @@ class Builder:
     def feed(self, signal: Signal) -> None:
         """Take one signal. Never raises; signals after the end are kept and noted."""
         match signal:
-            # Without names in the brackets: what comes with every delta is taken the quicker way.
+            # The likelier first; what comes with every delta without names in the brackets: quicker.
             case TextDelta():
                 self._text.append(signal.text)
                 if self._stops:
                     self._late = True
             case ReasoningDelta():
                 self._reasoning.append(signal.text)
+            case Ended():
+                self._ended = True
+            case StopSeen():
+                signal = self._as_overridden(signal)
+                key = (signal.field, signal.raw)
+                self._stop_repeated = self._stop_repeated or key in self._stops
+                self._stops.setdefault(key, signal)
+            case UsageSeen(usage):
+                self._usage = usage if self._usage is None else _later(self._usage, usage)
             case RefusalDelta(text):
                 self._refusal.append(text)
             case OtherSeen():
@@ -372,17 +381,8 @@ class Builder:
             case CallDelta():
                 self._calls.feed(signal)
                 self._late = self._late or bool(self._stops)
-            case StopSeen():
-                signal = self._as_overridden(signal)
-                key = (signal.field, signal.raw)
-                self._stop_repeated = self._stop_repeated or key in self._stops
-                self._stops.setdefault(key, signal)
-            case UsageSeen(usage):
-                self._usage = usage if self._usage is None else _later(self._usage, usage)
             case FaultSeen(fault):
                 self._fault = self._fault or fault
-            case Ended():
-                self._ended = True
 
     def _as_overridden(self, seen: StopSeen) -> StopSeen:
         reason = self._overrides.get(seen.raw.strip().lower()) if self._overrides else None
