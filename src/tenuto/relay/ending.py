@@ -75,7 +75,7 @@ class Ending:
         assert head is not None
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(self._edited(head, body).plus(usage))
+        yield Open(head.of(body).plus(usage))
         yield Write(body)
 
     def _nothing_came(self, finish: Finish) -> bool:
@@ -202,10 +202,6 @@ class Ending:
         told = (b"x-tenuto-usage", line.encode())
         yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
         yield Write(body)
-
-    def _edited(self, head: Head, body: bytes) -> Head:
-        plain = head.without(*BODY_HEADERS)
-        return plain.plus((b"content-length", b"%d" % len(body)))
 
 
 def rest_of_response() -> Run:
