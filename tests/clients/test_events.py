@@ -382,6 +382,7 @@ def test_an_unknown_stop_is_logged_once_for_provider_and_model_and_value(play, c
     ]
     assert len(said) == 2
     assert "\x1b" not in "".join(said)
+    assert all(f"unknown stop value 'odd\\x1b[31m-{mode}' from " in line for line in said)
 
 
 KEYS = {

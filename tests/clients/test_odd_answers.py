@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from far_sides import STREAM, FarSide, answer, json_answer
+from far_sides import RESET, STREAM, FarSide, answer, json_answer
 from wrapping import QUICK
 
 import tenuto
@@ -142,6 +142,28 @@ def test_a_body_that_stalls_is_the_sdks_to_retry(max_retries):
             with pytest.raises(openai.APITimeoutError):
                 ask(client)
         released.set()
+
+
+@pytest.mark.behaviour("P1", "P1a")
+@pytest.mark.parametrize("lost", ["ended in a timeout", "lost its connection"])
+def test_an_error_for_a_stream_that_breaks_again_and_again_says_how_and_how_often(lost):
+    released = threading.Event()
+    begun = stream_of({"content": "Half "}, finish="length").partition(b"\n\n")[0] + b"\n\n"
+
+    def breaking() -> Iterator[bytes]:
+        yield answer(begun, "content-type: text/event-stream", length=False)
+        if "timeout" in lost:
+            released.wait(20)
+        else:
+            yield RESET
+
+    with FarSide(*(breaking() for _ in range(8))) as far:
+        client = wrapped(far, timeout=0.3, max_retries=0)
+        with pytest.raises(openai.APIError) as caught:
+            list(ask(client, stream=True))
+        released.set()
+        assert f"The last of {len(far.requests)} attempts {lost}." in str(caught.value)
+        assert len(far.requests) > 1
 
 
 @pytest.mark.behaviour("C5")

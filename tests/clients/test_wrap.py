@@ -411,3 +411,13 @@ def test_what_cannot_be_wrapped_is_named_with_what_can(thing):
         tenuto.wrap(thing)
     assert "openai.OpenAI" in str(caught.value)
     assert type(thing).__name__ in str(caught.value)
+    assert "http_client" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["Client", "AsyncClient"])
+@pytest.mark.parametrize("library", [httpx, httpx2], ids=lambda library: library.__name__)
+def test_who_wants_to_wrap_an_http_client_is_told_how_to_get_one_that_recovers(library, name):
+    with pytest.raises(tenuto.UnsupportedClient) as caught:
+        tenuto.wrap(getattr(library, name)())
+    assert "`tenuto.http_client()`" in str(caught.value)
+    assert "`tenuto.async_http_client()`" in str(caught.value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeVar, cast
 
 from tenuto.clients import botocore_client, google_client, sdk_client
+from tenuto.clients.httpx_client import library_of
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent
@@ -70,7 +71,11 @@ def wrap(
     if kind is None:
         given = f"{type(client).__module__}.{type(client).__qualname__}"
         names = ", ".join(name for kind in KINDS for name in kind.NAMES)
-        raise UnsupportedClient(f"cannot wrap {given}; what can be wrapped: {names}")
+        says = f"cannot wrap {given}; what can be wrapped: {names}"
+        if library_of(client) is not None:
+            says += "; an HTTP client that recovers is made by `tenuto.http_client()`"
+            says += " and `tenuto.async_http_client()`"
+        raise UnsupportedClient(says)
     before = kind.engine_of(client)
     if before is not None and policy is None:
         if on_event is None and kind.is_wrapped(client):

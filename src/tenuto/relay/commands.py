@@ -65,6 +65,10 @@ class Head(msgspec.Struct, frozen=True):
         """The same head with further headers."""
         return Head(self.status, (*self.headers, *headers))
 
+    def of(self, body: bytes) -> Head:
+        """The same head before another body."""
+        return self.without(*BODY_HEADERS).plus((b"content-length", b"%d" % len(body)))
+
 
 class Transmit(msgspec.Struct, frozen=True):
     """Send this request upstream, after closing the response before it.

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
 from tenuto.core.events import Report
+from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reply, Reraise, Run, Write
@@ -36,6 +37,13 @@ _MISREAD = frozenset({"no_stop", "content_after_stop"})
 nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
 
 
+_LOST = {
+    FaultKind.TIMEOUT: "ended in a timeout",
+    FaultKind.CONNECTION: "lost its connection",
+}
+"""How an attempt ended of which the provider says nothing."""
+
+
 class Ending:
     """Shows the caller how a turn ended."""
 
@@ -56,7 +64,8 @@ class Ending:
         complete = finish.status is Status.COMPLETE
         answer = self._answer(finish, attempt)
         if ends_in_error(finish, shown, self._turn.policy):
-            yield from self._error_end(report, shown.error or finish.reason, answer)
+            kind = attempt.lost.kind if attempt.lost else None
+            yield from self._error_end(report, shown.error or finish.reason, answer, kind)
             return
         if self._turn.facts.stream and not self._turn.open:
             yield from self._open_stream(attempt)
@@ -76,7 +85,7 @@ class Ending:
         assert head is not None
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(self._edited(head, body).plus(usage))
+        yield Open(head.of(body).plus(usage))
         yield Write(body)
 
     def _nothing_came(self, finish: Finish) -> bool:
@@ -185,10 +194,12 @@ class Ending:
         rest = outlet.stop_forwarding() + outlet.say_rest() + usage_comment(usage_line(report))
         return rest + outlet.writer.end(answer, include_usage=include_usage)
 
-    def _error_end(self, report: Report, code: str, answer: Answer) -> Run:
+    def _error_end(self, report: Report, code: str, answer: Answer, lost: FaultKind | None) -> Run:
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
         message += f" {report.advice}" if report.advice else ""
         fault = self._turn.watch.last.fault if self._turn.watch.last else None
+        if how := _LOST.get(lost or (fault.kind if fault else FaultKind.SERVER)):
+            message += f" The last of {report.attempts} attempts {how}."
         if fault is not None and fault.message:
             said = self._turn.telling(fault.message, _MESSAGE_CHARS)
             message += f" The provider said: {said}"
@@ -204,10 +215,6 @@ class Ending:
         told = (b"x-tenuto-usage", line.encode())
         yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
         yield Write(body)
-
-    def _edited(self, head: Head, body: bytes) -> Head:
-        plain = head.without(*BODY_HEADERS)
-        return plain.plus((b"content-length", b"%d" % len(body)))
 
 
 def rest_of_response() -> Run:

@@ -51,7 +51,7 @@ from tenuto.relay.framing import Framing, look_ahead, named_by
 from tenuto.relay.turn import Attempt, Kept, Turn, failed
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import JsonObject
-from tenuto.wire.json import decode_object
+from tenuto.wire.json import as_utf8, decode_object, readable
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 log = logging.getLogger("tenuto")
@@ -204,7 +204,7 @@ class Pipe:
                 break
             raw += reply
         try:
-            body = decoder.feed(raw)
+            body = as_utf8(decoder.feed(raw))
         except UndecodableBytes:
             body = b""
         lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
@@ -248,7 +248,10 @@ class Pipe:
         builder = self._builder()
         if lost is not None and lost.kind is FaultKind.GARBAGE:
             builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
-        value = None if lost else self._read_body(raw, decoder, builder)
+        body = None if lost else self._decoded(raw, decoder, builder)
+        value = None if body is None else self._read_body(body, builder)
+        if body and value and not self._turn.left_alone and (said := readable(body)) is not body:
+            head, raw = head.of(said), said  # as in streams: SDKs decode strictly
         attempt = Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
         apart = self._apart
         if self._turn.open and (data := self._turn.outlet.begin(None, apart=apart)):
@@ -272,13 +275,15 @@ class Pipe:
         """Whether this attempt's text is not joined to what is kept: a paused turn goes on."""
         return any(isinstance(edit, AppendContent) for edit in self._turn.state.last_edits)
 
-    def _read_body(self, raw: bytes, decoder: Decoder, builder: Builder) -> JsonObject | None:
+    def _decoded(self, raw: bytes, decoder: Decoder, builder: Builder) -> bytes | None:
         try:
-            body = decoder.feed(raw)
+            return decoder.feed(raw)
         except UndecodableBytes:
             builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
             return None
-        value = decode_object(body)
+
+    def _read_body(self, body: bytes, builder: Builder) -> JsonObject | None:
+        value = decode_object(as_utf8(body))
         if not isinstance(value, dict):
             return None
         for signal in self._turn.wire.parse_object(value, event=False):

@@ -35,7 +35,7 @@ def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
         if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
             return False
         _seen_unknown.add(key)
-    log.warning("unknown stop value %r from %s, model %s", raw, provider, model)
+    log.warning("unknown stop value '%s' from %s, model %s", raw, provider, model)
     return True
 
 

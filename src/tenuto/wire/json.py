@@ -55,6 +55,34 @@ def decode_object(data: bytes) -> object:
     return value
 
 
+def as_utf8(body: bytes) -> bytes:
+    """A document of JSON as UTF-8 without a mark before it: in whichever encoding it came, what
+    `json.loads` reads is read. An ordinary one is not copied.
+
+    >>> as_utf8(b'\\xef\\xbb\\xbf{}'), as_utf8('{"a": "é"}'.encode("utf-16"))
+    (b'{}', b'{"a": "\\xc3\\xa9"}')
+    """
+    encoding = json.detect_encoding(body)
+    return body if encoding == "utf-8" else body.decode(encoding, "replace").encode()
+
+
+def readable(body: bytes) -> bytes:
+    """A document as it came, where `json.loads` can decode it; else in UTF-8, with a mark in the
+    place of what is no character.
+
+    >>> readable(b'"\\xff"').decode()
+    '"\ufffd"'
+    """
+    encoding = json.detect_encoding(body)
+    if encoding == "utf-8" and is_utf8(body):
+        return body
+    try:
+        body.decode(encoding, "surrogatepass")
+    except UnicodeDecodeError:
+        return body.decode(encoding, "replace").encode()
+    return body
+
+
 _SLICE_BYTES = 65_536
 
 
