@@ -352,7 +352,7 @@ class Builder:
     def feed(self, signal: Signal) -> None:
         """Take one signal. Never raises; signals after the end are kept and noted."""
         match signal:
-            # The likelier first; what comes with every delta without names in the brackets: quicker.
+            # The likelier first; what comes with every delta has no names in its brackets.
             case TextDelta():
                 self._text.append(signal.text)
                 if self._stops:
