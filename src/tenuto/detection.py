@@ -159,13 +159,14 @@ class _AwsDecoder:
         self._over = False
 
     def feed(self, data: bytes) -> list[SseEvent]:
+        if self._over:
+            return []
         events: list[SseEvent] = []
         try:
-            while not self._over and (found := self._messages.feed(data)):
-                events += found
-                if self._messages.idle:
-                    break
-                data = b""  # again: it may be that a message behind them is unreadable
+            events = self._messages.feed(data)
+            # Again: it may be that a message behind them is unreadable.
+            if events and not self._messages.idle:
+                self._messages.feed(b"")
         except (EventTooLarge, UnreadableMessage):
             self._over = True
             events.append(_UNREADABLE)

@@ -37,6 +37,8 @@ class Alike:
 
     Attributes:
         kind: what the texts are, those of the answer or reasoning.
+        learning: how many events more may teach anything.
+        unlike: the last that does not even begin alike, so that it need not be asked about again.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
@@ -48,7 +50,8 @@ class Alike:
 
     def __init__(self, read: Callable[[bytes], Flowing | None]) -> None:
         self._read = read
-        self._lessons = LESSONS
+        self.learning = LESSONS
+        self.unlike = b""
         self._head = self._tail = b"\n"  # no event begins so
         # Where in an event these stand, and the text in its quotes: slices that are made once.
         self._head_at, self._tail_at, self._text_at = slice(1), slice(-1, None), slice(0)
@@ -59,7 +62,7 @@ class Alike:
     def learn(self, event: SseEvent, signal: Flowing) -> None:
         """Take an event that carried just this signal as the pattern for those to come."""
         text, raw = signal.text, event.raw
-        if not self._lessons or not text.isascii() or not text.isprintable() or len(text) < 2:
+        if not self.learning or not text.isascii() or not text.isprintable() or len(text) < 2:
             return
         literal = b'"%b"' % text.encode()
         data = event.data or b""
@@ -71,7 +74,7 @@ class Alike:
             or not raw.endswith(data + b"\n\n")
         ):
             return
-        self._lessons -= 1
+        self.learning -= 1
         # Whether this string is what the wire read, and may be any other.
         if self._read(data.replace(literal, _PROBE_LITERAL)) != type(signal)(_PROBE):
             return
@@ -93,6 +96,7 @@ class Alike:
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
         if raw[self._head_at] != self._head:
+            self.unlike = raw
             return None
         literal = raw[self._text_at] if raw[self._tail_at] == self._tail else self._padded(raw)
         try:

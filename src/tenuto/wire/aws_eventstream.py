@@ -91,14 +91,15 @@ class AwsEventDecoder:
             while self._failed is None and size_of_all - start >= _PRELUDE_BYTES:
                 size, headers_size, checksum = _read_prelude(chunk, start)
                 whole = crc32(chunk[start : start + _SIZES_BYTES]) == checksum
-                fits = headers_size <= _MOST_HEADERS_BYTES
-                if not (whole and fits and _LEAST_BYTES + headers_size <= size <= limit):
+                fits = headers_size + _LEAST_BYTES <= size <= limit
+                if not whole or not fits or headers_size > _MOST_HEADERS_BYTES:
                     raise self._unsound(size, headers_size, whole)
                 if size_of_all - start < size:
                     self._needed = size
                     break
-                events.append(_event(chunk[start : start + size], headers_size))
-                start += size
+                end = start + size
+                events.append(_event(chunk[start:end], headers_size))
+                start = end
         except (EventTooLarge, UnreadableMessage) as error:
             self._failed, self._needed = error, 0
         self._pending = bytearray(chunk[start:])

@@ -43,6 +43,7 @@ class EventReader:
         self.wire = wire
         self.alike = Alike(wire.read_flowing)
         self._other: set[int] = set()
+        self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
         self._counting: bytes | None = None
 
@@ -53,14 +54,16 @@ class EventReader:
         if data is None or event.name == "error":
             return None
         may_be_alike = raw[-2:] == b"\n\n"  # AWS's have a checksum each
-        if may_be_alike and (text := self.alike.text(raw)) is not None:
-            return self.alike.kind(text)
-        signal = self.wire.read_flowing(data)
+        if may_be_alike:
+            alike = self.alike
+            if raw is not alike.unlike and (text := alike.text(raw)) is not None:
+                return alike.kind(text)
+        signal = self._read_flowing(data)
         if signal is not None:
             if self._running_usage and self._running_usage in data:
                 self._counting = data
-            if may_be_alike:
-                self.alike.learn(event, signal)
+            if may_be_alike and alike.learning:
+                alike.learn(event, signal)
         return signal
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
