@@ -48,7 +48,8 @@ def faults(measured: dict[str, Any]) -> list[str]:
                 worst(r for r in found["results"] if (r["case"], r["column"]) == (case, column))
                 for column in ("bare", "error")
             )
-            cells.append(f"{bare} → {ours}" if (bare, ours) != ("right", "right") else "right")
+            alike = {"right": "right", "": "–"} if bare == ours else {}  # "": not on this wire
+            cells.append(alike.get(bare, f"{bare} → {ours}"))
         rows.append(f"| `{case}` | {' | '.join(cells)} |")
     return rows
 
