@@ -30,10 +30,10 @@ class _Upstream:
 
     def __init__(self, head: Head, pieces: Iterator[bytes]) -> None:
         self.head = head
-        self._pieces = pieces
+        self.pieces = pieces
 
-    def read(self) -> bytes:
-        return next(self._pieces, b"")
+    def lost(self, _: Exception) -> None:
+        """Nothing breaks here."""
 
     def close(self) -> None:
         pass
