@@ -22,7 +22,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -44,7 +43,8 @@ from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -347,7 +347,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -358,9 +357,7 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         texts = [block.text for block in _read_whole(body).content]
-        # The first one alone: what stands behind it may be a part of its thinking.
-        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
-        return shown or is_visible("".join(map(_read_text, texts)))
+        return say_something(texts, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

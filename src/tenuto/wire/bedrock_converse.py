@@ -22,7 +22,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import FaultSeen, Signal, UsageSeen
 from tenuto.wire import bedrock_converse_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
@@ -40,7 +39,7 @@ from tenuto.wire.bedrock_converse_events import (
     read_usage,
 )
 from tenuto.wire.bedrock_converse_request import parse_request
-from tenuto.wire.json import is_utf8, shows_text
+from tenuto.wire.plain import say_something
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -117,7 +116,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -128,8 +126,7 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         texts = [block.text for block in _read_whole(body).output.message.content]
-        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
-        return shown or is_visible("".join(map(_read_text, texts)))
+        return say_something(texts, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

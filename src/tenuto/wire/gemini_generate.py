@@ -20,7 +20,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -50,7 +49,8 @@ from tenuto.wire.gemini_generate_errors import (
     read_fault,
 )
 from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
-from tenuto.wire.json import as_text, count, decode_object, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object
+from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -357,7 +357,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -368,8 +367,7 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         texts = [part.text for part in _read_whole(body).candidates[0].content.parts]
-        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
-        return shown or is_visible("".join(map(_read_text, texts)))
+        return say_something(texts, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

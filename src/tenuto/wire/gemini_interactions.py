@@ -17,7 +17,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -48,7 +47,8 @@ from tenuto.wire.gemini_interactions_steps import (
     text_in,
     thought,
 )
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -365,7 +365,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -378,9 +377,7 @@ def is_plain(body: bytes) -> bool:
     try:
         steps = _read_whole(body).steps
         texts = [p.text for step in steps if isinstance(step, _Output) for p in step.content]
-        # The first one alone: what stands behind it may be a part of its thinking.
-        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
-        return shown or is_visible("".join(map(_read_text, texts)))
+        return say_something(texts, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

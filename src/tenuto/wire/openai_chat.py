@@ -16,7 +16,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -32,9 +31,10 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
+from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -354,7 +354,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -364,9 +363,7 @@ def is_plain(body: bytes) -> bool:
     True
     """
     try:
-        content = _read_whole(body).choices[0].message.content
-        shown = shows_text(content) is not None and is_utf8(body)
-        return shown or is_visible(_read_text(content))
+        return say_something([_read_whole(body).choices[0].message.content], body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

@@ -17,7 +17,6 @@ import msgspec
 from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import is_visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -36,7 +35,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
 from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece, is_utf8, shows_text
+from tenuto.wire.json import as_text, count, decode_object, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import (
@@ -49,6 +48,7 @@ from tenuto.wire.openai_responses_items import (
 )
 from tenuto.wire.openai_responses_render import ResponseWriter
 from tenuto.wire.openai_responses_request import parse_request
+from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -448,7 +448,6 @@ class _Whole(msgspec.Struct):
 
 
 _read_whole = msgspec.json.Decoder(_Whole).decode
-_read_text = msgspec.json.Decoder(str).decode
 
 
 def is_plain(body: bytes) -> bool:
@@ -461,9 +460,7 @@ def is_plain(body: bytes) -> bool:
     try:
         items = _read_whole(body).output
         texts = [p.text for item in items if isinstance(item, _Message) for p in item.content]
-        # The first one alone: what stands behind it may be a part of its thinking.
-        shown = bool(texts and shows_text(texts[0])) and is_utf8(body)
-        return shown or is_visible("".join(map(_read_text, texts)))
+        return say_something(texts, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 
