@@ -38,7 +38,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
 from tenuto.wire.anthropic_messages_history import Plan, carried_out, failed_result, planned
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import encode
+from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
     listed,
@@ -184,7 +184,8 @@ def parse_request(
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         asked = _asked(body)
         if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
             return None

@@ -43,7 +43,7 @@ from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.bedrock_converse_content import text_of, with_text
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
 from tenuto.wire.bedrock_converse_history import failed_result, is_plain, repair_history
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import (
     joined,
     listed,
@@ -170,7 +170,8 @@ def parse_request(
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         members = members_of(body)
         raws = rows_of(members["messages"])
         rows = [decode_object(raw) for raw in raws]

@@ -48,7 +48,7 @@ from tenuto.wire.gemini_generate_content import (
 )
 from tenuto.wire.gemini_generate_history import failed_result, repair_history, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
-from tenuto.wire.json import encode
+from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
     listed,
@@ -187,7 +187,8 @@ def parse_request(
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         asked = _asked(body)
         if not asked.contents or not all(isinstance(row, dict) for row in asked.contents):
             return None

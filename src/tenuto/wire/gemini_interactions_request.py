@@ -47,7 +47,7 @@ from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import failed_result, repair_history
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
@@ -176,7 +176,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> InteractionRequest 
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         asked = _asked(body)
         rows = _rows_of(bytes(asked.input).strip())
         if rows is None or not (asked.model or asked.agent):

@@ -34,7 +34,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import encode
+from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
     listed,
@@ -173,7 +173,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         asked = _asked(body)
         if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
             return None

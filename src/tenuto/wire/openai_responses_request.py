@@ -42,7 +42,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import repair_history
@@ -170,7 +170,8 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ResponsesRequest | 
     True
     """
     try:
-        body.decode()  # members that are only carried on are not looked at below
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
         asked = _asked(body)
         if bytes(asked.input).lstrip()[:1] not in (b"[", b'"', b"n"):
             return None
