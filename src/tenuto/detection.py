@@ -249,9 +249,9 @@ class _Reader:
     def _bytes(self, data: bytes) -> None:
         if self._streams:
             if self._reader is not None and self._sse.idle and not self._builder.ended:
-                text = self._reader.alike.text(data)
-                if text is not None:
-                    self._builder.feed(self._reader.alike.kind(text))
+                signal = self._reader.said_alike(data)
+                if signal is not None:
+                    self._builder.feed(signal)
                     return
             self._events(self._sse.feed(data))
         elif self._body is not None:

@@ -6,11 +6,13 @@ import json
 
 import pytest
 
-from tenuto.core.signals import ReasoningDelta, TextDelta
-from tenuto.wire.alike import LESSONS
+from tenuto.core.signals import ReasoningDelta, TextDelta, Usage, UsageSeen
+from tenuto.wire.alike import LESSONS, Alike
 from tenuto.wire.anthropic_messages import WIRE as ANTHROPIC
+from tenuto.wire.gemini_generate import WIRE as GEMINI
 from tenuto.wire.openai_chat import WIRE as CHAT
-from tenuto.wire.sse import SseDecoder
+from tenuto.wire.openai_responses import WIRE as RESPONSES
+from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 
@@ -41,8 +43,7 @@ LIKE = [
     (CHAT, chat({"content": "Hello"}), chat({"content": 'a "b" \\ \n'}), 'a "b" \\ \n'),
     (CHAT, chat({"content": "Hello"}), chat({"content": "a\n\té 🌊"}), "a\n\té 🌊"),
     (CHAT, chat({"content": "Hello"}, obfuscation="kR3f"), chat({"content": "x"}, obfuscation="Q"), "x"),
-    # Of two things that differ, the padding and a quote of its own, one is enough for the quick way.
-    (CHAT, chat({"content": "Hello"}, obfuscation="k"), chat({"content": '"'}, obfuscation="Q"), None),
+    (CHAT, chat({"content": "Hello"}, obfuscation="k"), chat({"content": '"'}, obfuscation="Q"), '"'),
     (ANTHROPIC, anthropic(text("Hello")), anthropic(text("x"), padding="    "), "x"),
     (ANTHROPIC, anthropic(text("Hello"), padding="  "), anthropic(text("x")), "x"),
 ]  # fmt: skip
@@ -99,7 +100,58 @@ def test_another_part_is_learned_anew():
 def test_a_stream_without_events_that_are_alike_is_not_learned_from_for_ever():
     reader = EventReader(CHAT)
     for number in range(LESSONS + 9):
-        (event,) = SseDecoder().feed(chat({"content": "Hello"}, created=number))
+        (event,) = SseDecoder().feed(chat({"content": "Hello"}, id=f"c{number}"))
         assert reader.flowing(event) == TextDelta("Hello")
-    assert reader.alike.text(chat({"content": "x"}, created=LESSONS - 1)) == "x"
-    assert reader.alike.text(chat({"content": "x"}, created=LESSONS + 8)) is None
+    assert reader.alike.text(chat({"content": "x"}, id=f"c{LESSONS - 1}")) == "x"
+    assert reader.alike.text(chat({"content": "x"}, id=f"c{LESSONS + 8}")) is None
+
+
+def responses(said: str, number: object, padding: str = "Tq0a") -> bytes:
+    value = {"type": "response.output_text.delta", "sequence_number": number, "item_id": "msg_1"}
+    value |= {"output_index": 0, "content_index": 0, "delta": said, "obfuscation": padding}
+    return b"event: response.output_text.delta\ndata: " + json.dumps(value).encode() + b"\n\n"
+
+
+def gemini(said: str, tokens: object) -> bytes:
+    candidate = {"content": {"parts": [{"text": said}], "role": "model"}, "index": 0}
+    usage = {"promptTokenCount": 4, "candidatesTokenCount": tokens, "totalTokenCount": tokens}
+    value = {"candidates": [candidate], "usageMetadata": usage}
+    return b"data: " + json.dumps(value).encode() + b"\r\n\r\n"
+
+
+@pytest.mark.behaviour("S8")
+def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
+    reader = reader_of(responses("Hello", 4), RESPONSES)
+    assert reader.alike.text(responses(" the", 5)) is None
+    (event,) = SseDecoder().feed(responses("river", 5, "z"))
+    assert reader.flowing(event) == TextDelta("river")
+    assert reader.alike.text(responses(' "the', 1006, "Lm9xPe")) == ' "the'
+    assert reader.alike.text(responses(" the", 6, "no word")) is None
+    assert reader.alike.text(responses(" the", "6")) is None
+    assert reader.alike.text(responses(" the", -6)) is None
+    assert reader.alike.text(responses(" the", 6) + responses(" the", 7)) is None
+    assert reader.alike.text(responses(" the", 6).replace(b"_index", b"_indeks")) is None
+
+
+@pytest.mark.behaviour("S8", "C19")
+def test_the_usage_that_an_event_tells_beside_its_text_is_kept_however_it_was_read():
+    reader = reader_of(gemini("Hello", 1) + gemini("there", 2), GEMINI)
+    assert reader.counted()[0] == [UsageSeen(Usage(4, 2))]
+    assert reader.said_alike(gemini("x", 3)) == TextDelta("x")
+    assert reader.said_alike(gemini("é", 31)) == TextDelta("é")
+    assert reader.counted()[0] == [UsageSeen(Usage(4, 31))]
+    assert reader.counted()[0] == []
+
+
+def test_a_number_that_the_wire_looks_at_is_no_hole():
+    def read(data: bytes) -> TextDelta | None:
+        value = json.loads(data)
+        return TextDelta(value["say"]) if value["index"] < 2 else None
+
+    alike = Alike(read)
+    for index in (0, 1):
+        data = b'{"index":%d,"say":"Hello"}' % index
+        alike.learn(SseEvent(b"data: %s\n\n" % data, data), TextDelta("Hello"))
+    assert alike.text(b'data: {"index":1,"say":"x"}\n\n') == "x"
+    assert alike.text(b'data: {"index":0,"say":"x"}\n\n') is None
+    assert alike.text(b'data: {"index":2,"say":"x"}\n\n') is None

@@ -153,7 +153,8 @@ class Outlet:
 
         `kept`: where the events are kept, None where it is not; `most_bytes`: the largest event,
         0: no limit. To be offered only while `flows`."""
-        alike, text_of, held = self._reader.alike, self._reader.alike.text, self._held
+        reader, alike, held = self._reader, self._reader.alike, self._held
+        text_of = alike.text
         say, deliver = builder.saying, self._delivered.append
         most_bytes = most_bytes or sys.maxsize
         plainly = not self.transparent
@@ -162,7 +163,7 @@ class Outlet:
             text = text_of(raw)
             if text is None or len(raw) > most_bytes:
                 return None
-            if held or alike.kind is not TextDelta or text.isspace() or text[-1] == "\ufffd":
+            if held or not alike.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if kept is not None:
                 kept.append(raw)
@@ -176,6 +177,8 @@ class Outlet:
                 return None
             if kept is not None:
                 kept.append(raw)
+            if alike.counts:
+                reader.counting(raw)
             if alike.kind is TextDelta:
                 say(text)
             else:

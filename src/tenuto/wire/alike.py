@@ -1,10 +1,11 @@
 """Events that are alike: what nearly every event of a stream is, read without decoding it.
 
-A stream says its text in events that differ in nothing but one string. An event with the same bytes
+A stream says its text in events that differ in little but one string. An event with the same bytes
 around that string as one before it says the same, with that string: what was read of the first one
-holds for all. Providers that pad their events against eavesdroppers vary the padding as well:
-Anthropic adds spaces before the last brace, OpenAI a member `obfuscation`
-(https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
+holds for all. Besides the text there are holes for what tells nothing of it: numbers that count on
+from event to event, as far as the wire does not look at them, and what providers pad their events
+with against eavesdroppers: Anthropic adds spaces before the last brace, OpenAI a member
+`obfuscation` (https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
 """
 
 from __future__ import annotations
@@ -23,10 +24,14 @@ LESSONS = 64
 """Events that are learned from in one stream. Who writes none like the one before is not learned
 from for ever."""
 
-_PROBE = "tenuto ∆ probe"
+_PROBE, _PROBE_NUMBER = "tenuto ∆ probe", b"90071992"
 _PROBE_LITERAL = f'"{_PROBE}"'.encode()
-_padding = re.compile(rb'"obfuscation": ?"').search
+_numbers = re.compile(rb"(?<=[:,\[ ])\d+(?=[,}\]])").finditer
+_padding = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"').search
 _decode_text = msgspec.json.Decoder(str).decode
+
+_Hole = tuple[int, int, Callable[[bytes], bool] | None]
+"""Where in an event something may differ, and what may stand there; None: the text."""
 
 
 class Alike:
@@ -34,11 +39,14 @@ class Alike:
 
     Args:
         read: the wire's own reading of the data of an event that carries one text and no more.
+        running_usage: what stands in events that tell the usage so far; b"" where none does.
 
     Attributes:
         kind: what the texts are, those of the answer or reasoning.
+        counts: whether the events tell the usage so far.
+        plain: whether an event says a text of the answer and nothing else.
         learning: how many events more may teach anything.
-        unlike: the last that does not even begin alike, so that it need not be asked about again.
+        unlike: the last that is not alike, so that it need not be asked about again.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
@@ -48,76 +56,129 @@ class Alike:
     (' the river', None)
     """
 
-    def __init__(self, read: Callable[[bytes], Flowing | None]) -> None:
+    def __init__(self, read: Callable[[bytes], Flowing | None], running_usage: bytes = b"") -> None:
         self._read = read
+        self._running_usage = running_usage
         self.learning = LESSONS
         self.unlike = b""
+        self.kind: type[Flowing] = TextDelta
+        self.counts = False
+        self.plain = True
         self._head = self._tail = b"\n"  # no event begins so
         # Where in an event these stand, and the text in its quotes: slices that are made once.
         self._head_at, self._tail_at, self._text_at = slice(1), slice(-1, None), slice(0)
-        self._before, self._after = b"", b""
-        self._is_padding: Callable[[bytes], bool] = bytes.isspace
-        self.kind: type[Flowing] = TextDelta
+        self._first, self._rest = self._head, list[tuple[Callable[[bytes], bool] | None, bytes]]()
+        self._counted: list[bytes] = []
+        self._vary: set[int] = set()
 
     def learn(self, event: SseEvent, signal: Flowing) -> None:
         """Take an event that carried just this signal as the pattern for those to come."""
-        text, raw = signal.text, event.raw
+        text, raw, data = signal.text, event.raw, event.data or b""
         if not self.learning or not text.isascii() or not text.isprintable() or len(text) < 2:
             return
         literal = b'"%b"' % text.encode()
-        data = event.data or b""
+        end = b"\r\n\r\n" if raw[-2:] == b"\r\n" else b"\n\n"
         if (
             raw.count(literal) != 1
-            or raw[-2:] != b"\n\n"
-            or b"\r" in raw
+            or not raw.endswith(data + end)
+            or raw.count(b"\r") != end.count(b"\r")
             or event.name == "error"
-            or not raw.endswith(data + b"\n\n")
         ):
             return
         self.learning -= 1
-        # Whether this string is what the wire read, and may be any other.
-        if self._read(data.replace(literal, _PROBE_LITERAL)) != type(signal)(_PROBE):
+        at = raw.index(literal)
+        numbers = [n for n in _numbers(raw) if n.end() <= at or n.start() >= at + len(literal)]
+        self._note_numbers([n[0] for n in numbers])
+        varying = [numbers[n].span() for n in sorted(self._vary)]
+        if varying and not self._reads(raw, data, at, len(literal), signal, varying):
+            varying = []
+        if not varying and not self._reads(raw, data, at, len(literal), signal, []):
             return
-        head, _, tail = raw.partition(literal)
-        self._head, self._tail = head + b'"', b'"' + tail
-        begins, ends = len(self._head), -len(self._tail)
-        self._head_at, self._tail_at = slice(begins), slice(ends, None)
-        self._text_at = slice(begins - 1, ends + 1)
-        if (padding := _padding(self._tail)) is not None:
-            begins = padding.end()
-            ends = self._tail.find(b'"', begins)
-            self._before, self._after = self._tail[:begins], self._tail[ends:]
-            self._is_padding = bytes.isalnum
-        else:
-            self._before, self._after = self._tail[:-3].rstrip(b" "), self._tail[-3:]
-            self._is_padding = _is_blank
+        self._cut(raw, at, at + len(literal), len(raw) - len(end), varying)
         self.kind = type(signal)
+        self.counts = bool(self._running_usage) and self._running_usage in data
+        self.plain = self.kind is TextDelta and not self.counts
+
+    def _note_numbers(self, found: list[bytes]) -> None:
+        """Note which numbers have not always been the same; where there are more or fewer of them,
+        it begins anew."""
+        if len(found) != len(self._counted):
+            self._vary = set()
+        else:
+            pairs = zip(found, self._counted, strict=True)
+            self._vary |= {n for n, (new, old) in enumerate(pairs) if new != old}
+        self._counted = found
+
+    def _reads(
+        self,
+        raw: bytes,
+        data: bytes,
+        at: int,
+        length: int,
+        signal: Flowing,
+        varying: list[tuple[int, int]],
+    ) -> bool:
+        """Whether this string is what the wire read, and may be any other, and the numbers too."""
+        begins = raw.rindex(data)
+        places = [(at, at + length, _PROBE_LITERAL), *((*n, _PROBE_NUMBER) for n in varying)]
+        for start, end, probe in sorted(places, reverse=True):
+            data = data[: start - begins] + probe + data[end - begins :]
+        return self._read(data) == type(signal)(_PROBE)
+
+    def _cut(
+        self, raw: bytes, at: int, ends: int, closing: int, varying: list[tuple[int, int]]
+    ) -> None:
+        """Cut an event into the pieces that stay and the holes between them."""
+        self._head, self._tail = raw[: at + 1], raw[ends - 1 :]
+        self._head_at, self._tail_at = slice(at + 1), slice(ends - 1 - len(raw), None)
+        self._text_at = slice(at, ends - len(raw))
+        holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, bytes.isdigit) for n in varying)]
+        if (padding := _padding(raw, ends)) is not None:
+            holes.append((*padding.span(1), _is_word))
+        elif not varying:
+            holes.append((len(raw[: closing - 1].rstrip(b" ")), closing - 1, _is_blank))
+        holes.sort(key=lambda hole: hole[0])
+        self._first = raw[: holes[0][0]]
+        nexts = [*(begins for begins, *_ in holes[1:]), len(raw)]
+        self._rest = [
+            (fits, raw[done:begins]) for (_, done, fits), begins in zip(holes, nexts, strict=True)
+        ]
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
-        if raw[self._head_at] != self._head:
-            self.unlike = raw
-            return None
-        literal = raw[self._text_at] if raw[self._tail_at] == self._tail else self._padded(raw)
-        try:
-            return _decode_text(literal) or None  # refuses what is not one string
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            return None
+        if raw[self._head_at] == self._head and raw[self._tail_at] == self._tail:
+            literal = raw[self._text_at]
+        else:
+            literal = self._filled(raw)
+        if literal:
+            try:
+                if text := _decode_text(literal):  # refuses what is not one string
+                    return text
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                pass
+        self.unlike = raw
+        return None
 
-    def _padded(self, raw: bytes) -> bytes:
-        """The text in its quotes of an event that differs in its padding as well, else b""."""
-        begins = self._head_at.stop
-        # Where the text holds a quote of its own, this finds that one, and the rest differs.
-        rest = raw[raw.find(b'"', begins) :]
-        before, after = len(self._before), len(rest) - len(self._after)
-        if (
-            before <= after
-            and rest.startswith(self._before)
-            and rest.endswith(self._after)
-            and (before == after or self._is_padding(rest[before:after]))
-        ):
-            return raw[begins - 1 : len(raw) - len(rest) + 1]
-        return b""
+    def _filled(self, raw: bytes) -> bytes:
+        """The text in its quotes of an event that differs in other holes as well, else b""."""
+        head = self._first
+        if raw[: len(head)] != head:
+            return b""
+        rest, literal = raw[len(head) :], b""
+        for fits, piece in self._rest:
+            # A text may hold the piece itself: what follows it then differs.
+            filling, found, rest = rest.partition(piece)
+            if not found:
+                return b""
+            if fits is None:
+                literal = b'"%b"' % filling
+            elif not fits(filling):
+                return b""
+        return b"" if rest else literal
+
+
+def _is_word(padding: bytes) -> bool:
+    return not padding or padding.isalnum()
 
 
 def _is_blank(padding: bytes) -> bool:

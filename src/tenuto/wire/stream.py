@@ -17,7 +17,7 @@ from tenuto.core.signals import (
 from tenuto.wire.alike import Alike
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import SseEvent
+from tenuto.wire.sse import SseEvent, data_of
 
 
 def event_object(event: SseEvent) -> object:
@@ -41,7 +41,7 @@ class EventReader:
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
-        self.alike = Alike(wire.read_flowing)
+        self.alike = Alike(wire.read_flowing, wire.running_usage)
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
@@ -53,24 +53,39 @@ class EventReader:
         data, raw = event.data, event.raw
         if data is None or event.name == "error":
             return None
-        may_be_alike = raw[-2:] == b"\n\n"  # AWS's have a checksum each
-        if may_be_alike:
-            alike = self.alike
-            if raw is not alike.unlike and (text := alike.text(raw)) is not None:
-                return alike.kind(text)
+        alike = self.alike
+        may_be_alike = raw[-1:] == b"\n"  # AWS's have a checksum each
+        if may_be_alike and raw is not alike.unlike:
+            signal = self.said_alike(raw)
+            if signal is not None:
+                return signal
         signal = self._read_flowing(data)
         if signal is not None:
             if self._running_usage and self._running_usage in data:
-                self._counting = data
+                self._counting = raw
             if may_be_alike and alike.learning:
                 alike.learn(event, signal)
         return signal
 
+    def said_alike(self, raw: bytes) -> TextDelta | ReasoningDelta | None:
+        """The same of a piece of the stream that is one event like one before it, else None."""
+        alike = self.alike
+        text = alike.text(raw)
+        if text is None:
+            return None
+        if alike.counts:
+            self.counting(raw)
+        return alike.kind(text)
+
+    def counting(self, raw: bytes) -> None:
+        """This event told the usage so far: see `counted`."""
+        self._counting = raw
+
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """The usage that the last event that flowed told, if one did, as a signal and as it came;
         to be asked for before another event is read, and at the end."""
-        data, self._counting = self._counting, None
-        value = decode_object(data) if data is not None else None
+        raw, self._counting = self._counting, None
+        value = decode_object(data_of([raw])[0]) if raw is not None else None
         if not isinstance(value, dict):
             return [], None
         signals = self.wire.parse_object(value, event=True)
