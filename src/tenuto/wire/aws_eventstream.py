@@ -35,6 +35,9 @@ _MOST_HEADERS_BYTES = 128 * 1024
 MOST_BYTES = 24 * 1024 * 1024
 """More than that no reader of AWS accepts: botocore raises."""
 
+_SMALL_BYTES = 4096
+"""The limit on headers is not lower."""
+
 _FIXED_BYTES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """Sizes of the header types that have one: booleans, integers, timestamp, UUID."""
 _BYTES, _TEXT = 6, 7
@@ -84,6 +87,13 @@ class AwsEventDecoder:
             if len(self._pending) < self._needed:
                 return []
             chunk = bytes(self._pending)
+        elif self._failed is None and len(chunk) <= self._limit_bytes:
+            headers_size = _headers_size_of_one(chunk)
+            try:
+                if headers_size is not None:
+                    return [_event(chunk, headers_size)]
+            except UnreadableMessage:
+                pass  # as below, where what came is kept
         events: list[SseEvent] = []
         start, size_of_all, limit = 0, len(chunk), self._limit_bytes
         self._needed = _PRELUDE_BYTES
@@ -118,6 +128,16 @@ class AwsEventDecoder:
         )
 
 
+def _headers_size_of_one(chunk: bytes) -> int | None:
+    """The size of the headers of a chunk that is just one message, as nearly all are; None where
+    it takes a closer look to tell."""
+    if not _LEAST_BYTES <= len(chunk) <= _SMALL_BYTES:
+        return None
+    size, headers_size, checksum = _read_prelude(chunk)
+    fits = size == len(chunk) and headers_size + _LEAST_BYTES <= size
+    return headers_size if fits and crc32(chunk[:_SIZES_BYTES]) == checksum else None
+
+
 _NO_EVENT = "initial-response"
 """The name of the message that some streams begin with: it belongs to the protocol."""
 
@@ -142,8 +162,10 @@ def _event(raw: bytes, headers_size: int) -> SseEvent:
     try:
         known = _told if headers_size <= _MOST_KNOWN_BYTES else _tell
         named, headers_read = known(headers)
-        if named is not None:
+        if named:
             return SseEvent(raw, b"{%b:%b}" % (named, payload or b"{}"))
+        if named is not None:
+            return SseEvent(raw, _read_chunk(payload).data)
         return _other_event(raw, headers_read, payload)
     except (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error) as error:
         raise UnreadableMessage(f"a message cannot be read: {error}") from error
@@ -152,8 +174,6 @@ def _event(raw: bytes, headers_size: int) -> SseEvent:
 def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> SseEvent:
     """A message that is no event with a name of its own."""
     match headers.get(":message-type"):
-        case "event" if headers.get(":event-type") == _CHUNK:
-            return SseEvent(raw, _read_chunk(payload).data)
         case "exception":
             value = decode_object(payload)
             error = value if isinstance(value, dict) else {"message": payload.decode()}
@@ -170,12 +190,13 @@ _MOST_KNOWN_BYTES = 512
 
 
 def _tell(raw: bytes) -> tuple[bytes | None, Mapping[str, str]]:
-    """The headers, and first the name of an event that has one of its own, as JSON."""
+    """The headers, and first the name of an event that has one of its own, as JSON; b"" for an
+    event of the model's, None for what is no event."""
     headers = dict(_headers(raw))
     name = headers.get(":event-type", _NO_EVENT)
-    if headers.get(":message-type") != "event" or name in (_NO_EVENT, _CHUNK):
+    if headers.get(":message-type") != "event" or name == _NO_EVENT:
         return None, headers
-    return encode(name), headers
+    return b"" if name == _CHUNK else encode(name), headers
 
 
 _told = lru_cache(maxsize=64)(_tell)
