@@ -264,7 +264,7 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ),
         (
             {"name": "a", "wire": object()},
-            "wire is of type object, which lacks name, wants_content, running_usage, error_status",
+            "wire is of type object, which lacks name, wants_content, running_usage, opening, error_status",
         ),
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
         ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),

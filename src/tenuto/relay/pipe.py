@@ -17,6 +17,7 @@ import logging
 from collections import deque
 from collections.abc import Generator
 from dataclasses import replace
+from typing import TypeGuard
 
 from tenuto.core.actions import AppendContent, Edit, Finish, Recovery, Send, Status, holds_prefill
 from tenuto.core.edits import asked_tokens, asks_for_call
@@ -315,6 +316,10 @@ class Pipe:
     def _stream(
         self, head: Head, decoder: Decoder, ahead: deque[Reply]
     ) -> Generator[Command, Reply, Attempt | None]:
+        given = ahead[0] if decoder.plain and ahead and self._opens(ahead[0]) else None
+        if given is not None:  # before anything is made for what follows it
+            yield from self._open(head)
+            yield Write(given)
         builder, outlet = self._builder(), self._turn.outlet
         apart, said = self._apart, self._turn.said
         joint = None if apart else self._joint()
@@ -360,7 +365,9 @@ class Pipe:
             if builder.ended and outlet.transparent:
                 # An SDK leaves at the end mark: what there is to tell is told before.
                 out, tail = b"", out + tail
-            if out:
+            if reply is given:
+                outlet.release()
+            elif out:
                 yield Write(out)
             if outlet.overfull:
                 builder.feed(FaultSeen(Fault(FaultKind.LIMIT, "hold_back_exceeded")))
@@ -380,6 +387,20 @@ class Pipe:
         begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
         self._keep(attempt, text, min(begins, len(text)), apart)
         return self._received(attempt)
+
+    def _opens(self, piece: Reply) -> TypeGuard[bytes]:
+        """Whether this is the event by which a stream only says that it begins, and no more: it is
+        handed on whatever follows, so that the first of the caller's chunks waits for nothing."""
+        opening = self._turn.wire.opening
+        return (
+            isinstance(piece, bytes)
+            and bool(opening)
+            and not self._turn.state.attempts
+            and piece.startswith(opening)
+            and piece.find(b"\n\n") == len(piece) - 2
+            and b"\r" not in piece
+            and piece.isascii()
+        )
 
     def _is_late(self) -> bool:
         """Whether a further attempt runs on beyond the turn's time (C29). The first one may: it

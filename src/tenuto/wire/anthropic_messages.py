@@ -433,6 +433,7 @@ class AnthropicMessages:
     name = "anthropic-messages"
     wants_content = True
     running_usage = b""
+    opening = b'event: message_start\ndata: {"type":"message_start",'
     error_status = 502
     stops = STOPS
     errors = ERRORS

@@ -198,12 +198,14 @@ class Wire(Protocol):
 
     `wants_content`: whether what a model said must be kept in the wire's own form, part by part.
     `running_usage`: what stands in events that tell the usage so far beside their text; b"" where
-    none does. `error_status`: the HTTP status of an error of ours, which the official SDK does not
-    retry."""
+    none does. `opening`: how the event begins by which a stream says that it begins, and nothing
+    more; b"" where the first event may say more. `error_status`: the HTTP status of an error of
+    ours, which the official SDK does not retry."""
 
     name: str
     wants_content: bool
     running_usage: bytes
+    opening: bytes
     error_status: int
     shown: Mapping[Outcome, Shown]
 

@@ -165,6 +165,7 @@ class BedrockConverse:
     name = "bedrock-converse"
     wants_content = True
     running_usage = b""
+    opening = b""
     error_status = 502
     stops = STOPS
     dialect_stops = DIALECT_STOPS

@@ -410,6 +410,7 @@ class GeminiGenerate:
     name = "gemini-generate"
     wants_content = True
     running_usage = b'"usageMetadata"'
+    opening = b""
     error_status = render.ERROR_STATUS
     stops = STOPS
     errors = ERRORS

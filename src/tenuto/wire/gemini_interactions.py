@@ -415,6 +415,7 @@ class GeminiInteractions:
     name = "gemini-interactions"
     wants_content = True
     running_usage = b""
+    opening = b""
     error_status = body.ERROR_STATUS
     stops = STOPS
     errors = ERRORS

@@ -400,6 +400,7 @@ class OpenAIChat:
     name = "openai-chat"
     wants_content = False
     running_usage = b""
+    opening = b""
     error_status = 502
     stops = STOPS
     errors = ERRORS

@@ -498,6 +498,7 @@ class OpenAIResponses:
     name = "openai-responses"
     wants_content = True
     running_usage = b""
+    opening = b""
     error_status = 502
     stops = STOPS
     errors = ERRORS
