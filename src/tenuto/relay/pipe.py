@@ -365,9 +365,7 @@ class Pipe:
             if builder.ended and outlet.transparent:
                 # An SDK leaves at the end mark: what there is to tell is told before.
                 out, tail = b"", out + tail
-            if reply is given:
-                outlet.release()
-            elif out:
+            if out and reply is not given:
                 yield Write(out)
             if outlet.overfull:
                 builder.feed(FaultSeen(Fault(FaultKind.LIMIT, "hold_back_exceeded")))
@@ -399,6 +397,7 @@ class Pipe:
             and piece.startswith(opening)
             and piece.find(b"\n\n") == len(piece) - 2
             and b"\r" not in piece
+            and b'"error"' not in piece
             and piece.isascii()
         )
 
