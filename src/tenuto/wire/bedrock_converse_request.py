@@ -159,7 +159,7 @@ class _Rows:
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "/model/unknown/converse"
+    body: bytes, probe_max_tokens: int = 0, path: str = "/model/unknown/converse", *_: object
 ) -> ConverseRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 

@@ -177,7 +177,10 @@ class GenerateRequest:
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "/v1beta/models/m:generateContent"
+    body: bytes,
+    probe_max_tokens: int = 0,
+    path: str = "/v1beta/models/m:generateContent",
+    *_: object,
 ) -> GenerateRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 

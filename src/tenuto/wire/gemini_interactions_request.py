@@ -167,7 +167,7 @@ class InteractionRequest:
         return LESS_THINKING.get(str(config.get("thinking_level")), "low")
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0) -> InteractionRequest | None:
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> InteractionRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model

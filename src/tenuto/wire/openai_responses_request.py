@@ -161,7 +161,7 @@ class ResponsesRequest:
         return body
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0) -> ResponsesRequest | None:
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
     """A Responses request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
