@@ -21,7 +21,6 @@ https://ai.google.dev/gemini-api/docs/interactions-overview
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,7 +47,18 @@ from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import failed_result, repair_history
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
 from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
+from tenuto.wire.members import (
+    joined,
+    listed,
+    members_of,
+    object_in,
+    path_of,
+    rows_of,
+    value_of,
+    with_members,
+    without_keys,
+    without_path,
+)
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
 """Kinds of parts; an input may be a list of them, or of steps."""
@@ -145,12 +155,7 @@ class InteractionRequest:
                     dropped = keys
         if (rows != self._rows or self.repairs) and "input" in members:
             members["input"] = listed(rows)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
-        return body
+        return without_keys(joined(members), dropped, _without)
 
     def _go_on(self, members: dict[str, bytes], content: Content) -> None:
         """With the token of a pause; without one, which the tables rule out, nothing changes."""
@@ -163,7 +168,7 @@ class InteractionRequest:
             members.pop("input", None)
 
     def _less_thinking(self, members: Mapping[str, bytes]) -> str:
-        config = _object(value_of(members.get("generation_config")))
+        config = object_in(value_of(members.get("generation_config")))
         return LESS_THINKING.get(str(config.get("thinking_level")), "low")
 
 
@@ -224,7 +229,7 @@ def _asking(parts: Sequence[bytes]) -> bytes:
 
 
 def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
-    config = _object(asked.generation_config)
+    config = object_in(asked.generation_config)
     limit = config.get("max_output_tokens")
     max_tokens = limit if type(limit) is int and limit > 0 else None
     model = asked.model if isinstance(asked.model, str) else ""
@@ -241,10 +246,6 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
         follows=follows if isinstance(follows := asked.previous_interaction_id, str) else "",
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_client_tool(tool: Any) -> bool:
@@ -318,7 +319,7 @@ def _configure(members: dict[str, bytes], changes: Mapping[str, bytes]) -> None:
 
 
 def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = _object(value_of(members.get("generation_config"))).get("tool_choice")
+    choice = object_in(value_of(members.get("generation_config"))).get("tool_choice")
     if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
         freed = choice | {"allowed_tools": allowed | {"mode": "auto"}}
         _configure(members, {"tool_choice": encode(freed)})
@@ -326,15 +327,5 @@ def _free_tool_choice(members: dict[str, bytes]) -> None:
         _configure(members, {"tool_choice": b'"auto"'})
 
 
-def _without(raw: bytes, steps: Sequence[str]) -> bytes:
-    """JSON without a key that an error names as `input[1].key` or `a.b`. A number stands for every
-    element, for the error names only the first that has the key."""
-    if not steps or steps[-1] in _NEEDED:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        return listed([_without(row, rest if step.isdecimal() else steps) for row in rows_of(raw)])
-    members: Mapping[str, bytes] = members_of(raw) if raw.startswith(b"{") else {}
-    if step not in members:
-        return raw
-    return with_members(raw, {step: _without(members[step], rest) if rest else None})
+def _without(body: bytes, key: str) -> bytes:
+    return without_path(body, path_of(key), _NEEDED)

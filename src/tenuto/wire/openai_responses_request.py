@@ -20,9 +20,7 @@ https://platform.openai.com/docs/guides/conversation-state
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -43,7 +41,18 @@ from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
+from tenuto.wire.members import (
+    joined,
+    listed,
+    members_of,
+    object_in,
+    path_of,
+    rows_of,
+    value_of,
+    with_members,
+    without_keys,
+    without_path,
+)
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import repair_history
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, kind_of
@@ -153,12 +162,7 @@ class ResponsesRequest:
                     dropped = keys
         if rows != self._rows or self.repairs:
             members["input"] = listed(rows)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
-        return body
+        return without_keys(joined(members), dropped, _without)
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
@@ -202,7 +206,7 @@ def _asked(body: bytes) -> _Asked:
 def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> RequestFacts:
     limit = asked.max_output_tokens
     max_tokens = limit if type(limit) is int and limit > 0 else None
-    form = _object(_object(asked.text).get("format"))
+    form = object_in(object_in(asked.text).get("format"))
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
         stream=asked.stream is True,
@@ -212,7 +216,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
         structured=form.get("type") in ("json_object", "json_schema"),
-        lower_reasoning=_object(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
+        lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
         include_usage=True,
         prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
@@ -220,10 +224,6 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         sent_once="conversation" if asked.conversation else "",
         follows=follows if isinstance(follows := asked.previous_response_id, str) else "",
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_client_tool(tool: Any) -> bool:
@@ -278,7 +278,7 @@ def _valid_call(call: ToolCall) -> JsonObject:
 
 
 def _lower_reasoning(members: dict[str, bytes]) -> None:
-    effort = _object(value_of(members.get("reasoning"))).get("effort")
+    effort = object_in(value_of(members.get("reasoning"))).get("effort")
     less = encode(LEAST_EFFORT.get(str(effort), "low"))
     members["reasoning"] = with_members(members.get("reasoning", b"{}"), {"effort": less})
 
@@ -291,17 +291,5 @@ def _free_tool_choice(members: dict[str, bytes]) -> None:
         members["tool_choice"] = b'"auto"'
 
 
-def _without(raw: bytes, steps: Sequence[str]) -> bytes:
-    """JSON without a key that an error names as `input[1].key` or `a.b`. A number stands for every
-    element, for the error names only the first that has the key."""
-    if not steps or steps[-1] in _NEEDED:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        return listed([_without(row, rest if step.isdecimal() else steps) for row in rows_of(raw)])
-    if not raw.startswith(b"{"):
-        return raw
-    members: Mapping[str, bytes] = members_of(raw)
-    if step not in members:
-        return raw
-    return with_members(raw, {step: _without(members[step], rest) if rest else None})
+def _without(body: bytes, key: str) -> bytes:
+    return without_path(body, path_of(key), _NEEDED)
