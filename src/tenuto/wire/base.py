@@ -108,6 +108,18 @@ class Answer:
     spoken: Sequence[Spoken] = ()
 
 
+def kept_of(partial: Answer | None) -> JsonObject:
+    """The member of an error of ours that holds what was received: nothing is lost.
+
+    >>> kept_of(Answer("Half")), kept_of(Answer("")), kept_of(None)
+    ({'partial': {'text': 'Half'}}, {}, {})
+    """
+    if partial is None or not (partial.text or partial.reasoning):
+        return {}
+    kept = {"text": partial.text, "reasoning": partial.reasoning}
+    return {"partial": {key: text for key, text in kept.items() if text}}
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How an ending shows (P1a): `native`, a stop of the wire; `error`, an error of this code;
