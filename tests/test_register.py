@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from tenuto.relay.commands import Head, Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
-from tenuto.wire.openai_chat import OpenAIChat
+from tenuto.wire import openai_chat
 from tenuto.wire.registry import WIRES, wires
 
 LOCAL = "http://gpu.lab:8000/v1/chat/completions"
@@ -48,21 +49,19 @@ def stream(text: str, finish: str) -> bytes:
     return b"".join(b"data: %s\n\n" % event.encode() for event in events) + b"data: [DONE]\n\n"
 
 
-class Vendor(OpenAIChat):
-    """A wire of its own: the one that ships, in an envelope `{"answer": …}`."""
+def parse_enveloped(value: object, *, event: bool) -> Any:
+    inner = value.get("answer") if isinstance(value, dict) else None
+    return openai_chat.parse_object(inner, event=event)
 
-    name = "vendor"
 
-    def looks_like(self, value: dict[str, Any]) -> bool:
-        return isinstance(value.get("answer"), dict)
-
-    def is_request(self, path: str) -> bool:
-        return path.endswith("/vendor")
-
-    @staticmethod
-    def parse_object(value: object, *, event: bool) -> Any:
-        inner = value.get("answer") if isinstance(value, dict) else None
-        return OpenAIChat.parse_object(inner, event=event)
+VENDOR = replace(
+    openai_chat.WIRE,
+    name="vendor",
+    looks_like=lambda value: isinstance(value.get("answer"), dict),
+    is_request=lambda path: path.endswith("/vendor"),
+    parse_object=parse_enveloped,
+)
+"""A wire of its own: the one that ships, in an envelope `{"answer": …}`."""
 
 
 def ask(engine: Engine, url: str, script: Script, *, streams: bool = False) -> bytes:
@@ -120,7 +119,7 @@ def test_each_version_has_its_own_row_and_another_version_the_newest() -> None:
 def test_a_wire_object_is_found_by_name_by_shape_and_by_path() -> None:
     given = {"answer": json.loads(body(finish="length"))}
     assert detect(given).reason is StopReason.UNKNOWN
-    register(wire=Vendor())
+    register(wire=VENDOR)
     assert detect(given).reason is StopReason.MAX_TOKENS
     assert detect(given, wire="vendor").reason is StopReason.MAX_TOKENS
     assert detect(body(finish="length")).reason is StopReason.MAX_TOKENS
@@ -131,12 +130,10 @@ def test_a_wire_object_is_found_by_name_by_shape_and_by_path() -> None:
 def test_a_name_that_is_taken_is_replaced_and_that_of_a_provider_does_not_narrow_its_wires() -> (
     None
 ):
-    class Later(Vendor):
-        """The same name again."""
-
-    register(wire=Vendor())
-    register("acme", wire=Later(), hosts=["acme.example"])
-    assert isinstance(wires()["vendor"], Later)
+    later = replace(VENDOR)
+    register(wire=VENDOR)
+    register("acme", wire=later, hosts=["acme.example"])
+    assert wires()["vendor"] is later
     assert list(wires()).count("vendor") == 1
     # This provider may well speak another wire that is known.
     assert detect(body(finish="length"), wire="acme").reason is StopReason.MAX_TOKENS
@@ -257,14 +254,14 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"name": 3, "wire": "openai-chat"}, "name is 3"),
         ({"name": "a", "wire": "openai-chat", "version": "1@2"}, "version is '1@2'"),
         ({"wire": "openai-chat"}, "a provider needs a name"),
-        ({"wire": Vendor(), "hosts": ["a.b"]}, "a provider needs a name"),
+        ({"wire": VENDOR, "hosts": ["a.b"]}, "a provider needs a name"),
         (
             {"name": "a", "wire": "morse"},
             "wire is 'morse', known are anthropic-messages, ",
         ),
         (
             {"name": "a", "wire": object()},
-            "wire is of type object, which lacks name, wants_content, running_usage, opening, error_status",
+            "wire is of type object, allowed is a tenuto.wire.base.Wire",
         ),
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
         ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),
@@ -293,10 +290,5 @@ def test_what_is_not_allowed_is_named_and_nothing_is_registered(arguments, said)
 
 @pytest.mark.behaviour("N8")
 def test_a_wire_must_say_how_every_outcome_shows() -> None:
-    class Silent(Vendor):
-        """Says nothing of endings."""
-
-        shown: Any = {}  # noqa: RUF012 - as somebody would write it
-
     with pytest.raises(RegistrationError, match="`shown` lacks done, text_cut"):
-        register(wire=Silent())
+        register(wire=replace(VENDOR, shown={}))

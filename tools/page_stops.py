@@ -1,14 +1,14 @@
 """docs/stops.md: why a response ended, and what its errors mean."""
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
-from types import ModuleType
+from collections.abc import Iterator, Sequence
 
 from page import code, codes, table, yes
 
 from tenuto.core.fault import FAULT_CLASSES
-from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES, StopReason
+from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES
+from tenuto.wire.errors import ErrorRow
 from tenuto.wire.registry import wires
+from tenuto.wire.stops import StopTable, in_other_words
 
 HEAD = """\
 # Stops
@@ -28,8 +28,6 @@ What follows from each: may the same request be sent again, may another candidat
 shorter prompt help, and which stop reason it amounts to.
 """
 
-Stops = Mapping[str, tuple[StopReason, str | None]]
-
 
 def render() -> str:
     """The page."""
@@ -38,11 +36,10 @@ def render() -> str:
     lines.append(KINDS_HEAD)
     lines += table(["Kind", "Retryable", "Fallback", "Compress", "Reason"], _kinds())
     for name, wire in sorted(wires().items()):
-        module = import_module(type(wire).__module__)
         lines += ["", f"## Wire: {name}", "", "### Stop values", ""]
-        lines += table(["Native value", "Reason", "Detail", "Whose"], _values(module))
+        lines += table(["Native value", "Reason", "Detail", "Whose"], _values(wire.stops))
         lines += ["", "### Errors", "", "The first row that fits decides.", ""]
-        lines += table(["Kind", "Codes and types", "Words", "HTTP status"], _errors(module))
+        lines += table(["Kind", "Codes and types", "Words", "HTTP status"], _errors(wire.errors))
     return "\n".join(lines) + "\n"
 
 
@@ -57,19 +54,15 @@ def _kinds() -> Iterator[list[str]]:
         yield [code(kind), *map(yes, flags), code(known.reason)]
 
 
-def _values(module: ModuleType) -> Iterator[list[str]]:
+def _values(own: StopTable) -> Iterator[list[str]]:
     """The wire's own values, then those of its dialects."""
-    tables: tuple[tuple[str, Stops], ...] = (
-        ("the wire's own", module.STOPS),
-        ("dialects", getattr(module, "DIALECT_STOPS", {})),
-    )
-    for whose, stops in tables:
+    for whose, stops in (("the wire's own", own), ("dialects", in_other_words(own))):
         for native, (reason, detail) in stops.items():
             yield [code(native), code(reason), code(detail) if detail else "–", whose]
 
 
-def _errors(module: ModuleType) -> Iterator[list[str]]:
-    for row in module.ERRORS:
+def _errors(errors: Sequence[ErrorRow]) -> Iterator[list[str]]:
+    for row in errors:
         words = code(row.words.pattern) if row.words else "–"
         last = max(row.statuses, default=0)
         statuses = f"{row.statuses.start}–{last}" if len(row.statuses) > 1 else str(last or "–")

@@ -153,6 +153,7 @@ BODIES: list[tuple[int, Any, FaultKind]] = [
     (429, {"error": {"code": "insufficient_quota", "message": "x"}}, K.AUTHENTICATION),
     (401, {"error": {"code": "invalid_api_key", "message": "x"}}, K.AUTHENTICATION),
     (404, {"detail": "Not Found"}, K.INVALID_REQUEST),
+    (400, [{"error": {"code": "content_filter", "message": "x"}}], K.CONTENT_BLOCKED),  # Google's compatible endpoint
     (400, {"object": "error", "type": "invalid_request_message_order", "code": "3230", "message": "Unexpected role 'user' after role 'tool'"}, K.INVALID_REQUEST),
     (503, b"<html>", K.OVERLOADED),
     (529, b"", K.OVERLOADED),

@@ -42,9 +42,10 @@ class AppendContent:
 
 @dataclass(frozen=True, slots=True)
 class AppendUser:
-    """Append one user row that holds a hint."""
+    """Append one user row that holds a hint. `for_call`: it asks for a call, not for more text."""
 
     text: str
+    for_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
@@ -63,12 +65,12 @@ def resume_pause(view: View) -> tuple[Edit, ...]:
 
 def repeat_call(view: View) -> tuple[Edit, ...]:
     budget = _set_budget(view, view.boosts + 1)
-    return (*_after_said(view, AppendUser(hints.REPEAT_CALL)), *budget)
+    return (*_after_said(view, AppendUser(hints.REPEAT_CALL, for_call=True)), *budget)
 
 
 def repair_call(view: View) -> tuple[Edit, ...]:
     budget = _set_budget(view, view.boosts + 1)
-    return (*_after_said(view, AppendUser(hints.REPAIR_CALL)), *budget)
+    return (*_after_said(view, AppendUser(hints.REPAIR_CALL, for_call=True)), *budget)
 
 
 _RESULTS = {
@@ -117,7 +119,7 @@ def ask_again(view: View) -> tuple[Edit, ...]:
 
 
 def ask_for_call(view: View) -> tuple[Edit, ...]:
-    return _after_said(view, AppendUser(hints.CALL_MISSING))
+    return _after_said(view, AppendUser(hints.CALL_MISSING, for_call=True))
 
 
 def same_again(view: View) -> tuple[Edit, ...]:
@@ -160,18 +162,14 @@ def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     return (*others, SetOutputBudget(left))
 
 
-_FOR_A_CALL = (hints.REPEAT_CALL, hints.REPAIR_CALL, hints.CALL_MISSING)
-
-
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:
     """Whether a request with these edits asks for a call rather than for more text.
 
-    >>> asks_for_call((AppendUser(hints.REPEAT_CALL),)), asks_for_call((AppendUser("Go on."),))
+    >>> asks_for_call((AppendUser("Call it.", for_call=True),)), asks_for_call((AppendUser("On."),))
     (True, False)
     """
     return any(
-        isinstance(edit, AppendFailedCalls)
-        or (isinstance(edit, AppendUser) and edit.text.startswith(_FOR_A_CALL))
+        isinstance(edit, AppendFailedCalls) or (isinstance(edit, AppendUser) and edit.for_call)
         for edit in edits
     )
 
@@ -185,4 +183,5 @@ def varied(edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
     """The same edits in other words: what is sent again as it was fails as it did (E4)."""
     hint = next((e for e in edits if isinstance(e, AppendUser)), None)
     others = tuple(e for e in edits if e is not hint)
-    return (*others, AppendUser(f"{hint.text} {hints.AGAIN}" if hint else hints.AGAIN))
+    again = replace(hint, text=f"{hint.text} {hints.AGAIN}") if hint else AppendUser(hints.AGAIN)
+    return (*others, again)

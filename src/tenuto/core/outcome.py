@@ -10,7 +10,7 @@ from enum import StrEnum
 from functools import cache
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import Response, is_visible
+from tenuto.core.response import Response, is_visible, worst_of
 from tenuto.core.stop import CLEAN, StopReason
 
 
@@ -104,14 +104,16 @@ OUTCOMES: tuple[Row, ...] = (
 """First fit decides. `calls_missing` is no row: it is an anomaly of the stop (see `classify`)."""
 
 
+_FOUND = {
+    Finding.WHOLE: Calls.WHOLE,
+    Finding.TRUNCATED: Calls.CUT,
+    Finding.MALFORMED: Calls.MALFORMED,
+}
+
+
 def worst_calls(response: Response) -> Calls:
-    """The worst finding among the calls: one broken call breaks the batch (T4)."""
-    if not response.calls:
-        return Calls.NONE
-    findings = {call.finding for call in response.calls}
-    if Finding.MALFORMED in findings:
-        return Calls.MALFORMED
-    return Calls.WHOLE if findings == {Finding.WHOLE} else Calls.CUT
+    """The worst finding among the calls."""
+    return _FOUND[worst_of(response.calls)] if response.calls else Calls.NONE
 
 
 def seen_text(response: Response) -> Text:

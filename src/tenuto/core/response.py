@@ -282,12 +282,13 @@ RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
 """The stop of a stream that still runs: nothing is known, and nothing is over."""
 
 
-def _broken(calls: Iterable[ToolCall]) -> str | None:
-    """The worst that is wrong with a call: one that is malformed cannot be made whole."""
-    findings = {call.finding for call in calls} - {Finding.WHOLE}
-    if not findings:
-        return None
-    return (Finding.MALFORMED if Finding.MALFORMED in findings else Finding.TRUNCATED).value
+def worst_of(calls: Iterable[ToolCall]) -> Finding:
+    """The worst finding: one broken call breaks the batch (T4), and a malformed one cannot be made
+    whole. Arguments that never came were cut."""
+    findings = {call.finding for call in calls}
+    if Finding.MALFORMED in findings:
+        return Finding.MALFORMED
+    return Finding.TRUNCATED if findings - {Finding.WHOLE} else Finding.WHOLE
 
 
 def _confidence(seen: StopSeen) -> Confidence:
@@ -412,8 +413,8 @@ class Builder:
         calls, odd = self._calls.build(clean)
         odd = (*self._odd, *odd)
         stop = self._stop(text, refusal, calls, over)
-        if stop.terminal and (broken := _broken(calls)):
-            stop = replace(stop, broken=broken)
+        if stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
+            stop = replace(stop, broken=worst.value)
         return Response(
             text=text,
             reasoning="".join(self._reasoning),

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import fields
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 from urllib.parse import urlsplit
 
 from tenuto.core.errors import RegistrationError
@@ -29,7 +29,6 @@ from tenuto.wire.registry import WIRES, wire_for_path
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(r"\.?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:[0-9]{1,5})?|[0-9a-f:]+")
 _DIALECT = {item.name: item.type for item in fields(Dialect) if item.name != "name"}
-_MEMBERS = [name for name in (*Wire.__annotations__, *vars(Wire)) if not name.startswith("_")]
 
 
 def register(
@@ -139,16 +138,14 @@ def _check_name(what: str, value: object, *, empty: bool = False) -> None:
 
 
 def _checked_wire(wire: object) -> str:
-    missing = [member for member in _MEMBERS if not hasattr(wire, member)]
-    if missing:
+    if not isinstance(wire, Wire):
         given = type(wire).__name__
-        raise RegistrationError(f"wire is of type {given}, which lacks {', '.join(missing)}")
-    known = cast("Wire", wire)
-    _check_name("the wire's name", known.name)
-    unshown = [outcome.value for outcome in Outcome if outcome not in known.shown]
+        raise RegistrationError(f"wire is of type {given}, allowed is a tenuto.wire.base.Wire")
+    _check_name("the wire's name", wire.name)
+    unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
     if unshown:
         raise RegistrationError(f"the wire's table `shown` lacks {', '.join(unshown)}")
-    return known.name
+    return wire.name
 
 
 def _checked_dialect(name: str, dialect: Mapping[str, Any]) -> Dialect:

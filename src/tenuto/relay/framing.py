@@ -11,10 +11,10 @@ import re
 from collections import deque
 from collections.abc import Generator
 from enum import StrEnum
-from zlib import crc32
 
 from tenuto.relay.commands import READ, Head, Read, Reply
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
+from tenuto.wire.aws_eventstream import PRELUDE_BYTES, begins_message
 from tenuto.wire.sse import BOM
 
 
@@ -52,7 +52,6 @@ _STARTS = {
 _has_event_line = re.compile(rb"[\r\n](?:data|event):").search
 """No JSON has such a line; a reader of events leaves out what stands before it."""
 
-_PRELUDE_BYTES, _LENGTHS_BYTES = 12, 8
 _LOOK_BYTES = 4096
 """No more than that is looked at."""
 
@@ -63,7 +62,7 @@ def begins(first: bytes) -> Framing | None:
     >>> begins(b"\n\n{").value, begins(b"da") is None
     ('body', True)
     """
-    if _begins_message(first):
+    if begins_message(first):
         return Framing.MESSAGES
     start = first.removeprefix(BOM).lstrip()
     if _has_event_line(start, 0, _LOOK_BYTES):
@@ -106,19 +105,13 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     return told or asked
 
 
-def _begins_message(first: bytes) -> bool:
-    """Whether bytes begin with the lengths of a message and the checksum of these."""
-    checksum = first[_LENGTHS_BYTES:_PRELUDE_BYTES]
-    return len(checksum) == 4 and crc32(first[:_LENGTHS_BYTES]).to_bytes(4, "big") == checksum
-
-
 def _may_become_more(first: bytes) -> bool:
     """Whether further bytes may tell what these do not. No message is so large that its first byte
     is above one."""
     start = first.removeprefix(BOM).lstrip()
     if any(word.startswith(start) for word in (*_STARTS, BOM)):
         return len(first) < _LOOK_BYTES
-    return first[0] <= 1 and len(first) < _PRELUDE_BYTES
+    return first[0] <= 1 and len(first) < PRELUDE_BYTES
 
 
 def look_ahead(

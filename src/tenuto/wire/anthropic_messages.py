@@ -13,13 +13,12 @@ Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Literal, cast
 from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
@@ -42,8 +41,9 @@ from tenuto.wire import anthropic_messages_render as render
 from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_request import parse_request
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wire.errors import error_in
+from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -365,17 +365,7 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="end_turn", received=True),
-    Outcome.TEXT_CUT: Shown(native="max_tokens"),
-    Outcome.ARGUMENTS_CUT: Shown(native="max_tokens"),
-    Outcome.THINKING_CUT: Shown(native="max_tokens"),
-    Outcome.CALLS_MISSING: Shown(native="end_turn"),
-    # This wire has no stop for these; an SDK would end silently.
-    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    Outcome.FAULT: Shown(error="provider_error"),
+    **shown_alike(done="end_turn", cut="max_tokens"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="pause_turn", received=True),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
@@ -384,8 +374,7 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="max_tokens", received=True),
     Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 _REQUEST_PATHS = re.compile(
     r"/messages$"
@@ -427,87 +416,75 @@ SMALL_BODY_TOKENS = dict.fromkeys(
 """Models for which the SDK allows less (`MODEL_NONSTREAMING_TOKENS` in anthropic/_constants.py)."""
 
 
-class AnthropicMessages:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
-
-    name = "anthropic-messages"
-    wants_content = True
-    running_usage = b""
-    opening = b'event: message_start\ndata: {"type":"message_start",'
-    error_status = 502
-    stops = STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = render.MessageWriter
-    clean_stop = staticmethod(render.clean_stop)
-    render_body = staticmethod(render.render_body)
-    render_error = staticmethod(render.render_error)
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens, path, dialect)
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """The blocks of all attempts, merged; calls stay out."""
-        return merged_content(spoken)
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """What the SDK lets a whole body ask for (C17)."""
-        return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is that of a message, not of a batch or of a count of tokens.
-
-        >>> wire = AnthropicMessages()
-        >>> wire.is_request("/v1/messages"), wire.is_request("/v1/messages/count_tokens")
-        (True, False)
-        >>> wire.is_request("/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke")
-        True
-        """
-        path = unquote(path).rstrip("/")
-        # OpenAI's threads have messages too.
-        return _REQUEST_PATHS.search(path) is not None and "/threads/" not in path
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is a message, one of its events, or an error of this wire."""
-        kind = value.get("type")
-        if kind == "message":
-            return "content" in value and ("stop_reason" in value or "usage" in value)
-        if isinstance(value.get("content"), list):
-            return "stop_reason" in value
-        if kind == "error":
-            return isinstance(value.get("error"), dict)
-        return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event. The streaming helper of Anthropic's SDK adds events of its
-        own (`text`, `input_json`, …) beside those of the wire; these say nothing new."""
-        kind = value.get("type")
-        return (
-            isinstance(kind, str)
-            and kind not in ("message", "error")
-            and not isinstance(value.get("content"), list)
-        )
-
-    def is_terminator(self, data: bytes) -> bool:
-        """Never: the last event, `message_stop`, is an object like all others."""
-        return False
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; what it asks to wait is read. Bedrock names the kind
-        in a header, Vertex AI puts the error of a stream into a list."""
-        value = decode_object(body)
-        if isinstance(value, list) and value:
-            value = value[0]
-        error = (_error_of(value) or value) if isinstance(value, dict) else ""
-        code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
-        return read_fault(error, status, retry_after_s(headers), code)
+def body_ceiling_tokens(model: str) -> int | None:
+    """What the SDK lets a whole body ask for (C17)."""
+    return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
 
 
-WIRE = AnthropicMessages()
+def is_request(path: str) -> bool:
+    """Whether the path is that of a message, not of a batch or of a count of tokens.
+
+    >>> is_request("/v1/messages"), is_request("/v1/messages/count_tokens")
+    (True, False)
+    >>> is_request("/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke")
+    True
+    """
+    path = unquote(path).rstrip("/")
+    # OpenAI's threads have messages too.
+    return _REQUEST_PATHS.search(path) is not None and "/threads/" not in path
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a message, one of its events, or an error of this wire."""
+    kind = value.get("type")
+    if kind == "message":
+        return "content" in value and ("stop_reason" in value or "usage" in value)
+    if isinstance(value.get("content"), list):
+        return "stop_reason" in value
+    if kind == "error":
+        return isinstance(value.get("error"), dict)
+    return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event. The streaming helper of Anthropic's SDK adds events of its
+    own (`text`, `input_json`, …) beside those of the wire; these say nothing new."""
+    kind = value.get("type")
+    return (
+        isinstance(kind, str)
+        and kind not in ("message", "error")
+        and not isinstance(value.get("content"), list)
+    )
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read. Bedrock names the kind
+    in a header."""
+    error = error_in(body, _error_of)
+    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
+    return read_fault(error, status, retry_after_s(headers), code)
+
+
+WIRE = Wire(
+    name="anthropic-messages",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    opening=b'event: message_start\ndata: {"type":"message_start",',
+    is_terminator=never,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.MessageWriter,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    body_ceiling_tokens=body_ceiling_tokens,
+)

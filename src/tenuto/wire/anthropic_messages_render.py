@@ -14,7 +14,7 @@ from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.anthropic_messages_content import THINKING
 from tenuto.wire.anthropic_messages_errors import OURS
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.json import count, encode
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")
@@ -270,16 +270,12 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     return merged
 
 
-def _error(code: str, message: str) -> JsonObject:
+def _error(code: str, message: str, partial: Answer | None = None) -> JsonObject:
     """An error as the provider writes its own; `type` is one that its SDK knows."""
     about = {"type": "api_error", "message": message, "code": code, "source": OURS}
-    return {"type": "error", "error": about}
+    return {"type": "error", "error": about | kept_of(partial)}
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error = _error(code, message)
-    if partial is not None and (partial.text or partial.reasoning):
-        kept = {"text": partial.text, "reasoning": partial.reasoning}
-        error["error"]["partial"] = {key: text for key, text in kept.items() if text}
-    return encode(error)
+    return encode(_error(code, message, partial))

@@ -13,7 +13,6 @@ https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -43,10 +42,13 @@ from tenuto.wire.members import (
     joined,
     listed,
     members_of,
+    object_in,
+    path_of,
     read_leniently,
     rows_of,
     value_of,
     with_members,
+    without_keys,
 )
 
 
@@ -161,12 +163,7 @@ class MessagesRequest:
         if tokens is not None:  # last: what it does to thinking depends on what is left of it
             _fit_thinking(members, tokens)
         members["messages"] = listed(rows)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, _steps(key))
-        return body
+        return without_keys(joined(members), dropped, lambda raw, key: _without(raw, path_of(key)))
 
 
 def parse_request(
@@ -236,9 +233,9 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     tokens = asked.max_tokens if type(asked.max_tokens) is int else None
     structured = lower = thinks = False
     if asked.output_config or asked.output_format or asked.thinking:
-        config, thinking = _object(asked.output_config), _object(asked.thinking)
+        config, thinking = object_in(asked.output_config), object_in(asked.thinking)
         forms = (config.get("format"), asked.output_format)
-        structured = any(_object(form).get("type") == "json_schema" for form in forms)
+        structured = any(object_in(form).get("type") == "json_schema" for form in forms)
         lower, thinks = _can_lower(thinking, config.get("effort")), _thinks(thinking)
     ends_in_assistant = asked.messages[-1].get("role") == "assistant"
     return RequestFacts(
@@ -253,10 +250,6 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         left_alone=_left_alone(asked, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or thinks,
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_client_tool(kind: Any) -> bool:
@@ -418,8 +411,8 @@ def _extra(call: ToolCall, *keys: str) -> JsonObject:
 def _lower_reasoning(members: dict[str, bytes], own: Mapping[str, bytes]) -> None:
     """Half the budget of what the caller asked for, no thinking where that was the least already,
     low effort where there is no budget."""
-    thinking, config = _object(value_of(own.get("thinking"))), own.get("output_config", b"{}")
-    effort = _object(value_of(config)).get("effort")
+    thinking, config = object_in(value_of(own.get("thinking"))), own.get("output_config", b"{}")
+    effort = object_in(value_of(config)).get("effort")
     if thinking.get("type") == "enabled":
         budget = thinking.get("budget_tokens")
         less = max(budget // 2, LEAST_THINKING_TOKENS) if type(budget) is int else 0
@@ -440,7 +433,7 @@ def _thinking_budget(raw: bytes, tokens: int) -> bytes:
 
 def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
     """The budget for thinking must stay below the output limit, else the request is rejected."""
-    budget = _object(value_of(members.get("thinking"))).get("budget_tokens")
+    budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
     if type(budget) is not int or budget < max_tokens:
         return
     less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
@@ -452,7 +445,7 @@ def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
 
 def _drop_constraint(members: dict[str, bytes]) -> None:
     members.pop("output_format", None)
-    config = _object(value_of(members.get("output_config")))
+    config = object_in(value_of(members.get("output_config")))
     if "format" in config:
         members["output_config"] = with_members(members["output_config"], {"format": None})
         if len(config) == 1:
@@ -460,15 +453,10 @@ def _drop_constraint(members: dict[str, bytes]) -> None:
 
 
 def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = _object(value_of(members.get("tool_choice")))
+    choice = object_in(value_of(members.get("tool_choice")))
     if choice.get("type") in ("any", "tool"):
         changes = {"type": b'"auto"', "name": None}
         members["tool_choice"] = with_members(members["tool_choice"], changes)
-
-
-def _steps(key: str) -> list[str]:
-    """The steps of a key as errors write it: `messages.1.content.0.text.foo`, `messages[1].foo`."""
-    return [step for step in re.split(r"[.\[\]]+", key) if step]
 
 
 def _without(raw: bytes, steps: Sequence[str]) -> bytes:

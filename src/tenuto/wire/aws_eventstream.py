@@ -29,7 +29,7 @@ CONTENT_TYPE = "application/vnd.amazon.eventstream"
 _read_prelude = struct.Struct(">III").unpack_from
 _read_checksum = struct.Struct(">I").unpack
 _write_checksum = struct.Struct(">I").pack
-_SIZES_BYTES, _PRELUDE_BYTES, _LEAST_BYTES = 8, 12, 16
+_SIZES_BYTES, PRELUDE_BYTES, _LEAST_BYTES = 8, 12, 16
 
 _MOST_HEADERS_BYTES = 128 * 1024
 MOST_BYTES = 24 * 1024 * 1024
@@ -96,9 +96,9 @@ class AwsEventDecoder:
                 pass  # as below, where what came is kept
         events: list[SseEvent] = []
         start, size_of_all, limit = 0, len(chunk), self._limit_bytes
-        self._needed = _PRELUDE_BYTES
+        self._needed = PRELUDE_BYTES
         try:
-            while self._failed is None and size_of_all - start >= _PRELUDE_BYTES:
+            while self._failed is None and size_of_all - start >= PRELUDE_BYTES:
                 size, headers_size, checksum = _read_prelude(chunk, start)
                 whole = crc32(chunk[start : start + _SIZES_BYTES]) == checksum
                 fits = headers_size + _LEAST_BYTES <= size <= limit
@@ -138,6 +138,11 @@ def _headers_size_of_one(chunk: bytes) -> int | None:
     return headers_size if fits and crc32(chunk[:_SIZES_BYTES]) == checksum else None
 
 
+def begins_message(raw: bytes) -> bool:
+    """Whether bytes begin with the lengths of a message and the checksum of these."""
+    return len(raw) >= PRELUDE_BYTES and crc32(raw[:_SIZES_BYTES]) == _read_prelude(raw)[2]
+
+
 _NO_EVENT = "initial-response"
 """The name of the message that some streams begin with: it belongs to the protocol."""
 
@@ -157,8 +162,8 @@ def _event(raw: bytes, headers_size: int) -> SseEvent:
     """A whole message as an event; one that is neither of a model's nor an error has no data."""
     if crc32(raw[:-4]) != _read_checksum(raw[-4:])[0]:
         raise UnreadableMessage("the checksum of a message is wrong")
-    headers_end = _PRELUDE_BYTES + headers_size
-    headers, payload = raw[_PRELUDE_BYTES:headers_end], raw[headers_end:-4]
+    headers_end = PRELUDE_BYTES + headers_size
+    headers, payload = raw[PRELUDE_BYTES:headers_end], raw[headers_end:-4]
     try:
         known = _told if headers_size <= _MOST_KNOWN_BYTES else _tell
         named, headers_read = known(headers)

@@ -8,7 +8,7 @@ package with a constant `WIRE`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -19,6 +19,8 @@ from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
+from tenuto.wire.errors import ErrorRow
+from tenuto.wire.stops import StopTable
 
 JsonObject = dict[str, Any]
 
@@ -106,6 +108,18 @@ class Answer:
     spoken: Sequence[Spoken] = ()
 
 
+def kept_of(partial: Answer | None) -> JsonObject:
+    """The member of an error of ours that holds what was received: nothing is lost.
+
+    >>> kept_of(Answer("Half")), kept_of(Answer("")), kept_of(None)
+    ({'partial': {'text': 'Half'}}, {}, {})
+    """
+    if partial is None or not (partial.text or partial.reasoning):
+        return {}
+    kept = {"text": partial.text, "reasoning": partial.reasoning}
+    return {"partial": {key: text for key, text in kept.items() if text}}
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How an ending shows (P1a): `native`, a stop of the wire; `error`, an error of this code;
@@ -114,6 +128,24 @@ class Shown:
     native: str | None = None
     error: str | None = None
     received: bool = False
+
+
+def shown_alike(*, done: str, cut: str) -> dict[Outcome, Shown]:
+    """How those outcomes show that show alike on nearly every wire, by the native values of a clean
+    end and of an answer that the output limit cut."""
+    return {
+        Outcome.DONE: Shown(native=done, received=True),
+        Outcome.TEXT_CUT: Shown(native=cut),
+        Outcome.ARGUMENTS_CUT: Shown(native=cut),
+        Outcome.THINKING_CUT: Shown(native=cut),
+        Outcome.CALLS_MISSING: Shown(native=done),
+        # Hardly a wire has a stop for these; an SDK would end silently.
+        Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
+        Outcome.THINKING_ONLY: Shown(error="empty_output"),
+        Outcome.EMPTY: Shown(error="empty_output"),
+        Outcome.DROPPED: Shown(error="dropped"),
+        Outcome.FAULT: Shown(error="provider_error"),
+    }
 
 
 class WireRequest(Protocol):
@@ -193,72 +225,106 @@ class Writer(Protocol):
         """An event by which the official SDK raises, and the end mark."""
 
 
-class Wire(Protocol):
-    """One provider format.
+# --- the wire itself --------------------------------------------------------------------------
 
-    `wants_content`: whether what a model said must be kept in the wire's own form, part by part.
-    `running_usage`: what stands in events that tell the usage so far beside their text; b"" where
-    none does. `opening`: how the event begins by which a stream says that it begins, and nothing
-    more; b"" where the first event may say more. `error_status`: the HTTP status of an error of
-    ours, which the official SDK does not retry."""
+
+def is_done(data: bytes) -> bool:
+    """Whether the data of an event is `[DONE]`: OpenAI's end mark, which gateways write on wires
+    that have none as well."""
+    return data.strip() == b"[DONE]"
+
+
+def never(data: bytes) -> bool:
+    """Never: the last event is an object like all others."""
+    return False
+
+
+def unbounded(model: str) -> int | None:
+    """None: no SDK bounds what a whole body may ask for."""
+    return None
+
+
+def nothing(spoken: Sequence[Spoken]) -> Content:
+    """Nothing: text is all that is wanted back."""
+    return ()
+
+
+class ParseObject(Protocol):
+    """The signals of a body, or of one event of a stream. Never raises (N6)."""
+
+    def __call__(self, value: object, *, event: bool) -> list[Signal]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wire:
+    """One provider format: its tables, and what reads and writes it.
+
+    Attributes:
+        name: by which it is found.
+        stops, errors: its own stop values, and its errors.
+        shown: how each outcome shows.
+
+        is_request: whether a request to this URL path speaks this wire.
+        request: a request, of its body, the policy's `probe_max_tokens`, its path and the dialect;
+            None where the bytes are no request of this wire.
+
+        looks_like: whether an object has the shape of this wire's body or event.
+        is_event: whether an object of this shape is one event of a stream rather than a whole body.
+        parse_object: the signals of a body or event.
+        read_flowing: the one signal of an event that carries text or reasoning and nothing else but
+            the usage so far; None where it takes `parse_object` to tell. It only saves time: both
+            must read the same.
+        running_usage: what stands in events that tell the usage so far beside their text; b"" where
+            none does.
+        opening: how the event begins by which a stream says that it begins, and nothing more; b""
+            where the first event may say more.
+        is_terminator: whether the data of an event is the stream's own end mark.
+        is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
+            to be done about it. It only saves time: False where it takes `parse_object` to tell.
+        usage_object: the native usage object of a body or event.
+        parse_fault: the fault of an HTTP error response, of its status, its headers (their names
+            in small letters) and its body.
+
+        writer: a writer for one streamed message; it is told the request's model, for a message of
+            which no event is ever seen.
+        content: what these attempts said in the wire's own form, merged, without the calls.
+        clean_stop: the native value of a clean end with these calls, often none.
+        render_body: a whole body: the first attempt's identity, the last one's form, the answer.
+        render_error: the body of an error, in the wire's own shape, of its code and message, and
+            what there is of an answer.
+        error_status: its HTTP status, which the official SDK does not retry.
+        body_ceiling_tokens: the largest output limit that a whole body may be asked for by model,
+            None for none (C17).
+    """
 
     name: str
-    wants_content: bool
-    running_usage: bytes
-    opening: bytes
-    error_status: int
+    stops: StopTable
+    errors: Sequence[ErrorRow]
     shown: Mapping[Outcome, Shown]
 
-    def is_request(self, path: str) -> bool:
-        """Whether a request to this URL path speaks this wire."""
+    is_request: Callable[[str], bool]
+    request: Callable[[bytes, int, str, Dialect], WireRequest | None]
 
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
+    looks_like: Callable[[JsonObject], bool]
+    is_event: Callable[[JsonObject], bool]
+    parse_object: ParseObject
+    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
+    running_usage: bytes = b""
+    opening: bytes = b""
+    is_terminator: Callable[[bytes], bool] = is_done
+    is_plain: Callable[[bytes], bool]
+    usage_object: Callable[[JsonObject], JsonObject | None]
+    parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object has the shape of this wire's body or event."""
+    writer: Callable[[str], Writer]
+    content: Callable[[Sequence[Spoken]], Content] = nothing
+    clean_stop: Callable[[Sequence[ToolCall]], str]
+    render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
+    render_error: Callable[[str, str, Answer | None], bytes]
+    error_status: int = 502
+    body_ceiling_tokens: Callable[[str], int | None] = unbounded
 
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object of this shape is one event of a stream rather than a whole body."""
-
-    def parse_object(self, value: object, *, event: bool) -> list[Signal]:
-        """The signals of a body, or of one event of a stream. Never raises (N6)."""
-
-    def read_flowing(self, data: bytes) -> TextDelta | ReasoningDelta | None:
-        """The one signal of an event that carries text or reasoning and nothing else but the usage
-        so far; None where it takes `parse_object` to tell. It only saves time: both must read the
-        same."""
-
-    def is_terminator(self, data: bytes) -> bool:
-        """Whether the data of an event is the stream's own end mark."""
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response."""
-
-    def usage_object(self, value: JsonObject) -> JsonObject | None:
-        """The native usage object of a body or event."""
-
-    def is_plain(self, body: bytes) -> bool:
-        """Whether a whole body is an answer of text that ended by itself, so that nothing is to be
-        done about it. It only saves time: False where it takes `parse_object` to tell."""
-
-    def writer(self, model: str) -> Writer:
-        """A writer for one streamed message. `model`: for one of which no event is ever seen."""
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """What these attempts said in the wire's own form, merged, without the calls; () on a wire
-        that never wants it back."""
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """The largest output limit that a whole body may be asked for, None for none (C17)."""
-
-    def clean_stop(self, calls: Sequence[ToolCall]) -> str:
-        """The native value of a clean end with these calls, often none."""
-
-    def render_body(self, first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-        """A whole body: the first attempt's identity, the last one's form, the merged answer."""
-
-    def render_error(self, code: str, message: str, partial: Answer | None) -> bytes:
-        """The body of an error, in the wire's own shape."""
+    @property
+    def wants_content(self) -> bool:
+        """Whether what a model said must be kept in the wire's own form, part by part."""
+        return self.content is not nothing

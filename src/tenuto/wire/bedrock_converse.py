@@ -13,22 +13,18 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 from typing import Literal
 from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import Content
-from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import FaultSeen, Signal, UsageSeen
 from tenuto.wire import bedrock_converse_render as render
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wire.bedrock_converse_content import merged_content
 from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault, read_fault
 from tenuto.wire.bedrock_converse_events import (
-    DIALECT_STOPS,
     EVENTS,
     STOPS,
     block_signals,
@@ -134,17 +130,8 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="end_turn", received=True),
-    Outcome.TEXT_CUT: Shown(native="max_tokens"),
-    Outcome.ARGUMENTS_CUT: Shown(native="max_tokens"),
-    Outcome.THINKING_CUT: Shown(native="max_tokens"),
-    Outcome.CALLS_MISSING: Shown(native="end_turn"),
+    **shown_alike(done="end_turn", cut="max_tokens"),
     Outcome.ARGUMENTS_MALFORMED: Shown(native="malformed_tool_use"),
-    # This wire has no stop for these; an SDK would end silently.
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    Outcome.FAULT: Shown(error="provider_error"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="max_tokens", received=True),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
@@ -153,76 +140,54 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="max_tokens", received=True),
     Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 _PATH = re.compile(r"/model/.+/converse(?:-stream)?\Z")
 
 
-class BedrockConverse:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
+def is_request(path: str) -> bool:
+    """Whether the path is that of a conversation.
 
-    name = "bedrock-converse"
-    wants_content = True
-    running_usage = b""
-    opening = b""
-    error_status = 502
-    stops = STOPS
-    dialect_stops = DIALECT_STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = render.MessageWriter
-    clean_stop = staticmethod(render.clean_stop)
-    render_body = staticmethod(render.render_body)
-    render_error = staticmethod(render.render_error)
+    >>> is_request("/model/amazon.nova-lite-v1%3A0/converse-stream")
+    True
+    """
+    return _PATH.search(unquote(path).rstrip("/")) is not None
 
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens, path)
 
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """The blocks of all attempts, merged; calls stay out."""
-        return merged_content(spoken)
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an answer of this wire or one of its events."""
+    if isinstance(value.get("output"), dict):
+        return "stopReason" in value or "message" in value["output"]
+    return is_event(value)
 
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """None: botocore lets a whole body ask for anything."""
-        return None
 
-    def is_request(self, path: str) -> bool:
-        """Whether the path is that of a conversation.
-
-        >>> BedrockConverse().is_request("/model/amazon.nova-lite-v1%3A0/converse-stream")
-        True
-        """
-        return _PATH.search(unquote(path).rstrip("/")) is not None
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is an answer of this wire or one of its events."""
-        if isinstance(value.get("output"), dict):
-            return "stopReason" in value or "message" in value["output"]
-        return self.is_event(value)
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event, as botocore gives it. Others have `metadata` among many
-        members."""
-        if EVENTS.keys().isdisjoint(value):  # every wire is asked about every shape
-            return False
-        names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
-        return any(isinstance(value.get(name), dict) for name in names)
-
-    def is_terminator(self, data: bytes) -> bool:
-        """Never: the last event, `metadata`, is an object like all others."""
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event, as botocore gives it. Others have `metadata` among many
+    members."""
+    if EVENTS.keys().isdisjoint(value):  # every wire is asked about every shape
         return False
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response."""
-        return parse_fault(status, headers, body)
+    names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
+    return any(isinstance(value.get(name), dict) for name in names)
 
 
-WIRE = BedrockConverse()
+WIRE = Wire(
+    name="bedrock-converse",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_terminator=never,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.MessageWriter,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    render_body=render.render_body,
+    render_error=render.render_error,
+)

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.wire.json import encode
-from tenuto.wire.members import value_of, with_members
+from tenuto.wire.members import object_in, value_of, with_members
 
 FIELDS = "additionalModelRequestFields"
 BUDGETS = ("thinking", "reasoning_config")
@@ -30,26 +30,26 @@ def is_on(members: Mapping[str, bytes]) -> bool:
     >>> is_on({FIELDS: b'{"thinking":{"type":"enabled","budget_tokens":2000}}'})
     True
     """
-    fields = _object(value_of(members.get(FIELDS)))
-    kinds = [_object(fields.get(key)).get("type") for key in (*BUDGETS, "reasoningConfig")]
+    fields = object_in(value_of(members.get(FIELDS)))
+    kinds = [object_in(fields.get(key)).get("type") for key in (*BUDGETS, "reasoningConfig")]
     return any(kind not in (None, "disabled") for kind in kinds)
 
 
 def can_be_lowered(members: Mapping[str, bytes]) -> bool:
     """Whether the request could ask for less."""
-    fields = _object(value_of(members.get(FIELDS)))
+    fields = object_in(value_of(members.get(FIELDS)))
     efforts = [_at(fields, path) for path in EFFORTS]
-    efforts.append(_object(value_of(members.get("outputConfig"))).get("effort"))
-    budgets = [_object(fields.get(key)).get("type") for key in BUDGETS]
+    efforts.append(object_in(value_of(members.get("outputConfig"))).get("effort"))
+    budgets = [object_in(fields.get(key)).get("type") for key in BUDGETS]
     return "enabled" in budgets or any(effort in EFFORTS_ABOVE_LOW for effort in efforts)
 
 
 def lower(members: dict[str, bytes]) -> None:
     """Half the budget, no reasoning where that was the least already; low effort."""
-    fields = _object(value_of(members.get(FIELDS)))
+    fields = object_in(value_of(members.get(FIELDS)))
     changes: dict[str, bytes | None] = {}
     for key in BUDGETS:
-        knob = _object(fields.get(key))
+        knob = object_in(fields.get(key))
         if knob.get("type") == "enabled":
             changes[key] = encode(_less(knob))
     for first, *rest in EFFORTS:
@@ -58,7 +58,7 @@ def lower(members: dict[str, bytes]) -> None:
             changes[first] = encode({**knob, rest[0]: "low"} if rest else "low")
     if changes:
         members[FIELDS] = with_members(members[FIELDS], changes)
-    config = _object(value_of(members.get("outputConfig")))
+    config = object_in(value_of(members.get("outputConfig")))
     if config.get("effort") in EFFORTS_ABOVE_LOW:
         members["outputConfig"] = with_members(members["outputConfig"], {"effort": b'"low"'})
 
@@ -73,9 +73,9 @@ def _less(knob: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def fit(members: dict[str, bytes], max_tokens: int) -> None:
     """The budget must stay below the output limit, else the request is rejected."""
-    fields = _object(value_of(members.get(FIELDS)))
+    fields = object_in(value_of(members.get(FIELDS)))
     for key in BUDGETS:
-        knob = _object(fields.get(key))
+        knob = object_in(fields.get(key))
         budget = knob.get("budget_tokens")
         if type(budget) is not int or budget < max_tokens:
             continue
@@ -87,9 +87,5 @@ def fit(members: dict[str, bytes], max_tokens: int) -> None:
 def _at(fields: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     value: Any = fields
     for step in path:
-        value = _object(value).get(step)
+        value = object_in(value).get(step)
     return value
-
-
-def _object(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -13,7 +13,7 @@ import msgspec
 
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.bedrock_converse_errors import OURS
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
 from tenuto.wire.json import count, encode, encode_event
@@ -261,8 +261,4 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error: JsonObject = {"message": message, "code": code, "source": OURS}
-    if partial is not None and (partial.text or partial.reasoning):
-        kept = {"text": partial.text, "reasoning": partial.reasoning}
-        error["partial"] = {key: text for key, text in kept.items() if text}
-    return encode(error)
+    return encode({"message": message, "code": code, "source": OURS} | kept_of(partial))

@@ -14,7 +14,6 @@ https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.htm
 
 from __future__ import annotations
 
-import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -48,9 +47,11 @@ from tenuto.wire.members import (
     joined,
     listed,
     members_of,
+    object_in,
     rows_of,
     value_of,
     with_members,
+    without_keys,
 )
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
@@ -81,15 +82,15 @@ class ConverseRequest:
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
-        config = _object(value_of(members_of(self._body).get("toolConfig")))
+        config = object_in(value_of(members_of(self._body).get("toolConfig")))
         tools = config.get("tools")
         specs = (
-            [_object(tool).get("toolSpec") for tool in tools if isinstance(tool, dict)]
+            [object_in(tool).get("toolSpec") for tool in tools if isinstance(tool, dict)]
             if (isinstance(tools, list))
             else []
         )
         return {
-            spec["name"]: _object(_object(spec.get("inputSchema")).get("json"))
+            spec["name"]: object_in(object_in(spec.get("inputSchema")).get("json"))
             for spec in specs
             if isinstance(spec, dict) and isinstance(spec.get("name"), str)
         }
@@ -128,12 +129,7 @@ class ConverseRequest:
         if tokens is not None:  # last: what it does to reasoning depends on what is left of it
             _set_budget(members, tokens)
         members["messages"] = listed(rows.raws)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, key)
-        return body
+        return without_keys(joined(members), dropped, _without)
 
 
 class _Rows:
@@ -141,7 +137,7 @@ class _Rows:
 
     def __init__(self, raws: Sequence[bytes]) -> None:
         self.raws = list(raws)
-        self._last = _object(value_of(self.raws[-1])).get("role") if self.raws else None
+        self._last = object_in(value_of(self.raws[-1])).get("role") if self.raws else None
 
     def say(self, role: str, blocks: Sequence[Mapping[str, Any]]) -> None:
         """Add a row; what the assistant goes on to say stands in the row that it stands in."""
@@ -159,7 +155,7 @@ class _Rows:
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "/model/unknown/converse"
+    body: bytes, probe_max_tokens: int = 0, path: str = "/model/unknown/converse", *_: object
 ) -> ConverseRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
@@ -177,7 +173,7 @@ def parse_request(
         rows = [decode_object(raw) for raw in raws]
         if not rows or not all(isinstance(row, dict) for row in rows):
             return None
-        facts = _facts(members, [_object(row) for row in rows], probe_max_tokens, path)
+        facts = _facts(members, [object_in(row) for row in rows], probe_max_tokens, path)
         if is_plain(rows):
             return ConverseRequest(body, None, facts, ())
         signed = _SIGNS_NOTHING.search(facts.model) is None
@@ -204,10 +200,10 @@ def _facts(
     members: Mapping[str, bytes], rows: Sequence[JsonObject], probe_max_tokens: int, path: str
 ) -> RequestFacts:
     model, stream = path_model(path)
-    config = _object(value_of(members.get("inferenceConfig")))
+    config = object_in(value_of(members.get("inferenceConfig")))
     tokens = config.get(_budget_key(config))
     tokens = tokens if type(tokens) is int and tokens > 0 else None
-    structured = "textFormat" in _object(value_of(members.get("outputConfig")))
+    structured = "textFormat" in object_in(value_of(members.get("outputConfig")))
     ends_in_assistant = rows[-1].get("role") == "assistant"
     return RequestFacts(
         model=model,
@@ -234,10 +230,6 @@ def _left_alone(
     return ""
 
 
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
-
-
 def _blocks(row: JsonObject) -> list[JsonObject]:
     content = row.get("content")
     return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
@@ -259,7 +251,7 @@ def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
     >>> said_blocks("Hi", ({"text": "Hi there"},))
     [{'text': 'Hi'}]
     """
-    answered = [_object(block.get("toolResult")).get("toolUseId") for block in content]
+    answered = [object_in(block.get("toolResult")).get("toolUseId") for block in content]
     kept = [block for block in content if _is_kept(block, answered)]
     if all("text" in block or "reasoningContent" in block for block in kept):
         return [{"text": text}]
@@ -277,7 +269,7 @@ def _is_kept(block: Mapping[str, Any], answered: Sequence[Any]) -> bool:
 
 
 def _is_unsigned(block: Mapping[str, Any]) -> bool:
-    thought = _object(block.get("reasoningContent")).get("reasoningText")
+    thought = object_in(block.get("reasoningContent")).get("reasoningText")
     return isinstance(thought, dict) and not thought.get("signature")
 
 
@@ -313,13 +305,13 @@ def _valid_call(call: ToolCall, name: str) -> JsonObject:
 
 def _set_budget(members: dict[str, bytes], tokens: int) -> None:
     config = members.get("inferenceConfig", b"{}")
-    key = _budget_key(_object(value_of(config)))
+    key = _budget_key(object_in(value_of(config)))
     members["inferenceConfig"] = with_members(config, {key: encode(tokens)})
     reasoning.fit(members, tokens)
 
 
 def _drop_constraint(members: dict[str, bytes]) -> None:
-    config = _object(value_of(members.get("outputConfig")))
+    config = object_in(value_of(members.get("outputConfig")))
     if "textFormat" in config:
         members["outputConfig"] = with_members(members["outputConfig"], {"textFormat": None})
         if len(config) == 1:
@@ -327,8 +319,8 @@ def _drop_constraint(members: dict[str, bytes]) -> None:
 
 
 def _free_tool_choice(members: dict[str, bytes]) -> None:
-    config = _object(value_of(members.get("toolConfig")))
-    choice = _object(config.get("toolChoice"))
+    config = object_in(value_of(members.get("toolConfig")))
+    choice = object_in(config.get("toolChoice"))
     if "any" in choice or "tool" in choice:
         changes = {"toolChoice": b'{"auto":{}}'}
         members["toolConfig"] = with_members(members["toolConfig"], changes)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import unquote
 
 from tenuto.core.actions import Edit
@@ -22,7 +23,6 @@ from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
 from tenuto.wire.bedrock_invoke_chat import CHAT
 from tenuto.wire.bedrock_invoke_makers import (
-    DIALECT_STOPS,
     METRICS,
     PLACES,
     SHAPED_BY,
@@ -56,65 +56,66 @@ class Watched:
         return self._body
 
 
-class BedrockInvoke(bedrock_converse.BedrockConverse):
-    """The wire as the relay uses it (`wire.base.Wire`): what is written is written for Nova."""
+def is_plain(body: bytes) -> bool:
+    """False: many makers' bodies take more than a look."""
+    return False
 
-    name = "bedrock-invoke"
-    stops = STOPS
-    dialect_stops = DIALECT_STOPS
-    errors = ERRORS
-    parse_object = staticmethod(parse_object)
 
-    @staticmethod
-    def is_plain(body: bytes) -> bool:
-        """False: many makers' bodies take more than a look."""
+def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
+    """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
+    is only watched; None where the bytes are no object."""
+    model, stream = path_model(path)
+    value = decode_object(body)
+    if not isinstance(value, dict):
+        return None
+    if _NOVA.search(model) and isinstance(value.get("messages"), list):
+        return parse_request(body, probe_max_tokens, path)
+    chat = CHAT.request(body, probe_max_tokens, path, dialect)
+    return chat or Watched(body, model, stream)
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of a model, Claude's aside.
+
+    >>> is_request("/model/amazon.nova-lite-v1%3A0/invoke")
+    True
+    """
+    return _PATH.search(unquote(path).rstrip("/")) is not None
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an answer of one of the makers that have no wire of their own."""
+    if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
+        return True
+    if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
         return False
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
-        is only watched; None where the bytes are no object."""
-        model, stream = path_model(path)
-        value = decode_object(body)
-        if not isinstance(value, dict):
-            return None
-        if _NOVA.search(model) and isinstance(value.get("messages"), list):
-            return parse_request(body, probe_max_tokens, path)
-        chat = CHAT.request(body, probe_max_tokens, path, dialect)
-        return chat or Watched(body, model, stream)
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is that of a model, Claude's aside.
-
-        >>> BedrockInvoke().is_request("/model/amazon.nova-lite-v1%3A0/invoke")
-        True
-        """
-        return _PATH.search(unquote(path).rstrip("/")) is not None
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is an answer of one of the makers that have no wire of their own."""
-        if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
-            return True
-        if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
-            return False
-        if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
-            return True
-        choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
-        return (
-            isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
-        )
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event. Of makers who write both alike nothing tells: only that
-        the last event has the metrics."""
-        if unpacked(value) is not value:
-            return True
-        if anthropic_messages.WIRE.looks_like(value):
-            return anthropic_messages.WIRE.is_event(value)
-        if openai_chat.WIRE.looks_like(value):
-            return openai_chat.WIRE.is_event(value)
-        return super().is_event(value) or METRICS in value or "event_type" in value
+    if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
+        return True
+    choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
+    return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
 
 
-WIRE = BedrockInvoke()
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event. Of makers who write both alike nothing tells: only that
+    the last event has the metrics."""
+    if unpacked(value) is not value:
+        return True
+    if anthropic_messages.looks_like(value):
+        return anthropic_messages.is_event(value)
+    if openai_chat.looks_like(value):
+        return openai_chat.is_event(value)
+    return bedrock_converse.is_event(value) or METRICS in value or "event_type" in value
+
+
+WIRE = replace(
+    bedrock_converse.WIRE,
+    name="bedrock-invoke",
+    stops=STOPS,
+    errors=ERRORS,
+    is_request=is_request,
+    request=request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    is_plain=is_plain,
+)

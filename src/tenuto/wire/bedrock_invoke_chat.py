@@ -11,18 +11,17 @@ such requests to this one.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import msgspec
 
 from tenuto.core.actions import Edit
-from tenuto.core.fault import Fault
 from tenuto.core.signals import ReasoningDelta, TextDelta, Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
-from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest
+from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
 from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
 from tenuto.wire.bedrock_invoke_makers import METRICS, as_chunk, at, parse_object
@@ -203,37 +202,28 @@ def usage_object(value: JsonObject) -> JsonObject | None:
     return openai_chat.usage_object(value) or (metrics if isinstance(metrics, dict) else None)
 
 
-class InvokeChat(openai_chat.OpenAIChat):
-    """The wire as the relay uses it (`wire.base.Wire`), for requests that `bedrock_invoke` hands
-    on."""
-
-    name = "bedrock-invoke"
-    errors = ERRORS
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = InvokeChatWriter
-    render_body = staticmethod(render_body)
-    render_error = staticmethod(bedrock_converse_render.render_error)
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no chat request."""
-        value = decode_object(body)
-        if not isinstance(value, dict) or not is_chat(value):
-            return None
-        asked = parse_request(body, probe_max_tokens)
-        return None if asked is None else InvokeChatRequest(asked, path)
-
-    def is_terminator(self, data: bytes) -> bool:
-        """Never: the last event has the metrics, and is an object like all others."""
-        return False
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response."""
-        return parse_fault(status, headers, body)
+def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRequest | None:
+    """The request, or None where the bytes are no chat request."""
+    value = decode_object(body)
+    if not isinstance(value, dict) or not is_chat(value):
+        return None
+    asked = parse_request(body, probe_max_tokens)
+    return None if asked is None else InvokeChatRequest(asked, path)
 
 
-CHAT: Wire = InvokeChat()
+CHAT = replace(
+    openai_chat.WIRE,
+    name="bedrock-invoke",
+    errors=ERRORS,
+    request=request,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_terminator=never,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=InvokeChatWriter,
+    render_body=render_body,
+    render_error=bedrock_converse_render.render_error,
+)
+"""For requests that `bedrock_invoke` hands on."""

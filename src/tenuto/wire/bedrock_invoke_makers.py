@@ -191,7 +191,7 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     if not isinstance(value, dict):
         return []
     signals = _makers_signals(value, event)
-    if not bedrock_converse.WIRE.looks_like(value):
+    if not bedrock_converse.looks_like(value):
         signals += guardrail_signals(value)
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
@@ -204,13 +204,13 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
 
 
 def _makers_signals(value: JsonObject, event: bool) -> list[Signal]:
-    if anthropic_messages.WIRE.looks_like(value):
+    if anthropic_messages.looks_like(value):
         return anthropic_messages.parse_object(value, event=event)
-    if bedrock_converse.WIRE.looks_like(value):
+    if bedrock_converse.looks_like(value):
         found = bedrock_converse.parse_object(value, event=event)
         # Nova ends a block behind each piece of its text: no news of the answer.
         return [signal for signal in found if not isinstance(signal, Closed)]
-    if openai_chat.WIRE.looks_like(value):
+    if openai_chat.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
         if fits(value, place):
@@ -233,7 +233,7 @@ def as_chunk(value: JsonObject) -> JsonObject:
 
 def _chat_signals(value: JsonObject, event: bool) -> list[Signal]:
     """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
-    signals = openai_chat.WIRE.parse_object(as_chunk(value) if event else value, event=event)
+    signals = openai_chat.parse_object(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
         stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)

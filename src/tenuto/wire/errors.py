@@ -7,11 +7,13 @@ one fits everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.stop import printable
+from tenuto.wire.json import decode_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,19 @@ def read(
                 retry_after_s=retry_after_s,
             )
     raise AssertionError("the last row of an error table fits everything")
+
+
+def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> object:
+    """The error in the body of an error response: where the wire has it, else the object itself; ""
+    where there is none. Google's APIs put the error of a stream into a list.
+
+    >>> error_in(b'[{"error": {"code": 429}}]', lambda value: value.get("error"))
+    {'code': 429}
+    """
+    value = decode_object(body)
+    if isinstance(value, list) and value:
+        value = value[0]
+    return (error_of(value) or value) if isinstance(value, dict) else ""
 
 
 def _allowed_tokens(groups: dict[str, str]) -> int | None:

@@ -11,13 +11,12 @@ new, and the last one says why the model stopped. There is no end mark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import Content
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
@@ -33,7 +32,8 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import gemini_generate_render as render
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wire.errors import error_in
 from tenuto.wire.gemini_generate_content import (
     TOKEN,
     candidates_of,
@@ -49,7 +49,7 @@ from tenuto.wire.gemini_generate_errors import (
     read_fault,
 )
 from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
-from tenuto.wire.json import as_text, count, decode_object
+from tenuto.wire.json import as_text, count
 from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -375,17 +375,8 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="STOP", received=True),
-    Outcome.TEXT_CUT: Shown(native="MAX_TOKENS"),
-    Outcome.ARGUMENTS_CUT: Shown(native="MAX_TOKENS"),
-    Outcome.THINKING_CUT: Shown(native="MAX_TOKENS"),
-    Outcome.CALLS_MISSING: Shown(native="STOP"),
+    **shown_alike(done="STOP", cut="MAX_TOKENS"),
     Outcome.ARGUMENTS_MALFORMED: Shown(native="MALFORMED_FUNCTION_CALL"),
-    # This wire has no stop for these; an SDK would end silently.
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    Outcome.FAULT: Shown(error="provider_error"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="MAX_TOKENS", received=True),
     Outcome.OVERFLOW: Shown(native="MAX_TOKENS", received=True),
@@ -394,8 +385,7 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="OTHER", received=True),
     Outcome.UNKNOWN: Shown(native="OTHER", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 
 _TOLD_BY = frozenset(
@@ -404,87 +394,68 @@ _TOLD_BY = frozenset(
 """Members of which a response has at least one."""
 
 
-class GeminiGenerate:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
+def is_request(path: str) -> bool:
+    """Whether the path is that of a generation, of whichever API.
 
-    name = "gemini-generate"
-    wants_content = True
-    running_usage = b'"usageMetadata"'
-    opening = b""
-    error_status = render.ERROR_STATUS
-    stops = STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = render.ResponseWriter
-    clean_stop = staticmethod(render.clean_stop)
-    render_body = staticmethod(render.render_body)
-    render_error = staticmethod(render.render_error)
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens, path)
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """The parts of all attempts, merged; calls stay out."""
-        return merged_content(spoken)
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """None: no SDK of this wire bounds whole bodies."""
-        return None
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is that of a generation, of whichever API.
-
-        >>> wire = GeminiGenerate()
-        >>> wire.is_request("/v1beta/models/gemini-2.5-flash:generateContent")
-        True
-        >>> wire.is_request("/v1beta/models/gemini-2.5-flash:countTokens")
-        False
-        """
-        return unquote(path).rstrip("/").endswith((WHOLE, STREAMING))
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is a response of this wire, or one of its events."""
-        if _TOLD_BY.isdisjoint(value):  # every wire is asked about every shape
-            return False
-        if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
-            return True
-        candidates = value.get("candidates")
-        if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
-            keys = ("content", "finishReason", "finish_reason")
-            return any(key in candidates[0] for key in keys)
-        if any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata")):
-            return True
-        return is_googles(value.get("error"))
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event that does not end its stream. What ends one may as well be
-        a whole body, and is read alike."""
-        ends: list[Signal] = []
-        candidates = candidates_of(value)
-        for number, candidate in enumerate(candidates):
-            _parse_stop(candidate, number, ends)
-        _parse_failure(value, bool(candidates), ends)
-        return not ends
-
-    def is_terminator(self, data: bytes) -> bool:
-        """`[DONE]` is nothing of Google's, but gateways write it."""
-        return data.strip() == b"[DONE]"
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; what it asks to wait is read. A stream that is an
-        array of JSON has its error in a list."""
-        value: Any = decode_object(body)
-        if isinstance(value, list) and value:
-            value = value[0]
-        error = (error_of(value) or value) if isinstance(value, dict) else ""
-        return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+    >>> is_request("/v1beta/models/gemini-2.5-flash:generateContent")
+    True
+    >>> is_request("/v1beta/models/gemini-2.5-flash:countTokens")
+    False
+    """
+    return unquote(path).rstrip("/").endswith((WHOLE, STREAMING))
 
 
-WIRE = GeminiGenerate()
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response of this wire, or one of its events."""
+    if _TOLD_BY.isdisjoint(value):  # every wire is asked about every shape
+        return False
+    if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
+        return True
+    candidates = value.get("candidates")
+    if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
+        keys = ("content", "finishReason", "finish_reason")
+        return any(key in candidates[0] for key in keys)
+    if any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata")):
+        return True
+    return is_googles(value.get("error"))
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event that does not end its stream. What ends one may as well be
+    a whole body, and is read alike."""
+    ends: list[Signal] = []
+    candidates = candidates_of(value)
+    for number, candidate in enumerate(candidates):
+        _parse_stop(candidate, number, ends)
+    _parse_failure(value, bool(candidates), ends)
+    return not ends
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    error = error_in(body, error_of)
+    return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+
+
+WIRE = Wire(
+    name="gemini-generate",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    running_usage=b'"usageMetadata"',
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.ResponseWriter,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+)

@@ -13,7 +13,7 @@ import msgspec
 
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.gemini_generate_citations import CITING, joined_sources
 from tenuto.wire.gemini_generate_content import (
@@ -191,8 +191,4 @@ def _error(code: str, message: str) -> JsonObject:
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error = _error(code, message)
-    if partial is not None and (partial.text or partial.reasoning):
-        kept = {"text": partial.text, "reasoning": partial.reasoning}
-        error["partial"] = {key: text for key, text in kept.items() if text}
-    return encode({"error": error})
+    return encode({"error": _error(code, message) | kept_of(partial)})

@@ -53,10 +53,12 @@ from tenuto.wire.members import (
     joined,
     listed,
     members_of,
+    object_in,
     read_leniently,
     rows_of,
     value_of,
     with_members,
+    without_keys,
 )
 
 WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
@@ -170,14 +172,14 @@ class GenerateRequest:
                 case DropKeys(keys):
                     dropped = keys
         members["contents"] = listed([*self._rows, *added.rows])
-        body = joined(members)
-        for key in dropped:
-            body = _dropped(body, key)
-        return body
+        return without_keys(joined(members), dropped, _without)
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, path: str = "/v1beta/models/m:generateContent"
+    body: bytes,
+    probe_max_tokens: int = 0,
+    path: str = "/v1beta/models/m:generateContent",
+    *_: object,
 ) -> GenerateRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
@@ -218,7 +220,7 @@ def _asked(body: bytes) -> _Asked:
 
 
 def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
-    config, last = _object(asked.generation_config), asked.contents[-1]
+    config, last = object_in(asked.generation_config), asked.contents[-1]
     tokens = member(config, *_BUDGET)
     tokens = tokens if type(tokens) is int and tokens > 0 else None
     structured = _is_constrained(config)
@@ -237,10 +239,6 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         left_alone=_left_alone(asked, config, tokens, probe_max_tokens),
         prefill_barred=role_of(last) == "model" or structured,
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _holds_result(row: Any) -> bool:
@@ -342,7 +340,7 @@ def _change(members: dict[str, bytes], names: Sequence[str], change: Any) -> Non
 
 
 def _put(raw: bytes, names: Sequence[str], value: object) -> bytes:
-    key = next((name for name in names if name in _object(value_of(raw))), names[0])
+    key = next((name for name in names if name in object_in(value_of(raw))), names[0])
     return with_members(raw, {key: encode(value)})
 
 
@@ -351,11 +349,11 @@ def _unconstrained(raw: bytes) -> bytes:
 
 
 def _freed(raw: bytes) -> bytes:
-    calling = next((name for name in _CALLING if name in _object(value_of(raw))), None)
+    calling = next((name for name in _CALLING if name in object_in(value_of(raw))), None)
     if calling is None:
         return raw
     inner = members_of(raw)[calling]
-    mode = _object(value_of(inner)).get("mode")
+    mode = object_in(value_of(inner)).get("mode")
     if str(mode).upper() not in ("ANY", "VALIDATED"):
         return raw
     names = dict.fromkeys(("allowedFunctionNames", "allowed_function_names"))
@@ -365,7 +363,7 @@ def _freed(raw: bytes) -> bytes:
 def _less_thinking(config: JsonObject, model: str) -> tuple[Sequence[str], object] | None:
     """The knob for less thinking and its new value; None where there is none. Models of the
     generation 2.5 have a budget, those after it a level, and those before it do not think."""
-    thinking = _object(member(config, *_THINKING))
+    thinking = object_in(member(config, *_THINKING))
     level, budget = member(thinking, *_THINKING_LEVEL), member(thinking, *_THINKING_TOKENS)
     if isinstance(level, str):
         if (less := LOWER_LEVELS.get(level.lower())) is None:
@@ -381,19 +379,12 @@ def _less_thinking(config: JsonObject, model: str) -> tuple[Sequence[str], objec
 
 
 def _lower_reasoning(raw: bytes, model: str) -> bytes:
-    found = _less_thinking(_object(value_of(raw)), model)
+    found = _less_thinking(object_in(value_of(raw)), model)
     if found is None:
         return raw
     members = members_of(raw)
     _change(members, _THINKING, lambda thinking: _put(thinking, *found))
     return joined(members)
-
-
-def _dropped(body: bytes, key: str) -> bytes:
-    try:
-        return _without(body, key)
-    except msgspec.DecodeError:  # half a surrogate pair in a call: the provider has the last word
-        return body
 
 
 def _without(body: bytes, key: str) -> bytes:

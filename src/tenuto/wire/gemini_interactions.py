@@ -9,12 +9,11 @@ the writing side in `gemini_interactions_body` and `…_render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, cast
+from collections.abc import Callable, Collection, Mapping
+from typing import Literal, cast
 
 import msgspec
 
-from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
@@ -33,7 +32,8 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import gemini_interactions_body as body
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
+from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wire.errors import error_in
 from tenuto.wire.gemini_generate_errors import asked_to_wait_s
 from tenuto.wire.gemini_interactions_content import TOKEN, merged_content
 from tenuto.wire.gemini_interactions_errors import ERRORS, errors_in, is_its_own, read_fault
@@ -47,7 +47,7 @@ from tenuto.wire.gemini_interactions_steps import (
     text_in,
     thought,
 )
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -385,18 +385,7 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="completed", received=True),
-    Outcome.TEXT_CUT: Shown(native="incomplete"),
-    Outcome.ARGUMENTS_CUT: Shown(native="incomplete"),
-    Outcome.THINKING_CUT: Shown(native="incomplete"),
-    Outcome.CALLS_MISSING: Shown(native="completed"),
-    # This wire has no status for these; an SDK would end silently.
-    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    # It has one for this, but no SDK raises on it.
-    Outcome.FAULT: Shown(error="provider_error"),
+    **shown_alike(done="completed", cut="incomplete"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="requires_continuation", received=True),
     Outcome.OVERFLOW: Shown(native="incomplete", received=True),
@@ -405,86 +394,65 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
     Outcome.UNKNOWN: Shown(native="incomplete", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 
-class GeminiInteractions:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
+def is_request(path: str) -> bool:
+    """Whether the path is where interactions are made, below whatever base URL; those that are
+    fetched or cancelled have paths of their own.
 
-    name = "gemini-interactions"
-    wants_content = True
-    running_usage = b""
-    opening = b""
-    error_status = body.ERROR_STATUS
-    stops = STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = InteractionWriter
-    clean_stop = staticmethod(body.clean_stop)
-    render_body = staticmethod(body.render_body)
-    render_error = staticmethod(body.render_error)
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens)
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """The steps of all attempts, merged; calls stay out."""
-        return merged_content(spoken)
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """None: no SDK of this wire bounds whole bodies."""
-        return None
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is where interactions are made, below whatever base URL; those that are
-        fetched or cancelled have paths of their own.
-
-        >>> wire = GeminiInteractions()
-        >>> wire.is_request("/v1beta/interactions"), wire.is_request("/v1beta/interactions/v1_1")
-        (True, False)
-        """
-        return path.rstrip("/").endswith("/interactions")
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is an interaction, one of its events, or an error that only this API
-        writes.
-
-        >>> wire = GeminiInteractions()
-        >>> wire.looks_like({"object": "interaction"}), wire.looks_like({"event_type": "step.stop"})
-        (True, True)
-        """
-        kind = value.get("event_type")
-        if isinstance(kind, str):
-            return kind.startswith(("interaction.", "step.")) or (
-                kind == "error" and "error" in value
-            )
-        if value.get("object") == "interaction":
-            return True
-        if isinstance(value.get("steps"), list) and "status" in value:
-            return True
-        return value.keys() == {"error"} and is_its_own(value["error"])
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event: an interaction itself has no such type."""
-        return isinstance(value.get("event_type"), str)
-
-    def is_terminator(self, data: bytes) -> bool:
-        """`[DONE]`, the last event of a stream; the one before it says how it ended."""
-        return data.strip() == b"[DONE]"
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; what it asks to wait is read."""
-        value: Any = decode_object(body)
-        error = (_error_of(value) or value) if isinstance(value, dict) else ""
-        return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+    >>> is_request("/v1beta/interactions"), is_request("/v1beta/interactions/v1_1")
+    (True, False)
+    """
+    return path.rstrip("/").endswith("/interactions")
 
 
-WIRE = GeminiInteractions()
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an interaction, one of its events, or an error that only this API
+    writes.
+
+    >>> looks_like({"object": "interaction"}), looks_like({"event_type": "step.stop"})
+    (True, True)
+    """
+    kind = value.get("event_type")
+    if isinstance(kind, str):
+        return kind.startswith(("interaction.", "step.")) or (kind == "error" and "error" in value)
+    if value.get("object") == "interaction":
+        return True
+    if isinstance(value.get("steps"), list) and "status" in value:
+        return True
+    return value.keys() == {"error"} and is_its_own(value["error"])
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: an interaction itself has no such type."""
+    return isinstance(value.get("event_type"), str)
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    error = error_in(body, _error_of)
+    return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+
+
+WIRE = Wire(
+    name="gemini-interactions",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=InteractionWriter,
+    content=merged_content,
+    clean_stop=body.clean_stop,
+    render_body=body.render_body,
+    render_error=body.render_error,
+    error_status=body.ERROR_STATUS,
+)

@@ -21,6 +21,7 @@ from tenuto.wire.gemini_interactions_steps import (
     steps_of,
     text_in,
 )
+from tenuto.wire.items_content import Speech
 from tenuto.wire.json import count, decode_object
 
 TOKEN = "continuation_token"
@@ -34,10 +35,6 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     """The steps of all attempts in order, with the text that is kept of each, and behind them the
     token of a pause, if the last of them paused.
 
-    A continuation's text goes on in the part that was cut. What it thought before is left out: the
-    reader of the answer would see one sentence in two steps. A cut text with annotations is not
-    gone on in (C28a).
-
     >>> def body(text):
     ...     part = {"type": "text", "text": text}
     ...     return {"steps": [{"type": "model_output", "content": [part]}]}
@@ -46,12 +43,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
-    merged: list[JsonObject] = []
-    for one in spoken:
-        steps = with_text(_steps(one), one.text)
-        if not one.apart and merged and is_plain_text(merged[-1]):
-            steps = _joined(merged, steps, one.text)
-        merged.extend(steps)
+    merged = SPEECH.merged(spoken, _steps)
     paused = _pause(spoken[-1]) if spoken else None
     return (*merged, paused) if paused else tuple(merged)
 
@@ -66,78 +58,27 @@ def pause_in(content: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
     return next((step for step in content if TOKEN in step), None)
 
 
-def is_plain_text(step: JsonObject) -> bool:
-    """Whether a step ends in text that can be gone on in."""
-    parts = parts_of(step) if kind_of(step) == OUTPUT else []
-    return bool(parts) and text_in(parts[-1]) is not None and not parts[-1].get("annotations")
-
-
-def _joined(merged: list[JsonObject], steps: list[JsonObject], text: str) -> list[JsonObject]:
-    """Let the first text of further steps go on in the last part; returns the other steps."""
-    after = [step for step in steps if kind_of(step) != THOUGHT]
-    if text and not text.strip():  # of an attempt that only closed the seam
-        merged[-1] = _longer(merged[-1], text)
-    if after and is_plain_text(after[0]) and len(parts_of(after[0])) == 1:
-        number = steps.index(after[0])
-        merged[-1] = _longer(merged[-1], parts_of(after[0])[0]["text"])
-        return steps[number + 1 :]
-    return steps
-
-
-def _longer(step: JsonObject, text: str) -> JsonObject:
-    *parts, last = parts_of(step)
-    return {**step, "content": [*parts, {**last, "text": last["text"] + text}]}
-
-
-def with_text(steps: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]:
-    """The steps with `text` dealt out to their parts of text, from its end backwards and to each as
-    much as it held: what a seam took away is missed where the seam was. Outputs that are left
-    without anything go; what does not fit is an output of its own.
-
-    >>> with_text([], "Hi")
-    [{'type': 'model_output', 'content': [{'type': 'text', 'text': 'Hi'}]}]
-    """
-    out: list[JsonObject] = []
-    rest = text
-    surplus: int | None = None
-    for step in reversed(steps):
-        if kind_of(step) != OUTPUT:
-            out.append(dict(step))
-            continue
-        parts: list[JsonObject] = []
-        for part in reversed(parts_of(dict(step))):
-            if (held := text_in(part)) is None:
-                parts.append(part)
-                continue
-            if surplus is None:
-                surplus = len(held) - len(held.rstrip())
-            cut = max(len(rest) - max(len(held) - surplus, 0), 0)
-            piece, rest = rest[cut:], rest[:cut]
-            surplus = 0
-            if piece:
-                parts.append({**part, "text": piece})
-        if parts:
-            out.append({**step, "content": parts[::-1]})
-    out.reverse()
-    if not rest:
-        return out
-    first = next((step for step in out if _begins_in_text(step)), None)
-    if first is None:
-        return [*out, output(rest)]
-    parts = parts_of(first)
-    parts[0] = {**parts[0], "text": rest + parts[0]["text"]}
-    out[out.index(first)] = {**first, "content": parts}
-    return out
-
-
-def _begins_in_text(step: JsonObject) -> bool:
-    parts = parts_of(step) if kind_of(step) == OUTPUT else []
-    return any(text_in(part) is not None for part in parts[:1])
-
-
 def output(text: str) -> JsonObject:
     """A step of the model's that says a text."""
     return {"type": OUTPUT, "content": [{"type": "text", "text": text}]}
+
+
+def _is_plain_text(part: JsonObject) -> bool:
+    """Whether a part can be gone on in: a cut text with annotations is not (C28a)."""
+    return text_in(part) is not None and not part.get("annotations")
+
+
+SPEECH = Speech(
+    kind_of=kind_of,
+    output=OUTPUT,
+    thought=THOUGHT,
+    parts_of=parts_of,
+    text_in=text_in,
+    is_open=_is_plain_text,
+    longer=lambda last, part: {**last, "text": last["text"] + part["text"]},
+    cut=lambda part, text, _: {**part, "text": text},
+    new=output,
+)
 
 
 def said_steps(text: str, content: Content) -> list[JsonObject]:
@@ -148,7 +89,7 @@ def said_steps(text: str, content: Content) -> list[JsonObject]:
     >>> [kind_of(step) for step in said_steps("Hi", (thought, signed))]
     ['thought', 'model_output']
     """
-    steps = with_text(without_token(content), text)
+    steps = SPEECH.with_text(without_token(content), text)
     results = [step for step in steps if kind_of(step).endswith("_result")]
     run = [step.get("call_id") for step in results]  # of whatever type: an odd one fits no call
     return [step for step in steps if _may_go_back(step, run)]

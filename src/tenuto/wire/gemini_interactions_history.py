@@ -1,18 +1,13 @@
 """Repairs of the steps that an Interactions request carries (H1–H5).
 
-The provider's rules: every `function_call` is answered by a `function_result` of its id, once; no
-result without a call; arguments are objects; thoughts go back as they came. The repairs depend on
-the steps alone, so the same history gives the same bytes each time (H5a). What is kept at the
-provider (`previous_interaction_id`) is not seen here, so that a result whose call may be there is
-left alone. https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
+What calls and results take stands in `items_history`. Besides: arguments are objects, and thoughts
+go back as they came. What is kept at the provider is that of `previous_interaction_id`.
+https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
-
-import msgspec
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
@@ -26,15 +21,14 @@ from tenuto.wire.gemini_interactions_steps import (
     parts_of,
     text_in,
 )
-from tenuto.wire.json import decode_object, encode
-from tenuto.wire.members import with_members, without_notice
-
-_Step = tuple[bytes, JsonObject]
+from tenuto.wire.items_history import Changes, Pairing, mended, paired, text_of, told
+from tenuto.wire.json import encode
+from tenuto.wire.members import without_notice
 
 
 def repair_history(rows: list[bytes], elsewhere: bool) -> tuple[list[bytes], tuple[str, ...]]:
     """Steps that the provider accepts, and what was done, in words; a valid history is returned as
-    it came. Repairing twice is repairing once.
+    it came.
 
     Args:
         rows: the steps, as bytes.
@@ -45,27 +39,11 @@ def repair_history(rows: list[bytes], elsewhere: bool) -> tuple[list[bytes], tup
     ('unanswered_call_answered',)
     """
     done: list[str] = []
-    steps: list[_Step] = []
-    for row in rows:
-        value = decode_object(row)
-        if not isinstance(value, dict):
-            steps.append((row, {}))
-            continue
-        try:
-            mended = _mended(row, value, done)
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            mended = row  # the provider will say what it thinks of it
-        if mended is not None:
-            steps.append((mended, value))
-    steps = _paired(steps, elsewhere, done)
-    return ([raw for raw, _ in steps], tuple(dict.fromkeys(done))) if done else (rows, ())
+    return told(rows, paired(mended(rows, _mend, done), _PAIRING, elsewhere, done), done)
 
 
-def _mended(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
-    """One step put right, the same bytes where nothing was wrong, None where it must go."""
-    changes: dict[str, bytes | None] = {key: None for key in value if key.startswith("_")}
-    if changes:
-        done.append("private_keys_removed")
+def _mend(value: JsonObject, changes: Changes, done: list[str]) -> bool:
+    """Put one step right; whether anything is left of it."""
     kind = kind_of(value)
     if kind == OUTPUT:
         parts = parts_of(value)
@@ -73,13 +51,11 @@ def _mended(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
         if shown != parts:
             done.append("notice_removed")
             changes["content"] = encode(shown)
-        if not any((text := text_in(part)) is None or text.strip() for part in shown):
-            done.append("empty_row_removed")
-            return None
-    elif kind == CALL and not isinstance(value.get("arguments"), dict):
+        return any((text := text_in(part)) is None or text.strip() for part in shown)
+    if kind == CALL and not isinstance(value.get("arguments"), dict):
         done.append("broken_arguments_replaced")
         changes["arguments"] = _restored(value.get("arguments"))
-    return with_members(raw, changes) if changes else raw
+    return True
 
 
 def _without_notice(part: JsonObject) -> JsonObject:
@@ -94,41 +70,8 @@ def _restored(found: Any) -> bytes:
     return judged.text.encode("utf-8", "replace") if judged is not None and whole else b"{}"
 
 
-def _paired(steps: Sequence[_Step], elsewhere: bool, done: list[str]) -> list[_Step]:
-    """Every call answered once, behind the steps of the model's that it stands among, and no result
-    without a call."""
-    answered = {_name(value, "call_id") for _, value in steps if kind_of(value) == RESULT}
-    called = {_name(value, "id") for _, value in steps if kind_of(value) == CALL}
-    waiting = set(called)
-    out: list[_Step] = []
-    stubs: list[_Step] = []
-    for raw, value in steps:
-        kind = kind_of(value)
-        if stubs and not _is_the_models(kind):
-            out, stubs = out + stubs, []
-        if kind == RESULT:
-            call_id = _name(value, "call_id")
-            if call_id in waiting:
-                waiting.discard(call_id)
-            elif not elsewhere or call_id in called:
-                done.append("stray_result_removed")
-                continue
-        out.append((raw, value))
-        call_id = _name(value, "id")
-        if kind == CALL and call_id and call_id not in answered:
-            done.append("unanswered_call_answered")
-            answered.add(call_id)
-            stub = failed_result(call_id, _name(value, "name"), hints.ORPHAN_RESULT)
-            stubs.append((encode(stub), stub))
-    return out + stubs
-
-
-def _name(value: JsonObject, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
-
-
-def _is_the_models(kind: str) -> bool:
+def _is_the_models(step: JsonObject) -> bool:
+    kind = kind_of(step)
     return kind != RESULT and kind.endswith(MADE_BY_THE_MODEL)
 
 
@@ -140,3 +83,17 @@ def failed_result(call_id: str, name: str, text: str) -> JsonObject:
     """
     named = {"name": name} if name else {}
     return {"type": RESULT, "call_id": call_id, **named, "is_error": True, "result": text}
+
+
+def _stub(call: JsonObject) -> JsonObject:
+    return failed_result(call["id"], text_of(call, "name"), hints.ORPHAN_RESULT)
+
+
+_PAIRING = Pairing(
+    kind_of=kind_of,
+    answers={CALL: RESULT},
+    id_key="id",
+    is_the_models=_is_the_models,
+    stub=_stub,
+    stray="stray_result_removed",
+)

@@ -2,9 +2,7 @@
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and `input` into its steps, each
-kept as the bytes that the caller sent, and an edit replaces or appends whole ones. An input that is
-a text, or content, becomes a step that holds it.
+As in `items_request`. An input that is a text, or content, becomes a step that holds it.
 
 Where the provider keeps the history (`previous_interaction_id`), a continuation goes on from the
 same interaction as the request did: what was said and the hint are input of its own. It is stored
@@ -21,9 +19,8 @@ https://ai.google.dev/gemini-api/docs/interactions-overview
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -35,7 +32,6 @@ from tenuto.core.actions import (
     AppendUser,
     Content,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -43,12 +39,19 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
-from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.base import JsonObject, RequestFacts
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import failed_result, repair_history
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
+from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
+from tenuto.wire.members import (
+    listed,
+    object_in,
+    rows_of,
+    value_of,
+    with_members,
+)
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
 """Kinds of parts; an input may be a list of them, or of steps."""
@@ -61,9 +64,6 @@ LESS_THINKING = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal
 
 _THINKS_HIGH = re.compile(r"gemini-(?:[3-9]|\d{2})")
 """Models that think much where nothing is said: `low` is what all of them take."""
-
-_NEEDED = frozenset({"model", "input", "content", "type", "text", "call_id", "id", "result"})
-"""Keys without which there is no request; an error that names one is about its value."""
 
 _CONSTRAINTS = ("response_format", "response_mime_type")
 
@@ -86,71 +86,41 @@ class _Asked(msgspec.Struct):
     continuation_token: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 
-class InteractionRequest:
-    """A request as bytes, with what was read of it (`wire.base.WireRequest`)."""
+class InteractionRequest(ItemsRequest):
+    """A request (`wire.base.WireRequest`)."""
+
+    needed = frozenset({"model", "input", "content", "type", "text", "call_id", "id", "result"})
 
     def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
-        self._body = body
+        super().__init__(body, facts, *repair_history(rows, bool(asked.previous_interaction_id)))
         self._stored = asked.store is not False
-        self.facts = facts
-        self._members: dict[str, bytes] = {}
-        self._rows, self.repairs = repair_history(rows, bool(asked.previous_interaction_id))
 
-    def _split(self) -> None:
-        """The members as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
+    def _added(self, edit: Edit) -> Iterable[bytes]:
+        match edit:
+            case AppendAssistant(text):
+                return map(encode, said_steps(text, edit.content))
+            case AppendUser(text):
+                return [_asking([encode({"type": "text", "text": text})])]
+            case AppendFailedCalls():
+                return map(encode, _failed_steps(edit))
+        return ()
 
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        self._split()
-        tools = value_of(self._members.get("tools"))
-        return {
-            tool["name"]: schema if isinstance(schema := tool.get("parameters"), dict) else {}
-            for tool in (tools if isinstance(tools, list) else ())
-            if isinstance(tool, dict) and isinstance(tool.get("name"), str)
-        }
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        self._split()
-        members = dict(self._members)
-        rows = list(self._rows)
-        dropped: tuple[str, ...] = ()
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    rows += map(encode, said_steps(text, edit.content))
-                case AppendUser(text):
-                    rows.append(_asking([encode({"type": "text", "text": text})]))
-                case AppendContent(content):
-                    self._go_on(members, content)
-                case AppendFailedCalls():
-                    rows += map(encode, _failed_steps(edit))
-                case SetOutputBudget(tokens):
-                    _configure(members, {"max_output_tokens": encode(tokens)})
-                case LowerReasoning():
-                    _configure(members, {"thinking_level": encode(self._less_thinking(members))})
-                case DropConstraint():
-                    for key in _CONSTRAINTS:
-                        members.pop(key, None)
-                case FreeToolChoice():
-                    _free_tool_choice(members)
-                case DropKeys(keys):
-                    dropped = keys
-        if (rows != self._rows or self.repairs) and "input" in members:
-            members["input"] = listed(rows)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
-        return body
+    def _change(self, members: dict[str, bytes], edit: Edit) -> None:
+        match edit:
+            case AppendContent(content):
+                self._go_on(members, content)
+            case SetOutputBudget(tokens):
+                _configure(members, {"max_output_tokens": encode(tokens)})
+            case LowerReasoning():
+                _configure(members, {"thinking_level": encode(_less_thinking(members))})
+            case DropConstraint():
+                for key in _CONSTRAINTS:
+                    members.pop(key, None)
+            case FreeToolChoice():
+                _free_tool_choice(members)
 
     def _go_on(self, members: dict[str, bytes], content: Content) -> None:
         """With the token of a pause; without one, which the tables rule out, nothing changes."""
@@ -162,12 +132,8 @@ class InteractionRequest:
             members["previous_interaction_id"] = encode(pause["id"])
             members.pop("input", None)
 
-    def _less_thinking(self, members: Mapping[str, bytes]) -> str:
-        config = _object(value_of(members.get("generation_config")))
-        return LESS_THINKING.get(str(config.get("thinking_level")), "low")
 
-
-def parse_request(body: bytes, probe_max_tokens: int = 0) -> InteractionRequest | None:
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> InteractionRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
@@ -178,7 +144,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> InteractionRequest 
     try:
         if not is_utf8(body):  # members that are only carried on are not looked at below
             return None
-        asked = _asked(body)
+        asked = _read(body)
         rows = _rows_of(bytes(asked.input).strip())
         if rows is None or not (asked.model or asked.agent):
             return None
@@ -186,18 +152,6 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> InteractionRequest 
         return InteractionRequest(body, asked, rows, _facts(asked, last, probe_max_tokens))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-
-
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds, somewhere in
-    them, takes a second and more lenient one."""
-    try:
-        return _read(body)
-    except msgspec.DecodeError:
-        members = members_of(body)
-        given = msgspec.Raw(members.get("input", b"null"))
-        names = [name for name in _Asked.__struct_fields__ if name in members and name != "input"]
-        return _Asked(given, **{name: decode_object(members[name]) for name in names})
 
 
 def _rows_of(given: bytes) -> list[bytes] | None:
@@ -224,7 +178,7 @@ def _asking(parts: Sequence[bytes]) -> bytes:
 
 
 def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
-    config = _object(asked.generation_config)
+    config = object_in(asked.generation_config)
     limit = config.get("max_output_tokens")
     max_tokens = limit if type(limit) is int and limit > 0 else None
     model = asked.model if isinstance(asked.model, str) else ""
@@ -241,10 +195,6 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
         follows=follows if isinstance(follows := asked.previous_interaction_id, str) else "",
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_client_tool(tool: Any) -> bool:
@@ -317,24 +267,15 @@ def _configure(members: dict[str, bytes], changes: Mapping[str, bytes]) -> None:
     members["generation_config"] = with_members(config if config != b"null" else b"{}", changes)
 
 
+def _less_thinking(members: Mapping[str, bytes]) -> str:
+    config = object_in(value_of(members.get("generation_config")))
+    return LESS_THINKING.get(str(config.get("thinking_level")), "low")
+
+
 def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = _object(value_of(members.get("generation_config"))).get("tool_choice")
+    choice = object_in(value_of(members.get("generation_config"))).get("tool_choice")
     if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
         freed = choice | {"allowed_tools": allowed | {"mode": "auto"}}
         _configure(members, {"tool_choice": encode(freed)})
     elif choice is not None and choice != "none":
         _configure(members, {"tool_choice": b'"auto"'})
-
-
-def _without(raw: bytes, steps: Sequence[str]) -> bytes:
-    """JSON without a key that an error names as `input[1].key` or `a.b`. A number stands for every
-    element, for the error names only the first that has the key."""
-    if not steps or steps[-1] in _NEEDED:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        return listed([_without(row, rest if step.isdecimal() else steps) for row in rows_of(raw)])
-    members: Mapping[str, bytes] = members_of(raw) if raw.startswith(b"{") else {}
-    if step not in members:
-        return raw
-    return with_members(raw, {step: _without(members[step], rest) if rest else None})

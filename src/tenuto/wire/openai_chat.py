@@ -8,12 +8,11 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
@@ -30,8 +29,9 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wire.errors import error_in
+from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
@@ -371,17 +371,7 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="stop", received=True),
-    Outcome.TEXT_CUT: Shown(native="length"),
-    Outcome.ARGUMENTS_CUT: Shown(native="length"),
-    Outcome.THINKING_CUT: Shown(native="length"),
-    Outcome.CALLS_MISSING: Shown(native="stop"),
-    # This wire has no stop for these; an SDK would end silently.
-    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    Outcome.FAULT: Shown(error="provider_error"),
+    **shown_alike(done="stop", cut="length"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="length", received=True),
     Outcome.OVERFLOW: Shown(native="length", received=True),
@@ -390,75 +380,55 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="length", received=True),
     Outcome.UNKNOWN: Shown(native="length", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 
-class OpenAIChat:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
-
-    name = "openai-chat"
-    wants_content = False
-    running_usage = b""
-    opening = b""
-    error_status = 502
-    stops = STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = render.ChatWriter
-    clean_stop = staticmethod(render.clean_stop)
-    render_body = staticmethod(render.render_body)
-    render_error = staticmethod(render.render_error)
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """Nothing: text is all that this wire wants back."""
-        return ()
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """None: no SDK of this wire bounds whole bodies."""
-        return None
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is the chat endpoint, below whatever base URL."""
-        return path.rstrip("/").endswith("/chat/completions")
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is a chat completion, one of its chunks, or its error."""
-        kind = value.get("object")
-        if isinstance(kind, str) and kind.startswith("chat.completion"):
-            return True
-        choices = value.get("choices")
-        if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-            return "message" in choices[0] or "delta" in choices[0]
-        return False
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is a chunk: it says so, or its choices hold deltas (Q41)."""
-        if value.get("object") == "chat.completion.chunk":
-            return True
-        choices = value.get("choices")
-        first = choices[0] if isinstance(choices, list) and choices else None
-        return isinstance(first, dict) and "delta" in first and "message" not in first
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no chat request."""
-        return parse_request(body, probe_max_tokens)
-
-    def is_terminator(self, data: bytes) -> bool:
-        """`[DONE]` ends a stream."""
-        return data.strip() == b"[DONE]"
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; what it asks to wait is read."""
-        value = decode_object(body)
-        error = (_error_of(value) or value) if isinstance(value, dict) else ""
-        return read_fault(error, status, retry_after_s(headers))
+def is_request(path: str) -> bool:
+    """Whether the path is the chat endpoint, below whatever base URL."""
+    return path.rstrip("/").endswith("/chat/completions")
 
 
-WIRE = OpenAIChat()
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a chat completion, one of its chunks, or its error."""
+    kind = value.get("object")
+    if isinstance(kind, str) and kind.startswith("chat.completion"):
+        return True
+    choices = value.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        return "message" in choices[0] or "delta" in choices[0]
+    return False
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is a chunk: it says so, or its choices hold deltas (Q41)."""
+    if value.get("object") == "chat.completion.chunk":
+        return True
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and "delta" in first and "message" not in first
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
+
+
+WIRE = Wire(
+    name="openai-chat",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.ChatWriter,
+    clean_stop=render.clean_stop,
+    render_body=render.render_body,
+    render_error=render.render_error,
+)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.json import encode, encode_event
 from tenuto.wire.openai_chat_citations import annotations_of, joined_annotations
@@ -204,8 +204,4 @@ def _error(code: str, message: str) -> JsonObject:
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error = _error(code, message)
-    if partial is not None and (partial.text or partial.reasoning):
-        kept = {"text": partial.text, "reasoning": partial.reasoning}
-        error["partial"] = {key: text for key, text in kept.items() if text}
-    return encode({"error": error})
+    return encode({"error": _error(code, message) | kept_of(partial)})

@@ -163,7 +163,7 @@ def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
         members.setdefault(other, value)
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ChatRequest | None:
     """A chat request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'

@@ -9,12 +9,11 @@ writing side in `openai_responses_content` and `…_render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tenuto.core.actions import Content
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
@@ -34,8 +33,9 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
-from tenuto.wire.base import Dialect, JsonObject, Shown, Spoken, WireRequest
-from tenuto.wire.json import as_text, count, decode_object, is_no_piece
+from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wire.errors import error_in
+from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import (
@@ -468,18 +468,7 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    Outcome.DONE: Shown(native="completed", received=True),
-    Outcome.TEXT_CUT: Shown(native="max_output_tokens"),
-    Outcome.ARGUMENTS_CUT: Shown(native="max_output_tokens"),
-    Outcome.THINKING_CUT: Shown(native="max_output_tokens"),
-    Outcome.CALLS_MISSING: Shown(native="completed"),
-    # This wire has no status for these; an SDK would end silently.
-    Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
-    Outcome.THINKING_ONLY: Shown(error="empty_output"),
-    Outcome.EMPTY: Shown(error="empty_output"),
-    Outcome.DROPPED: Shown(error="dropped"),
-    # It has one for this, but no SDK raises on it.
-    Outcome.FAULT: Shown(error="provider_error"),
+    **shown_alike(done="completed", cut="max_output_tokens"),
     # What came is truthful as it stands.
     Outcome.PAUSED: Shown(native="in_progress", received=True),
     Outcome.OVERFLOW: Shown(native="max_output_tokens", received=True),
@@ -488,81 +477,60 @@ SHOWN: dict[Outcome, Shown] = {
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
     Outcome.UNKNOWN: Shown(native="incomplete", received=True),
 }
-"""Every outcome, as the caller sees it where the turn is not complete. The two finer readings,
-"notice" and "error", are the policy's and the same on every wire."""
+"""Every outcome, as the caller sees it where the turn is not complete."""
 
 
-class OpenAIResponses:
-    """The wire as the relay uses it (`wire.base.Wire`)."""
+def is_request(path: str) -> bool:
+    """Whether the path is where responses are made, below whatever base URL; those that are
+    polled for, compacted or counted have paths of their own.
 
-    name = "openai-responses"
-    wants_content = True
-    running_usage = b""
-    opening = b""
-    error_status = 502
-    stops = STOPS
-    errors = ERRORS
-    shown: Mapping[Outcome, Shown] = SHOWN
-    parse_object = staticmethod(parse_object)
-    read_flowing = staticmethod(read_flowing)
-    usage_object = staticmethod(usage_object)
-    is_plain = staticmethod(is_plain)
-    writer = ResponseWriter
-    clean_stop = staticmethod(body.clean_stop)
-    render_body = staticmethod(body.render_body)
-    render_error = staticmethod(body.render_error)
-
-    def request(
-        self, body: bytes, probe_max_tokens: int, path: str, dialect: Dialect
-    ) -> WireRequest | None:
-        """The request, or None where the bytes are no request of this wire."""
-        return parse_request(body, probe_max_tokens)
-
-    def content(self, spoken: Sequence[Spoken]) -> Content:
-        """The items of all attempts, merged; calls stay out."""
-        return merged_content(spoken)
-
-    def body_ceiling_tokens(self, model: str) -> int | None:
-        """None: no SDK of this wire bounds whole bodies."""
-        return None
-
-    def is_request(self, path: str) -> bool:
-        """Whether the path is where responses are made, below whatever base URL; those that are
-        polled for, compacted or counted have paths of their own.
-
-        >>> wire = OpenAIResponses()
-        >>> wire.is_request("/v1/responses"), wire.is_request("/v1/responses/resp_1/cancel")
-        (True, False)
-        """
-        return path.rstrip("/").endswith("/responses")
-
-    def looks_like(self, value: JsonObject) -> bool:
-        """Whether an object is a response, one of its events, or an error event of this wire.
-
-        >>> wire = OpenAIResponses()
-        >>> wire.looks_like({"object": "response"}), wire.looks_like({"type": "response.created"})
-        (True, True)
-        """
-        kind = value.get("type")
-        if value.get("object") == "response" or (isinstance(kind, str) and kind in _EVENTS):
-            return True
-        if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
-            return "sequence_number" in value
-        return isinstance(value.get("output"), list) and isinstance(value.get("status"), str)
-
-    def is_event(self, value: JsonObject) -> bool:
-        """Whether an object is an event: a response itself has no type."""
-        return isinstance(value.get("type"), str) and value.get("object") != "response"
-
-    def is_terminator(self, data: bytes) -> bool:
-        """`[DONE]`, which some proxies add: the last event ends a stream by itself."""
-        return data.strip() == b"[DONE]"
-
-    def parse_fault(self, status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-        """The fault of an HTTP error response; what it asks to wait is read."""
-        value = decode_object(body)
-        error = (_error_of(value) or value) if isinstance(value, dict) else ""
-        return read_fault(error, status, retry_after_s(headers))
+    >>> is_request("/v1/responses"), is_request("/v1/responses/resp_1/cancel")
+    (True, False)
+    """
+    return path.rstrip("/").endswith("/responses")
 
 
-WIRE = OpenAIResponses()
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response, one of its events, or an error event of this wire.
+
+    >>> looks_like({"object": "response"}), looks_like({"type": "response.created"})
+    (True, True)
+    """
+    kind = value.get("type")
+    if value.get("object") == "response" or (isinstance(kind, str) and kind in _EVENTS):
+        return True
+    if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
+        return "sequence_number" in value
+    return isinstance(value.get("output"), list) and isinstance(value.get("status"), str)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: a response itself has no type."""
+    return isinstance(value.get("type"), str) and value.get("object") != "response"
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
+
+
+WIRE = Wire(
+    name="openai-responses",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=ResponseWriter,
+    content=merged_content,
+    clean_stop=body.clean_stop,
+    render_body=body.render_body,
+    render_error=body.render_error,
+)

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
-from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.json import encode
 from tenuto.wire.openai_responses_content import message
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, kind_of
@@ -170,8 +170,4 @@ def error_object(code: str, message: str) -> JsonObject:
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error = error_object(code, message)
-    if partial is not None and (partial.text or partial.reasoning):
-        kept = {"text": partial.text, "reasoning": partial.reasoning}
-        error["partial"] = {key: text for key, text in kept.items() if text}
-    return encode({"error": error})
+    return encode({"error": error_object(code, message) | kept_of(partial)})

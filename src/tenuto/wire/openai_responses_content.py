@@ -6,11 +6,12 @@ caller stay out: they are judged and written by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.wire.base import JsonObject, Spoken
+from tenuto.wire.items_content import Speech
 from tenuto.wire.json import count, decode_object
 from tenuto.wire.openai_responses_items import is_client_call, kind_of, parts_of
 
@@ -20,10 +21,9 @@ _WAITING = ("queued", "in_progress")
 def merged_content(spoken: Sequence[Spoken]) -> Content:
     """The items of all attempts in order, with the text that is kept of each.
 
-    A continuation's text goes on in the part that was cut. What it thought before is left out
-    together with the id of its message: the reader of the answer would see one sentence in two
-    messages, and many read the last one alone. Annotations go with their words; those whose words
-    a seam took away from before a part of its own are left out.
+    Together with what a continuation thought before it goes on, the id of its message is left out:
+    many read the last message alone. Annotations go with their words; those whose words a seam took
+    away from before a part of its own are left out.
 
     >>> def body(text):
     ...     part = {"type": "output_text", "text": text}
@@ -33,21 +33,13 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
-    merged: list[JsonObject] = []
-    for one in spoken:
-        items = with_text(_items(one), one.text)
-        if not one.apart and merged and goes_on(merged[-1]):
-            items = _joined(merged, items, one.text)
-        merged.extend(items)
-    return tuple(_within(item) for item in merged)
+    return tuple(map(_within, SPEECH.merged(spoken, _items)))
 
 
-def goes_on(item: Mapping[str, Any]) -> bool:
-    """Whether an item ends in text that can be gone on in: a probability is one of each token."""
-    parts = parts_of(dict(item)) if kind_of(item) == "message" else []
-    last = parts[-1] if parts else {}
-    is_text = last.get("type") == "output_text" and isinstance(last.get("text"), str)
-    return is_text and not last.get("logprobs")
+def goes_on(part: JsonObject) -> bool:
+    """Whether a part at the end can be gone on in: a probability is one of each token."""
+    is_text = part.get("type") == "output_text" and isinstance(part.get("text"), str)
+    return is_text and not part.get("logprobs")
 
 
 def moved(annotations: object, by: int) -> list[Any]:
@@ -91,65 +83,10 @@ def _within(item: JsonObject) -> JsonObject:
     return {**item, "content": parts} if parts else item
 
 
-def _joined(merged: list[JsonObject], items: list[JsonObject], text: str) -> list[JsonObject]:
-    """Let the first text of further items go on in the last part; returns the other items."""
-    after = [item for item in items if kind_of(item) != "reasoning"]
-    if text and not text.strip():  # of an attempt that only closed the seam
-        merged[-1] = _longer(merged[-1], {"text": text})
-    if after and goes_on(after[0]) and len(parts_of(after[0])) == 1:
-        number = items.index(after[0])
-        merged[-1] = _longer(merged[-1], parts_of(after[0])[0])
-        return items[number + 1 :]
-    return items
-
-
-def _longer(item: JsonObject, part: JsonObject) -> JsonObject:
-    *parts, last = parts_of(item)
+def _longer(last: JsonObject, part: JsonObject) -> JsonObject:
     tied = moved(part.get("annotations"), len(last["text"]))
     annotations = {"annotations": [*last.get("annotations", ()), *tied]} if tied else {}
-    longer = {**last, "text": last["text"] + part["text"], **annotations}
-    return {**item, "content": [*parts, longer]}
-
-
-def with_text(items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]:
-    """The items with `text` dealt out to their parts of text, from its end backwards and to each as
-    much as it held: what a seam took away is missed where the seam was. Messages that are left
-    without anything go; what does not fit is a message of its own.
-
-    >>> with_text([], "Hi")[0]["content"][0]["text"]
-    'Hi'
-    """
-    out: list[JsonObject] = []
-    rest = text
-    surplus: int | None = None
-    for item in reversed(items):
-        if kind_of(item) != "message":
-            out.append(dict(item))
-            continue
-        parts: list[JsonObject] = []
-        for part in reversed(parts_of(dict(item))):
-            if not isinstance(held := part.get("text"), str):
-                parts.append(part)
-                continue
-            if surplus is None:
-                surplus = len(held) - len(held.rstrip())
-            cut = max(len(rest) - max(len(held) - surplus, 0), 0)
-            piece, rest = rest[cut:], rest[:cut]
-            surplus = 0
-            if piece:
-                parts.append(_cut(part, piece, len(piece.rstrip()) - len(held.rstrip())))
-        if parts:
-            out.append({**item, "content": parts[::-1]})
-    out.reverse()
-    if rest:
-        first = next((i for i in out if kind_of(i) == "message" and _begins_in_text(i)), None)
-        if first is None:
-            out.append(message(rest))
-        else:
-            parts = parts_of(first)
-            parts[0] = _cut(parts[0], rest + parts[0]["text"], len(rest))
-            out[out.index(first)] = {**first, "content": parts}
-    return out
+    return {**last, "text": last["text"] + part["text"], **annotations}
 
 
 def _cut(part: JsonObject, text: str, by: int) -> JsonObject:
@@ -158,8 +95,8 @@ def _cut(part: JsonObject, text: str, by: int) -> JsonObject:
     return {**part, "text": text, **tied}
 
 
-def _begins_in_text(item: JsonObject) -> bool:
-    return any(isinstance(part.get("text"), str) for part in parts_of(item)[:1])
+def _text_in(part: JsonObject) -> str | None:
+    return text if isinstance(text := part.get("text"), str) else None
 
 
 def message(text: str, item_id: str = "msg_tenuto") -> JsonObject:
@@ -178,6 +115,19 @@ def message(text: str, item_id: str = "msg_tenuto") -> JsonObject:
     }
 
 
+SPEECH = Speech(
+    kind_of=kind_of,
+    output="message",
+    thought="reasoning",
+    parts_of=parts_of,
+    text_in=_text_in,
+    is_open=goes_on,
+    longer=_longer,
+    cut=_cut,
+    new=message,
+)
+
+
 def said_items(text: str, content: Content) -> list[JsonObject]:
     """What the model has said, as rows that stand for themselves. What the provider ran goes with
     them as it came, and so does the reasoning that led to it; other reasoning belongs to items
@@ -186,7 +136,7 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
     >>> said_items("Hi", ())
     [{'role': 'assistant', 'content': 'Hi'}]
     """
-    items = with_text(content, text)
+    items = SPEECH.with_text(content, text)
     rows: list[JsonObject] = []
     thoughts: list[JsonObject] = []
     for item in items:

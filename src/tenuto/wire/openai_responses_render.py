@@ -146,7 +146,7 @@ class ResponseWriter:
         self._untied = False
         part = self._open_part()
         tied = self._say_tied()
-        if part is not None and not apart and goes_on({"type": "message", "content": [part]}):
+        if part is not None and not apart and goes_on(part):
             return tied
         self._messages = 1
         return tied + self._close()

@@ -2,9 +2,7 @@
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and `input` into its items, each
-kept as the bytes that the caller sent, and an edit replaces or appends whole ones. An input that is
-one text becomes a row that holds that text.
+As in `items_request`. An input that is one text becomes a row that holds that text.
 
 What the model has said goes back as rows without ids. The provider ties an item with an id to the
 reasoning before it and refuses one without the other; a row without an id stands for itself. What
@@ -20,9 +18,7 @@ https://platform.openai.com/docs/guides/conversation-state
 
 from __future__ import annotations
 
-import contextlib
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -33,7 +29,6 @@ from tenuto.core.actions import (
     AppendFailedCalls,
     AppendUser,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -41,9 +36,15 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
-from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.base import JsonObject, RequestFacts
+from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import joined, listed, members_of, rows_of, value_of, with_members
+from tenuto.wire.members import (
+    object_in,
+    rows_of,
+    value_of,
+    with_members,
+)
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import repair_history
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, kind_of
@@ -67,9 +68,6 @@ LEAST_EFFORT = {
 }
 """`reasoning.effort`: what less means for each value; others cannot be lowered."""
 
-_NEEDED = frozenset({"model", "input", "role", "content", "type"})
-"""Keys without which there is no request; an error that names one is about its value."""
-
 
 class _Asked(msgspec.Struct):
     """The members that are looked at, in one reading of the body."""
@@ -89,79 +87,40 @@ class _Asked(msgspec.Struct):
     top_logprobs: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 
-class ResponsesRequest:
-    """A Responses request as bytes, with what was read of it (`wire.base.WireRequest`)."""
+class ResponsesRequest(ItemsRequest):
+    """A Responses request (`wire.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, asked: _Asked, facts: RequestFacts) -> None:
-        self._body = body
-        self.facts = facts
-        self._members: dict[str, bytes] = {}
-        self._rows: list[bytes] = []
-        self.repairs: tuple[str, ...] = ()
-        if bytes(asked.input).lstrip()[:1] == b"[":
-            elsewhere = bool(asked.previous_response_id or asked.conversation)
-            self._rows, self.repairs = repair_history(rows_of(bytes(asked.input)), elsewhere)
-        elif asked.input != b"null":
-            self._rows = [b'{"role":"user","content":' + bytes(asked.input) + b"}"]
+    needed = frozenset({"model", "input", "role", "content", "type"})
 
-    def _split(self) -> None:
-        """The members as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
+    def _added(self, edit: Edit) -> Iterable[bytes]:
+        match edit:
+            case AppendAssistant(text):
+                return map(encode, said_items(text, edit.content))
+            case AppendUser(text):
+                return [encode({"role": "user", "content": text})]
+            case AppendContent(content):
+                return [encode(dict(item)) for item in content]
+            case AppendFailedCalls():
+                return map(encode, _failed_items(edit))
+        return ()
 
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        self._split()
-        tools = value_of(self._members.get("tools"))
-        return {
-            tool["name"]: schema if isinstance(schema := tool.get("parameters"), dict) else {}
-            for tool in (tools if isinstance(tools, list) else ())
-            if isinstance(tool, dict) and isinstance(tool.get("name"), str)
-        }
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        self._split()
-        members = dict(self._members)
-        rows = list(self._rows)
-        dropped: tuple[str, ...] = ()
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    rows += map(encode, said_items(text, edit.content))
-                case AppendUser(text):
-                    rows.append(_row("user", text))
-                case AppendContent(content):
-                    rows += [encode(dict(item)) for item in content]
-                case AppendFailedCalls():
-                    rows += map(encode, _failed_items(edit))
-                case SetOutputBudget(tokens):
-                    members["max_output_tokens"] = encode(tokens)
-                case LowerReasoning():
-                    _lower_reasoning(members)
-                case DropConstraint():
-                    if isinstance(value_of(members.get("text")), dict):
-                        members["text"] = with_members(members["text"], {"format": None})
-                case FreeToolChoice():
-                    _free_tool_choice(members)
-                case DropKeys(keys):
-                    dropped = keys
-        if rows != self._rows or self.repairs:
-            members["input"] = listed(rows)
-        body = joined(members)
-        # Half a surrogate pair in what the model said cannot be taken apart: it then stays whole.
-        with contextlib.suppress(msgspec.DecodeError):
-            for key in dropped:
-                body = _without(body, [step for step in re.split(r"[.\[\]]+", key) if step])
-        return body
+    def _change(self, members: dict[str, bytes], edit: Edit) -> None:
+        match edit:
+            case SetOutputBudget(tokens):
+                members["max_output_tokens"] = encode(tokens)
+            case LowerReasoning():
+                _lower_reasoning(members)
+            case DropConstraint():
+                if isinstance(value_of(members.get("text")), dict):
+                    members["text"] = with_members(members["text"], {"format": None})
+            case FreeToolChoice():
+                _free_tool_choice(members)
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0) -> ResponsesRequest | None:
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
     """A Responses request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
@@ -172,28 +131,26 @@ def parse_request(body: bytes, probe_max_tokens: int = 0) -> ResponsesRequest | 
     try:
         if not is_utf8(body):  # members that are only carried on are not looked at below
             return None
-        asked = _asked(body)
+        asked = _read(body)
         if bytes(asked.input).lstrip()[:1] not in (b"[", b'"', b"n"):
             return None
         rows = decode_object(bytes(asked.input))
         rows = rows if isinstance(rows, list) else []
         if not all(isinstance(row, dict) for row in rows):
             return None
-        return ResponsesRequest(body, asked, _facts(asked, rows, probe_max_tokens))
+        facts = _facts(asked, rows, probe_max_tokens)
+        return ResponsesRequest(body, facts, *_items_of(asked))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds, somewhere in
-    them, takes a second and more lenient one."""
-    try:
-        return _read(body)
-    except msgspec.DecodeError:
-        members = members_of(body)
-        given = msgspec.Raw(members.get("input", b"null"))
-        names = [name for name in _Asked.__struct_fields__ if name in members and name != "input"]
-        return _Asked(given, **{name: decode_object(members[name]) for name in names})
+def _items_of(asked: _Asked) -> tuple[list[bytes], tuple[str, ...]]:
+    """The items of the input, repaired, and what was done."""
+    given = bytes(asked.input)
+    if given.lstrip()[:1] == b"[":
+        elsewhere = bool(asked.previous_response_id or asked.conversation)
+        return repair_history(rows_of(given), elsewhere)
+    return [] if given == b"null" else [b'{"role":"user","content":' + given + b"}"], ()
 
 
 # --- facts ------------------------------------------------------------------------------------
@@ -202,7 +159,7 @@ def _asked(body: bytes) -> _Asked:
 def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> RequestFacts:
     limit = asked.max_output_tokens
     max_tokens = limit if type(limit) is int and limit > 0 else None
-    form = _object(_object(asked.text).get("format"))
+    form = object_in(object_in(asked.text).get("format"))
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
         stream=asked.stream is True,
@@ -212,7 +169,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
         structured=form.get("type") in ("json_object", "json_schema"),
-        lower_reasoning=_object(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
+        lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
         include_usage=True,
         prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
@@ -220,10 +177,6 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         sent_once="conversation" if asked.conversation else "",
         follows=follows if isinstance(follows := asked.previous_response_id, str) else "",
     )
-
-
-def _object(value: Any) -> JsonObject:
-    return value if isinstance(value, dict) else {}
 
 
 def _is_client_tool(tool: Any) -> bool:
@@ -244,10 +197,6 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 
 
 # --- rows -------------------------------------------------------------------------------------
-
-
-def _row(role: str, text: str) -> bytes:
-    return encode({"role": role, "content": text})
 
 
 def _failed_items(edit: AppendFailedCalls) -> list[JsonObject]:
@@ -278,7 +227,7 @@ def _valid_call(call: ToolCall) -> JsonObject:
 
 
 def _lower_reasoning(members: dict[str, bytes]) -> None:
-    effort = _object(value_of(members.get("reasoning"))).get("effort")
+    effort = object_in(value_of(members.get("reasoning"))).get("effort")
     less = encode(LEAST_EFFORT.get(str(effort), "low"))
     members["reasoning"] = with_members(members.get("reasoning", b"{}"), {"effort": less})
 
@@ -289,19 +238,3 @@ def _free_tool_choice(members: dict[str, bytes]) -> None:
         members["tool_choice"] = with_members(members["tool_choice"], {"mode": b'"auto"'})
     elif choice is not None and choice != "none":
         members["tool_choice"] = b'"auto"'
-
-
-def _without(raw: bytes, steps: Sequence[str]) -> bytes:
-    """JSON without a key that an error names as `input[1].key` or `a.b`. A number stands for every
-    element, for the error names only the first that has the key."""
-    if not steps or steps[-1] in _NEEDED:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        return listed([_without(row, rest if step.isdecimal() else steps) for row in rows_of(raw)])
-    if not raw.startswith(b"{"):
-        return raw
-    members: Mapping[str, bytes] = members_of(raw)
-    if step not in members:
-        return raw
-    return with_members(raw, {step: _without(members[step], rest) if rest else None})

@@ -1,0 +1,117 @@
+"""Repairs of a history that is one list of items: what OpenAI Responses and Gemini's Interactions
+have in common (H1–H5).
+
+The rules of both: every call is answered, once; no result without a call. The repairs depend on the
+items alone, so the same history gives the same bytes each time (H5a), and repairing twice is
+repairing once. What is kept at the provider is not seen here, so that a result whose call may be
+there is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from tenuto.wire.base import JsonObject
+from tenuto.wire.json import decode_object, encode
+from tenuto.wire.members import with_members
+
+Item = tuple[bytes, JsonObject]
+"""As it came or was put right, and as it was read."""
+
+Changes = dict[str, bytes | None]
+"""Members to be replaced, or to be left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How calls and results are told, as data.
+
+    Attributes:
+        kind_of: the type of an item.
+        answers: calls that can be answered here, and by what.
+        id_key: the member of a call that its result names as `call_id`.
+        is_the_models: whether an item is the model's: its calls are answered behind those.
+        stub: the result of a call that nobody answered.
+        stray: how the removal of a result without a call is told.
+    """
+
+    kind_of: Callable[[object], str]
+    answers: Mapping[str, str]
+    id_key: str
+    is_the_models: Callable[[JsonObject], bool]
+    stub: Callable[[JsonObject], JsonObject]
+    stray: str
+
+
+def mended(
+    rows: Iterable[bytes],
+    mend: Callable[[JsonObject, Changes, list[str]], bool],
+    done: list[str],
+) -> list[Item]:
+    """The items, each put right: the same bytes where nothing was wrong. `mend` notes the changes
+    of one item and what they are, and says whether anything is left of it."""
+    items: list[Item] = []
+    for row in rows:
+        value = decode_object(row)
+        if not isinstance(value, dict):
+            items.append((row, {}))
+            continue
+        changes: Changes = {key: None for key in value if key.startswith("_")}
+        if changes:
+            done.append("private_keys_removed")
+        try:
+            if mend(value, changes, done):
+                items.append((with_members(row, changes) if changes else row, value))
+            else:
+                done.append("empty_row_removed")
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            items.append((row, value))  # the provider will say what it thinks of it
+    return items
+
+
+def paired(items: Sequence[Item], pairing: Pairing, elsewhere: bool, done: list[str]) -> list[Item]:
+    """Every call answered once, behind the items of the model's that it stands among, and no result
+    without a call. `elsewhere`: there may be calls that are not seen here."""
+    kind_of, results = pairing.kind_of, frozenset(pairing.answers.values())
+    answered = {text_of(value, "call_id") for _, value in items if kind_of(value) in results}
+    called = {
+        text_of(value, pairing.id_key) for _, value in items if kind_of(value) in pairing.answers
+    }
+    waiting = set(called)
+    out: list[Item] = []
+    stubs: list[Item] = []
+    for raw, value in items:
+        kind = kind_of(value)
+        if stubs and not pairing.is_the_models(value):
+            out, stubs = out + stubs, []
+        if kind in results:
+            call_id = text_of(value, "call_id")
+            if call_id in waiting:
+                waiting.discard(call_id)
+            elif not elsewhere or call_id in called:
+                done.append(pairing.stray)
+                continue
+        out.append((raw, value))
+        call_id = text_of(value, pairing.id_key)
+        if kind in pairing.answers and call_id and call_id not in answered:
+            done.append("unanswered_call_answered")
+            answered.add(call_id)
+            stub = pairing.stub(value)
+            stubs.append((encode(stub), stub))
+    return out + stubs
+
+
+def text_of(value: JsonObject, key: str) -> str:
+    """A member that is a text, "" for all else."""
+    found = value.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def told(
+    rows: list[bytes], items: Iterable[Item], done: Sequence[str]
+) -> tuple[list[bytes], tuple[str, ...]]:
+    """The items as bytes, and what was done, each once; a valid history as it came."""
+    return ([raw for raw, _ in items], tuple(dict.fromkeys(done))) if done else (rows, ())
