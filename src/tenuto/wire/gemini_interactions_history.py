@@ -9,7 +9,7 @@ left alone. https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -95,32 +95,51 @@ def _restored(found: Any) -> bytes:
 
 
 def _paired(steps: Sequence[_Step], elsewhere: bool, done: list[str]) -> list[_Step]:
-    """Every call answered once, behind the steps of the model's that it stands among, and no result
-    without a call."""
-    answered = {_name(value, "call_id") for _, value in steps if kind_of(value) == RESULT}
-    called = {_name(value, "id") for _, value in steps if kind_of(value) == CALL}
-    waiting = set(called)
+    """Every call answered once, right behind the steps of the model's that it stands among, and no
+    result without a call."""
+    called = {name for _, value in steps if (name := _call_id(value))}
+    results = {_name(value, "call_id"): (raw, value) for raw, value in reversed(steps)
+               if kind_of(value) == RESULT}  # fmt: skip
     out: list[_Step] = []
-    stubs: list[_Step] = []
+    waiting: dict[str, str] = {}
     for raw, value in steps:
-        kind = kind_of(value)
-        if stubs and not _is_the_models(kind):
-            out, stubs = out + stubs, []
-        if kind == RESULT:
-            call_id = _name(value, "call_id")
-            if call_id in waiting:
-                waiting.discard(call_id)
-            elif not elsewhere or call_id in called:
-                done.append("stray_result_removed")
+        call_id = _name(value, "call_id")
+        if kind_of(value) == RESULT:
+            if waiting.pop(call_id, None) is None and (call_id in called or not elsewhere):
+                done.append("stray_result_moved_or_removed")
                 continue
+        elif not _is_the_models(kind_of(value)) or _answered(out):
+            out += _missing(waiting, results, done)
+            waiting = {}
         out.append((raw, value))
-        call_id = _name(value, "id")
-        if kind == CALL and call_id and call_id not in answered:
-            done.append("unanswered_call_answered")
-            answered.add(call_id)
-            stub = failed_result(call_id, _name(value, "name"), hints.ORPHAN_RESULT)
-            stubs.append((encode(stub), stub))
-    return out + stubs
+        if call_id := _call_id(value):
+            waiting[call_id] = _name(value, "name")
+    return out + _missing(waiting, results, done)
+
+
+def _answered(out: Sequence[_Step]) -> bool:
+    return bool(out) and kind_of(out[-1][1]) == RESULT
+
+
+def _missing(
+    waiting: Mapping[str, str], results: Mapping[str, _Step], done: list[str]
+) -> list[_Step]:
+    """For each call that waits its result from elsewhere in the history, or one that says that
+    there is none."""
+    if waiting.keys() - results.keys():
+        done.append("unanswered_call_answered")
+    return [
+        results.get(call_id) or _stub(failed_result(call_id, name, hints.ORPHAN_RESULT))
+        for call_id, name in waiting.items()
+    ]
+
+
+def _stub(value: JsonObject) -> _Step:
+    return encode(value), value
+
+
+def _call_id(value: JsonObject) -> str:
+    return _name(value, "id") if kind_of(value) == CALL else ""
 
 
 def _name(value: JsonObject, key: str) -> str:
@@ -133,10 +152,11 @@ def _is_the_models(kind: str) -> bool:
 
 
 def failed_result(call_id: str, name: str, text: str) -> JsonObject:
-    """A result that says that a call was not run.
+    """A result that says that a call was not run. The service refuses one without a name, though
+    its reference calls that optional: https://github.com/robocurve/inspect-robots/issues/380
 
     >>> failed_result("a", "", "no")
-    {'type': 'function_result', 'call_id': 'a', 'is_error': True, 'result': 'no'}
+    {'type': 'function_result', 'call_id': 'a', 'name': 'unknown', 'is_error': True, 'result': 'no'}
     """
-    named = {"name": name} if name else {}
-    return {"type": RESULT, "call_id": call_id, **named, "is_error": True, "result": text}
+    named = {"call_id": call_id, "name": name or "unknown"}
+    return {"type": RESULT, **named, "is_error": True, "result": text}
