@@ -50,7 +50,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     for one in spoken:
         steps = with_text(_steps(one), one.text)
         if not one.apart and merged and is_plain_text(merged[-1]):
-            steps = _joined(merged, steps, one.text)
+            steps = _joined(merged, steps)
         merged.extend(steps)
     paused = _pause(spoken[-1]) if spoken else None
     return (*merged, paused) if paused else tuple(merged)
@@ -72,11 +72,9 @@ def is_plain_text(step: JsonObject) -> bool:
     return bool(parts) and text_in(parts[-1]) is not None and not parts[-1].get("annotations")
 
 
-def _joined(merged: list[JsonObject], steps: list[JsonObject], text: str) -> list[JsonObject]:
+def _joined(merged: list[JsonObject], steps: list[JsonObject]) -> list[JsonObject]:
     """Let the first text of further steps go on in the last part; returns the other steps."""
     after = [step for step in steps if kind_of(step) != THOUGHT]
-    if text and not text.strip():  # of an attempt that only closed the seam
-        merged[-1] = _longer(merged[-1], text)
     if after and is_plain_text(after[0]) and len(parts_of(after[0])) == 1:
         number = steps.index(after[0])
         merged[-1] = _longer(merged[-1], parts_of(after[0])[0]["text"])

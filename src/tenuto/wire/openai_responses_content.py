@@ -37,7 +37,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     for one in spoken:
         items = with_text(_items(one), one.text)
         if not one.apart and merged and goes_on(merged[-1]):
-            items = _joined(merged, items, one.text)
+            items = _joined(merged, items)
         merged.extend(items)
     return tuple(_within(item) for item in merged)
 
@@ -91,11 +91,9 @@ def _within(item: JsonObject) -> JsonObject:
     return {**item, "content": parts} if parts else item
 
 
-def _joined(merged: list[JsonObject], items: list[JsonObject], text: str) -> list[JsonObject]:
+def _joined(merged: list[JsonObject], items: list[JsonObject]) -> list[JsonObject]:
     """Let the first text of further items go on in the last part; returns the other items."""
     after = [item for item in items if kind_of(item) != "reasoning"]
-    if text and not text.strip():  # of an attempt that only closed the seam
-        merged[-1] = _longer(merged[-1], {"text": text})
     if after and goes_on(after[0]) and len(parts_of(after[0])) == 1:
         number = items.index(after[0])
         merged[-1] = _longer(merged[-1], parts_of(after[0])[0])
