@@ -234,14 +234,19 @@ def broken_call(got: Said, wanted: list[Any]) -> str:
     return "lying" if got.calls and got.stop not in CLEAN else ""
 
 
-def next_turn_is_refused(asker: Any, got: Said, case: Case) -> bool:
-    """Return whether the history with the answer in it is refused."""
-    results = [
+def results_for(got: Said) -> list[Any]:
+    """Return the steps that answer every call."""
+    return [
         {"type": "function_result", "call_id": c.get("id"), "name": c.get("name"), "result": "ok"}
         for c in got.calls
     ]
+
+
+def next_turn_is_refused(asker: Any, got: Said, case: Case) -> bool:
+    """Return whether the history with the answer in it is refused."""
+    after = results_for(got) or [asks("Go on.")]
     tools = {"tools": TOOLS} if case.wants_tools else {}
-    said = asker.ask([*got.history, *got.steps, *(results or [asks("Go on.")])], **tools)
+    said = asker.ask([*got.history, *got.steps, *after], **tools)
     return isinstance(said.error, compat_errors.BadRequestError)
 
 

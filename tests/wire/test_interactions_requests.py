@@ -25,6 +25,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
+from tenuto.sim.gemini_interactions.history import history_violations
 from tenuto.wire.base import Dialect, RequestFacts
 from tenuto.wire.gemini_interactions_request import InteractionRequest, parse_request
 
@@ -38,6 +39,7 @@ GO_ON = said("Go on.", "user_input")
 CALL: dict[str, Any] = {"type": "function_call", "id": "a", "name": "f", "arguments": {}}
 RESULT: dict[str, Any] = {"type": "function_result", "call_id": "a", "result": "x"}
 STUB = RESULT | {"name": "f", "is_error": True, "result": hints.ORPHAN_RESULT}
+NAMED = {"name": "f"}
 B, TO_B = {"id": "b"}, {"call_id": "b"}
 THOUGHT = {"type": "thought", "signature": "gA=="}
 UNSIGNED = {"type": "thought", "summary": [{"type": "text", "text": "Hm."}]}
@@ -387,3 +389,19 @@ def test_repairing_twice_is_repairing_once(steps, elsewhere):
     again = parse_request(made.apply((), Dialect()))
     assert again is not None
     assert again.repairs == ()
+
+
+HISTORIES = st.lists(
+    st.sampled_from([USER, said("x"), said(" "), SEARCH, FOUND, UNSIGNED, USER | {"_z": 1}, CALL,
+                     CALL | B, CALL | {"arguments": "x"}, RESULT | NAMED, RESULT | NAMED | TO_B]),
+    max_size=7,
+)  # fmt: skip
+
+
+@pytest.mark.behaviour("H1", "H2", "H3", "H4", "H9")
+@given(HISTORIES)
+def test_any_history_satisfies_the_rules_of_the_service_once_it_is_put_right(steps):
+    history = json.loads(request(USER, *steps).apply((), Dialect()))["input"]
+    found = next(history_violations(history), None)
+    names = [step["id"] for step in history if step["type"] == "function_call"]
+    assert found is None or len(set(names)) < len(names), found
