@@ -138,7 +138,8 @@ class Assembled:
 
     def done(self) -> Said:
         for index, raw in self.arguments.items():
-            self.steps[index]["arguments"] = readable(raw)
+            if raw:  # else the step holds what it began with, an empty object
+                self.steps[index]["arguments"] = readable(raw)
         said = of_steps([step for _, step in sorted(self.steps.items())])
         said.stop, said.id, said.usage = self.said.stop, self.said.id, self.said.usage
         return said

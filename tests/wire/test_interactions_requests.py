@@ -134,6 +134,7 @@ def test_tools_that_the_provider_runs_are_not_the_callers(kind, client):
     [
         ({"response_mime_type": "application/json"}, True),
         ({"response_format": {"type": "object", "properties": {}}}, True),
+        ({"response_format": {"type": "array", "items": {"type": "string"}}}, True),
         ({"response_format": [{"type": "image"}, {"type": "text", "schema": {}}]}, True),
         ({"response_format": {"type": "text", "mime_type": "text/plain"}}, False),
         ({"response_format": {"type": "image"}}, False),
