@@ -138,7 +138,8 @@ class Assembled:
 
     def done(self) -> Said:
         for index, raw in self.arguments.items():
-            self.steps[index]["arguments"] = readable(raw)
+            if raw:  # else the step holds what it began with, an empty object
+                self.steps[index]["arguments"] = readable(raw)
         said = of_steps([step for _, step in sorted(self.steps.items())])
         said.stop, said.id, said.usage = self.said.stop, self.said.id, self.said.usage
         return said
@@ -234,14 +235,19 @@ def broken_call(got: Said, wanted: list[Any]) -> str:
     return "lying" if got.calls and got.stop not in CLEAN else ""
 
 
-def next_turn_is_refused(asker: Any, got: Said, case: Case) -> bool:
-    """Return whether the history with the answer in it is refused."""
-    results = [
+def results_for(got: Said) -> list[Any]:
+    """Return the steps that answer every call."""
+    return [
         {"type": "function_result", "call_id": c.get("id"), "name": c.get("name"), "result": "ok"}
         for c in got.calls
     ]
+
+
+def next_turn_is_refused(asker: Any, got: Said, case: Case) -> bool:
+    """Return whether the history with the answer in it is refused."""
+    after = results_for(got) or [asks("Go on.")]
     tools = {"tools": TOOLS} if case.wants_tools else {}
-    said = asker.ask([*got.history, *got.steps, *(results or [asks("Go on.")])], **tools)
+    said = asker.ask([*got.history, *got.steps, *after], **tools)
     return isinstance(said.error, compat_errors.BadRequestError)
 
 

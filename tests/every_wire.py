@@ -11,6 +11,8 @@ from asking import TOOLS as CHAT_TOOLS
 from asking_anthropic import TOOLS as ANTHROPIC_TOOLS
 from asking_bedrock import TOOLS as CONVERSE_TOOLS
 from asking_gemini import TOOLS as GEMINI_TOOLS
+from asking_interactions import TOOLS as INTERACTIONS_TOOLS
+from asking_interactions import asks
 from asking_invoke import WrappedInvoke
 from asking_responses import TOOLS as RESPONSES_TOOLS
 from aws import chunk, message
@@ -19,6 +21,7 @@ from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
+from wrapping_interactions import WrappedInteractions
 from wrapping_responses import WrappedResponses
 
 MAKERS: dict[str, Any] = {
@@ -26,6 +29,7 @@ MAKERS: dict[str, Any] = {
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": WrappedInvoke,
     "gemini-generate": WrappedGemini,
+    "gemini-interactions": WrappedInteractions,
     "openai-chat": Wrapped,
     "openai-responses": WrappedResponses,
 }
@@ -34,12 +38,14 @@ TOOLS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
     "bedrock-invoke": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
+    "gemini-interactions": {"tools": INTERACTIONS_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
     "openai-responses": {"tools": RESPONSES_TOOLS},
 }
 ROWS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"role": "user", "content": [{"text": "Write it."}]},
     "gemini-generate": {"role": "user", "parts": [{"text": "Write it."}]},
+    "gemini-interactions": asks("Write it."),
 }
 NAME, ID = "write_file", "call_1"
 Event = dict[str, Any]
@@ -187,11 +193,28 @@ def _gemini(pieces: Iterable[Any], text: str) -> Iterable[Event]:
         yield {"candidates": [candidate], "responseId": "g1", "modelVersion": "m"}
 
 
+def _interactions(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    told: Event = {"id": "v1_1", "object": "interaction", "model": "m"}
+    yield {"interaction": told | {"status": "in_progress"}, "event_type": "interaction.created"}
+    said = [{"type": "text", "text": text}] if text else []
+    call = {"type": "function_call", "id": ID, "name": NAME, "arguments": {}}
+    given = [{"type": "arguments_delta", "arguments": piece} for piece in pieces]
+    steps = [*([({"type": "model_output"}, said)] if text else []), (call, given)]
+    for index, (step, deltas) in enumerate(steps):
+        yield {"index": index, "step": step, "event_type": "step.start"}
+        for delta in deltas:
+            yield {"index": index, "delta": delta, "event_type": "step.delta"}
+        yield {"index": index, "event_type": "step.stop"}
+    last = told | {"status": "requires_action"}
+    yield {"interaction": last, "event_type": "interaction.completed"}
+
+
 EVENTS = {
     "anthropic-messages": _anthropic,
     "bedrock-converse": _converse,
     "bedrock-invoke": _chat,
     "gemini-generate": _gemini,
+    "gemini-interactions": _interactions,
     "openai-chat": _chat,
     "openai-responses": _responses,
 }

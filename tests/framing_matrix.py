@@ -17,11 +17,13 @@ import boto3
 import openai
 import replay_gemini
 from asking_bedrock import given_to_a_client
+from asking_interactions import ErrorEventSeen
 from aws import KEYS, as_botocore_reads, chunk
 from botocore.exceptions import BotoCoreError, ClientError
 from far_sides import FarSide, answer
 from google import genai
 from google.genai import errors, types
+from google.genai._gaos.lib import compat_errors
 
 import tenuto
 
@@ -70,8 +72,13 @@ RECORDED = {
     "openai-chat": ("stop", "stream.sse"),
     "openai-responses": ("completed", "stream.sse"),
     "anthropic-messages": ("end-turn", "stream.sse"),
+    "gemini-interactions": ("completed", "stream.sse"),
     "bedrock-converse": ("end-turn", "stream.bin"),
 }
+OTHER_WORDS = {
+    "gemini-interactions": {b"Hello.": TEXT.encode(), b"1, 2, 3, ": b"Hello ", b"4, 5.": b"world"}
+}
+"""What the fixtures of a wire say instead of the text."""
 
 
 def told(wire: str) -> tuple[bytes, bytes]:
@@ -81,9 +88,11 @@ def told(wire: str) -> tuple[bytes, bytes]:
         return made.body(), made.stream()
     name, file = RECORDED[wire]
     folder = FIXTURES / wire
-    return (folder / name / "body.json").read_bytes(), (
-        folder / f"{name}-stream" / file
-    ).read_bytes()
+    body = (folder / name / "body.json").read_bytes()
+    stream = (folder / f"{name}-stream" / file).read_bytes()
+    for said, meant in OTHER_WORDS.get(wire, {}).items():
+        body, stream = body.replace(said, meant), stream.replace(said, meant)
+    return body, stream
 
 
 def shapes_of(wire: str) -> dict[str, bytes]:
@@ -124,10 +133,16 @@ CLAUDE = json.dumps(
 
 @dataclass(frozen=True)
 class Sdk:
-    """One SDK: the wire it speaks, and the errors that its users catch."""
+    """One SDK: the wire it speaks, and the errors that its users catch. `by_name`: it reads what it
+    is given by its content type, whatever was asked for, and nothing under a wrong one."""
 
     wire: str
     own: tuple[type[Exception], ...]
+    by_name: bool = False
+
+    def reads(self, named: str, shape: str) -> bool:
+        """Whether it reads a shape under a content type."""
+        return not self.by_name or named == {"body": "json"}.get(shape, shape)
 
 
 BOTOS = (ClientError, BotoCoreError)
@@ -137,6 +152,9 @@ SDKS = {
     "anthropic": Sdk("anthropic-messages", (anthropic.AnthropicError,)),
     "anthropic-bedrock": Sdk("anthropic-messages", (anthropic.AnthropicError,)),
     "gemini": Sdk("gemini-generate", (errors.APIError,)),
+    "interactions": Sdk(
+        "gemini-interactions", (compat_errors.APIError, ErrorEventSeen), by_name=True
+    ),
     "converse": Sdk("bedrock-converse", BOTOS),
     "invoke": Sdk("anthropic-messages", BOTOS),
 }
@@ -166,7 +184,7 @@ class Asker:
             case "anthropic-bedrock":
                 kind = anthropic.AsyncAnthropicBedrock if is_async else anthropic.AnthropicBedrock
                 made = kind(base_url=url, max_retries=0, **KEYS)
-            case "gemini":
+            case "gemini" | "interactions":
                 retry = types.HttpRetryOptions(attempts=1)
                 options = types.HttpOptions(base_url=url, retry_options=retry)
                 made = genai.Client(api_key="key", http_options=options)
@@ -209,6 +227,11 @@ class Asker:
                 models = client.aio.models if self.way == "async" else client.models
                 method = "generate_content_stream" if streams else "generate_content"
                 return getattr(models, method)(model="m", contents="Hi")
+            case "interactions":
+                interactions = (
+                    client.aio.interactions if self.way == "async" else client.interactions
+                )
+                return interactions.create(model="m", input="Hi", store=False, **streams)
             case "converse":
                 method = client.converse_stream if streams else client.converse
                 return method(modelId="amazon.nova-x", messages=BLOCKS)
@@ -258,6 +281,8 @@ class Asker:
                 return answered.content[0].text
             case "gemini":
                 return answered.text
+            case "interactions":
+                return answered.output_text
             case "converse":
                 return answered["output"]["message"]["content"][0]["text"]
             case _:
@@ -273,6 +298,11 @@ class Asker:
                 return str(event.delta.text) if event.type == "content_block_delta" else ""
             case "gemini":
                 return str(event.text or "")
+            case "interactions":
+                if event.event_type == "error":  # on which this SDK raises nothing
+                    raise ErrorEventSeen(event.error)
+                delta = getattr(event, "delta", None)
+                return str(getattr(delta, "text", None) or "")
             case "converse":
                 return str(event.get("contentBlockDelta", {}).get("delta", {}).get("text", ""))
             case _:

@@ -152,9 +152,10 @@ def test_faults_lists_every_case(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["faults", "--json"]) == 0
     tables = json.loads(capsys.readouterr().out)
     assert tables["faults"]["length_once"]["bare"] == "silent"
-    assert main(["faults", "--wire", "anthropic-messages"]) == 0
-    names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
-    assert names == list(CASES_ON["anthropic-messages"])
+    for wire, cases in CASES_ON.items():
+        assert main(["faults", "--wire", wire]) == 0
+        names = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+        assert names == list(cases)
 
 
 def test_policy_lists_every_setting_with_the_value_in_force(

@@ -88,5 +88,7 @@ def test_what_the_sdk_would_read_is_right_under_any_name(
         ("stream", "body"),
         ("body", "body"),
     ):
+        if not SDKS[sdk].reads(named, name):
+            continue
         got = ask(sdk, way, mode, response(named, shapes[name]))[1]
         assert got.is_right, (mode, name, got)

@@ -20,6 +20,7 @@ ODD: dict[str, tuple[tuple[Any, ...], ...]] = {
     "bedrock-converse": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
     "bedrock-invoke": ((5,), (False,), ('{"path": ', 5, "}")),
     "gemini-generate": ((5,), ("x",), ([],)),
+    "gemini-interactions": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
     "openai-chat": ((5,), (False,), ('{"path": ', 5, "}")),
     "openai-responses": ((5,), (None,), ([],)),
 }
@@ -52,6 +53,8 @@ def test_a_call_with_a_piece_that_cannot_be_read_is_asked_for_again(
         ("bedrock-converse", ("",)),
         ("bedrock-invoke", ("",)),
         ("bedrock-invoke", (None,)),
+        ("gemini-interactions", ()),
+        ("gemini-interactions", ("",)),
         ("openai-chat", ("",)),
         ("openai-chat", (None,)),
         ("openai-responses", ("{}",)),

@@ -14,6 +14,7 @@ from wrapping import QUICK, Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
+from wrapping_interactions import WrappedInteractions
 from wrapping_responses import WrappedResponses
 
 import tenuto
@@ -25,9 +26,13 @@ KINDS: dict[str, Any] = {
     "anthropic-messages": WrappedAnthropic,
     "openai-responses": WrappedResponses,
     "gemini-generate": WrappedGemini,
+    "gemini-interactions": WrappedInteractions,
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": BedrockAsker,
 }
+ONCE: dict[str, Any] = {"gemini-generate": {}, "gemini-interactions": {"attempts": 1}}
+"""How a client is told not to ask again, where it is not `max_retries`."""
+
 CASES = {wire: CASES_ON.get(wire, CASES_ON["anthropic-messages"]) for wire in KINDS}
 MADE_UP = re.compile(r"\bt[0-9a-f]{5}\d{3}\b")
 """The id of a call whose own was missing or doubled: it names the turn, each of which has its own."""
@@ -38,7 +43,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:[\\s\\S]* is not a valid FinishR
 @contextmanager
 def in_front(sim: Simulator, wire: str) -> Iterator[list[Any]]:
     """An asker that is watched and one that is not; neither asks again by itself."""
-    own: dict[str, Any] = {} if wire == "gemini-generate" else {"max_retries": 0}
+    own: dict[str, Any] = ONCE.get(wire, {"max_retries": 0})
     own |= KEYS if wire == "bedrock-invoke" else {}
     with Bedrock(sim) as cloud, ExitStack() as stack:
         far_side = cloud if wire == "bedrock-invoke" else sim

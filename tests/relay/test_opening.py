@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Open, Read, Request, Transmit, Write
+from tenuto.relay.commands import Head, Open, Read, Reply, Request, Transmit, Write
 from tenuto.relay.engine import Engine
 
 ASK = (
@@ -43,7 +43,8 @@ def commands_of(pieces: list[bytes]) -> list[object]:
     request = Request("POST", "https://api.anthropic.com/v1/messages", (), ASK)
     run = Engine(Policy(backoff_s=0)).begin(request)
     assert run is not None
-    left, reply, made = [*pieces, b""], None, []
+    left, made = [*pieces, b""], list[object]()
+    reply: Reply = None
     while True:
         try:
             command = run.send(reply)
@@ -54,10 +55,11 @@ def commands_of(pieces: list[bytes]) -> list[object]:
         if isinstance(command, Transmit):
             reply = Head(200, ((b"content-type", b"text/event-stream"),))
         elif isinstance(command, Read):
-            reply = left.pop(0)
-            while command.take is not None and reply and (out := command.take(reply)) is not None:
+            piece = left.pop(0)
+            while command.take is not None and piece and (out := command.take(piece)) is not None:
                 made.append(Write(out))
-                reply = left.pop(0)
+                piece = left.pop(0)
+            reply = piece
 
 
 def written(commands: list[object]) -> bytes:

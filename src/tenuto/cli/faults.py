@@ -9,7 +9,10 @@ from tenuto.sim.cases import TABLES_ON, described
 
 EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")
 
-WireName = Literal["openai-chat", "anthropic-messages", "gemini-generate"]
+WireName = Literal[
+    "openai-chat", "anthropic-messages", "openai-responses", "gemini-generate",
+    "gemini-interactions", "bedrock-converse", "bedrock-invoke",
+]  # fmt: skip
 
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
 

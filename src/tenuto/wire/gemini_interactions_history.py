@@ -76,13 +76,14 @@ def _is_the_models(step: JsonObject) -> bool:
 
 
 def failed_result(call_id: str, name: str, text: str) -> JsonObject:
-    """A result that says that a call was not run.
+    """A result that says that a call was not run. The service refuses one without a name, though
+    its reference calls that optional: https://github.com/robocurve/inspect-robots/issues/380
 
     >>> failed_result("a", "", "no")
-    {'type': 'function_result', 'call_id': 'a', 'is_error': True, 'result': 'no'}
+    {'type': 'function_result', 'call_id': 'a', 'name': 'unknown', 'is_error': True, 'result': 'no'}
     """
-    named = {"name": name} if name else {}
-    return {"type": RESULT, "call_id": call_id, **named, "is_error": True, "result": text}
+    named = {"call_id": call_id, "name": name or "unknown"}
+    return {"type": RESULT, **named, "is_error": True, "result": text}
 
 
 def _stub(call: JsonObject) -> JsonObject:
@@ -95,5 +96,6 @@ _PAIRING = Pairing(
     id_key="id",
     is_the_models=_is_the_models,
     stub=_stub,
-    stray="stray_result_removed",
+    stray="stray_result_moved_or_removed",
+    right_behind=True,
 )

@@ -202,14 +202,14 @@ def _is_client_tool(tool: Any) -> bool:
 
 
 def _is_structured(asked: _Asked) -> bool:
-    """Whether the text is to be JSON: a schema of its own, or one of several formats."""
+    """Whether the text is to be JSON: by a schema, which may stand there as the form itself."""
     if asked.response_mime_type == "application/json":
         return True
     given = asked.response_format
     formats = given if isinstance(given, list) else [given]
     return any(
         isinstance(one, dict)
-        and (kind_of(one) == "text" or "type" not in one or kind_of(one) == "object")
+        and kind_of(one) not in ("image", "audio", "video")
         and one.get("mime_type") != "text/plain"
         for one in formats
     )

@@ -45,7 +45,7 @@ class Speech:
         for one in spoken:
             items = self.with_text(items_of(one), one.text)
             if not one.apart and merged and self.goes_on(merged[-1]):
-                items = self._joined(merged, items, one.text)
+                items = self._joined(merged, items)
             merged.extend(items)
         return merged
 
@@ -57,13 +57,9 @@ class Speech:
     def _said(self, item: JsonObject) -> list[JsonObject]:
         return self.parts_of(item) if self.kind_of(item) == self.output else []
 
-    def _joined(
-        self, merged: list[JsonObject], items: list[JsonObject], text: str
-    ) -> list[JsonObject]:
+    def _joined(self, merged: list[JsonObject], items: list[JsonObject]) -> list[JsonObject]:
         """Let the first text of further items go on in the last part; returns the other items."""
         after = [item for item in items if self.kind_of(item) != self.thought]
-        if text and not text.strip():  # of an attempt that only closed the seam
-            merged[-1] = self._longer(merged[-1], {"text": text})
         if after and self.goes_on(after[0]) and len(self.parts_of(after[0])) == 1:
             number = items.index(after[0])
             merged[-1] = self._longer(merged[-1], self.parts_of(after[0])[0])

@@ -35,7 +35,8 @@ class Pairing:
         id_key: the member of a call that its result names as `call_id`.
         is_the_models: whether an item is the model's: its calls are answered behind those.
         stub: the result of a call that nobody answered.
-        stray: how the removal of a result without a call is told.
+        stray: how it is told that a result stood where it may not.
+        right_behind: whether results must stand right behind the model's items with their calls.
     """
 
     kind_of: Callable[[object], str]
@@ -44,6 +45,7 @@ class Pairing:
     is_the_models: Callable[[JsonObject], bool]
     stub: Callable[[JsonObject], JsonObject]
     stray: str
+    right_behind: bool = False
 
 
 def mended(
@@ -76,6 +78,8 @@ def paired(items: Sequence[Item], pairing: Pairing, elsewhere: bool, done: list[
     """Every call answered once, behind the items of the model's that it stands among, and no result
     without a call. `elsewhere`: there may be calls that are not seen here."""
     kind_of, results = pairing.kind_of, frozenset(pairing.answers.values())
+    if pairing.right_behind:
+        return _paired_behind(items, pairing, elsewhere, done)
     answered = {text_of(value, "call_id") for _, value in items if kind_of(value) in results}
     called = {
         text_of(value, pairing.id_key) for _, value in items if kind_of(value) in pairing.answers
@@ -99,9 +103,48 @@ def paired(items: Sequence[Item], pairing: Pairing, elsewhere: bool, done: list[
         if kind in pairing.answers and call_id and call_id not in answered:
             done.append("unanswered_call_answered")
             answered.add(call_id)
-            stub = pairing.stub(value)
-            stubs.append((encode(stub), stub))
+            stubs.append(_item(pairing.stub(value)))
     return out + stubs
+
+
+def _paired_behind(
+    items: Sequence[Item], pairing: Pairing, elsewhere: bool, done: list[str]
+) -> list[Item]:
+    """`paired` where results stand right behind the model's items that their calls stand among."""
+    kind_of, kinds = pairing.kind_of, frozenset(pairing.answers.values())
+
+    def call_id_of(value: JsonObject) -> str:
+        return text_of(value, pairing.id_key) if kind_of(value) in pairing.answers else ""
+
+    def missing(waiting: Mapping[str, JsonObject]) -> list[Item]:
+        """For each call that waits its result from elsewhere, or one that says there is none."""
+        if waiting.keys() - results.keys():
+            done.append("unanswered_call_answered")
+        return [results.get(name) or _item(pairing.stub(call)) for name, call in waiting.items()]
+
+    called = {name for _, value in items if (name := call_id_of(value))}
+    answers = [item for item in items if kind_of(item[1]) in kinds]
+    results = {text_of(item[1], "call_id"): item for item in reversed(answers)}
+    out: list[Item] = []
+    waiting: dict[str, JsonObject] = {}
+    for item in items:
+        value = item[1]
+        if kind_of(value) in kinds:
+            call_id = text_of(value, "call_id")
+            if waiting.pop(call_id, None) is None and (call_id in called or not elsewhere):
+                done.append(pairing.stray)
+                continue
+        elif not pairing.is_the_models(value) or (out and kind_of(out[-1][1]) in kinds):
+            out += missing(waiting)
+            waiting = {}
+        out.append(item)
+        if name := call_id_of(value):
+            waiting[name] = value
+    return out + missing(waiting)
+
+
+def _item(value: JsonObject) -> Item:
+    return encode(value), value
 
 
 def text_of(value: JsonObject, key: str) -> str:

@@ -95,7 +95,9 @@ def test_what_pauses_for_ever_ends_at_the_cap_and_the_sdk_does_not_go_on(sim, wr
 
 
 @pytest.mark.behaviour("C26", "C28", "P8")
-@pytest.mark.parametrize("more", [{"background": True}, {"continuation_token": "WyJIYSIsICJ2MSJd"}])
+@pytest.mark.parametrize(
+    "more", [{"background": True, "store": True}, {"continuation_token": "WyJIYSIsICJ2MSJd"}]
+)
 def test_what_runs_in_the_background_or_goes_on_from_a_token_is_left_alone(sim, wrapped, way, more):
     asker = wrapped()
     sim.script([Step(keep=0.5, finish="length")])
@@ -125,7 +127,8 @@ def test_the_result_of_a_call_that_was_made_again_finds_its_call(sim, wrapped, m
     asker = wrapped()
     got = asker.ask("Tell me.", mode, way, model="sim/call_cut_length", tools=TOOLS, store=True)
     (call,) = got.calls
-    result = {"type": "function_result", "call_id": call["id"], "result": "written"}
+    result = {"type": "function_result", "call_id": call["id"], "name": call["name"]}
+    result["result"] = "written"
     more = {"previous_interaction_id": got.id, "tools": TOOLS, "store": True}
     then = asker.ask([result], mode, way, **more)
     assert then.error is None

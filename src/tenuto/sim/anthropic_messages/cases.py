@@ -7,10 +7,10 @@ left out where this wire has no place for the fault (a call without `type`, say)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.case import Bare, Case, Ending, Framing, Kind, Odd, Say, Search, Shape, Step
+from tenuto.sim.tables_own import Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
@@ -139,30 +139,7 @@ _QUIRKS: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
-    """Return this wire's tables by title, made of the common ones and its own.
-
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(tables({"normal": {"normal": case}})["normal"])
-    ['normal']
-    """
-    out: dict[str, dict[str, Case]] = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name in _AS_THEY_ARE:
-                out[title][name] = case
-            elif name in _OTHERWISE:
-                changed = replace(case, **_OTHERWISE[name])
-                out.setdefault(_title(title, changed), {})[name] = changed
-    for title, own in (("faults", _FAULTS), ("http_faults", _HTTP), ("quirks", _QUIRKS)):
-        for case in own:
-            out.setdefault(_title(title, case), {})[case.name] = case
-    return out
-
-
-def _title(title: str, case: Case) -> str:
-    """Return the table of a case, whose effect on the SDK may be another here."""
-    if title in ("normal", "blocked"):
-        return title
-    titles = {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}
-    return titles.get(case.bare, "faults")
+def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+    """Return this wire's tables by title, made of the common ones and its own."""
+    own = {"faults": _FAULTS, "http_faults": _HTTP, "quirks": _QUIRKS}
+    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, own)

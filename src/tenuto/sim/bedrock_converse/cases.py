@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.case import Arguments, Bare, Case, Framing, Kind, Odd, Say, Shape, Step
+from tenuto.sim.tables_own import Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
@@ -138,35 +139,7 @@ _BLOCKED: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
-    """Return this wire's tables by title, made of the common ones and its own.
-
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(tables({"normal": {"normal": case}})["normal"])
-    ['normal']
-    """
-    out: dict[str, dict[str, Case]] = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name in _OTHERWISE:
-                changed = replace(case, **_OTHERWISE[name])
-                out.setdefault(title_of(title, changed), {})[name] = changed
-            elif name in _AS_THEY_ARE:
-                out[title][name] = case
-    own = (("faults", _FAULTS), ("http_faults", _HTTP), ("quirks", _QUIRKS), ("blocked", _BLOCKED))
-    for title, group in own:
-        for case in group:
-            out.setdefault(title_of(title, case), {})[case.name] = case
-    return out
-
-
-def title_of(title: str, case: Case) -> str:
-    """Return the table of a case, whose effect on the SDK may be another than on Chat Completions.
-
-    >>> title_of("faults", Case("x", (), "An example.", bare=Bare.RAISES))
-    'http_faults'
-    """
-    if title in ("normal", "blocked"):
-        return title
-    titles = {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}
-    return titles.get(case.bare, "faults")
+def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+    """Return this wire's tables by title, made of the common ones and its own."""
+    own = {"faults": _FAULTS, "http_faults": _HTTP, "quirks": _QUIRKS, "blocked": _BLOCKED}
+    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, own)

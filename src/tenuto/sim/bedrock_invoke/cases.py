@@ -7,11 +7,11 @@ Bedrock's, and those faults are Converse's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse import cases as converse
 from tenuto.sim.case import Bare, Case
+from tenuto.sim.tables_own import Tables, own_tables
 
 _LEFT_OUT: Final = frozenset(
     # Frames of text, and errors in the words of others.
@@ -33,21 +33,11 @@ _OF_CONVERSE: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
-    """Return this wire's tables by title, made of the common ones and some of Converse's.
-
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(tables({"normal": {"normal": case}})["normal"])
-    ['normal']
-    """
-    out: dict[str, dict[str, Case]] = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name not in _LEFT_OUT:
-                changed = replace(case, **_OTHERWISE.get(name, {}))
-                out.setdefault(converse.title_of(title, changed), {})[name] = changed
-    for title, cases in converse.tables({}).items():
-        for name in _OF_CONVERSE:
-            if name in cases:
-                out.setdefault(title, {})[name] = cases[name]
-    return out
+def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+    """Return this wire's tables by title, made of the common ones and some of Converse's."""
+    names = {name for cases in common.values() for name in cases} - _LEFT_OUT
+    own = {
+        title: [case for name, case in cases.items() if name in _OF_CONVERSE]
+        for title, cases in converse.tables({}).items()
+    }
+    return own_tables(common, names, _OTHERWISE, own)

@@ -7,10 +7,10 @@ their text shows in streams only. The official SDK raises on no event of a strea
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Ending, Kind, Odd, Say, Search, Step
+from tenuto.sim.case import Bare, Case, Kind, Odd, Say, Step
+from tenuto.sim.tables_own import STATUS_FAULTS, STATUS_QUIRKS, Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
@@ -65,28 +65,9 @@ _FAULTS: Final = (
            Step(keep=0.45, finish="pause_without_token"), behaviours=("C26",)),
     _fault("budget_exceeded", "What the model may use is used up.",
            Step(keep=0.45, finish="budget_exceeded"), behaviours=("C1",)),
-    _fault("failed", "The interaction failed before any text.",
-           Step(keep=0, finish="failed"), behaviours=("S9", "N3")),
-    _fault("failed_mid_text", "The interaction fails in the middle of the text.",
-           Step(keep=0.5, finish="failed"), modes=_STREAM, behaviours=("S9", "S3")),
-    _fault("failed_always", "Every interaction fails.", Step(keep=0, finish="failed"),
-           repeat_last=True, recoverable=False, behaviours=("S9",)),
     _fault("malformed_call", "The model wrote a call that the provider cannot read.",
            Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"), modes=_STREAM,
            wants_tools=True, behaviours=("T14",)),
-    _fault("think_then_length", "A thought, then a text that the limit cuts.",
-           Step(think=True, keep=0.45, finish="length"), behaviours=("C1", "C20")),
-    _fault("think_then_length_twice", "A thought and a cut text, twice.",
-           *[Step(think=True, keep=0.45, finish="length")] * 2, behaviours=("C1", "C20")),
-    _fault("think_then_call_cut", "A thought, then a call that the limit cuts.",
-           Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
-           wants_tools=True, bare=Bare.HARMFUL, behaviours=("T5", "C20")),
-    _fault("search_then_length", "A search that the provider ran, then a cut text that cites it.",
-           Step(search=Search.BEFORE, think=True, keep=0.45, finish="length"),
-           behaviours=("C1", "C28a")),
-    _fault("search_then_drop", "The stream ends behind a search that the provider ran.",
-           Step(search=Search.BEFORE, keep=0.4, ending=Ending.DROP), modes=_STREAM,
-           behaviours=("S3",)),
     _fault("in_progress", "The answer is still made, though nobody asked for the background.",
            Step(keep=0.4, finish="in_progress"), recoverable=False, behaviours=("C26",)),
 )  # fmt: skip
@@ -96,17 +77,8 @@ _QUIRKS: Final = (
          bare=Bare.FINE, behaviours=("C26",)),
     Case("pause_twice", (_PAUSE, _PAUSE), "The answer goes on in another request, twice.",
          bare=Bare.FINE, behaviours=("C26",)),
-    Case("think_then_text", (Step(think=True),), "A thought, then the whole text.",
-         bare=Bare.FINE, behaviours=("C20", "P8")),
-    Case("think_then_call", (Step(kind=Kind.CALL, think=True),), "A thought, then a call.",
-         bare=Bare.FINE, wants_tools=True, behaviours=("C20", "P8")),
-    Case("search_cited", (Step(search=Search.BEFORE, think=True),),
-         "A search that the provider ran, and a text that cites it.",
-         bare=Bare.FINE, behaviours=("N3", "P8")),
     Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
          modes=_STREAM, bare=Bare.FINE, behaviours=("N6",)),
-    Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown type.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -115,30 +87,13 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("E12",)),
 )  # fmt: skip
 
-
-_PLACES: Final = {
-    Bare.FINE: "quirks",
-    Bare.RAISES: "http_faults",
-    Bare.SILENT: "faults",
-    Bare.HARMFUL: "faults",
+_OWN: Final = {
+    "faults": (*STATUS_FAULTS, *_FAULTS),
+    "quirks": (*STATUS_QUIRKS, *_QUIRKS),
+    "blocked": _BLOCKED,
 }
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
-    """Return this wire's tables by title, made of the common ones and its own.
-
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(tables({"normal": {"normal": case}})["normal"])
-    ['normal']
-    """
-    out: dict[str, dict[str, Case]] = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name in _AS_THEY_ARE:
-                out[title][name] = case
-            elif name in _OTHERWISE:
-                changed = replace(case, **_OTHERWISE[name])
-                out.setdefault(_PLACES[changed.bare], {})[name] = changed
-    for title, own in (("faults", _FAULTS), ("quirks", _QUIRKS), ("blocked", _BLOCKED)):
-        out.setdefault(title, {}).update({case.name: case for case in own})
-    return out
+def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+    """Return this wire's tables by title, made of the common ones and its own."""
+    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, _OWN)

@@ -7,7 +7,7 @@ of the same. A status of 200 means that the error comes inside of a response tha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
@@ -78,10 +78,18 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -
     >>> too_many_tokens("", 9, 8).document["error"]["code"]
     'invalid_request'
     """
+    return out_of_range("maxOutputTokens", asked, f"1 (inclusive) to {ceiling + 1} (exclusive)")
+
+
+def out_of_range(name: str, value: float, supported: str) -> Failure:
+    """Return the refusal of a number.
+
+    >>> out_of_range("topP", 2, "0 (inclusive) to 1 (inclusive)").document["error"]["message"][:55]
+    'Unable to submit request because it has a topP value of'
+    """
     return failure(
-        f"Unable to submit request because it has a maxOutputTokens value of {asked} but the "
-        f"supported range is from 1 (inclusive) to {ceiling + 1} (exclusive). Update the value and "
-        "try again."
+        f"Unable to submit request because it has a {name} value of {value} but the supported "
+        f"range is from {supported}. Update the value and try again."
     )
 
 
@@ -94,13 +102,14 @@ def unknown_parameter(path: str) -> Failure:
     return failure(f"Unknown parameter: '{path}'.", code="parameter_unknown")
 
 
-def unsupported(path: str, value: Any, supported: Mapping[str, Any]) -> Failure:
-    """Return the refusal of a type.
+def unsupported(path: str, value: Any, supported: Iterable[str], name: str = "type") -> Failure:
+    """Return the refusal of a word that is not one of a few.
 
-    >>> unsupported("tools[0]", "x", {"function": 1}).document["error"]["message"]
+    >>> unsupported("tools[0]", "x", ["function"]).document["error"]["message"]
     "The value 'x' is not supported for 'type' at 'tools[0]'. Supported values: 'function'."
     """
-    listed = ", ".join(f"'{name}'" for name in supported)
+    listed = ", ".join(f"'{word}'" for word in supported)
     return failure(
-        f"The value '{value}' is not supported for 'type' at '{path}'. Supported values: {listed}."
+        f"The value '{value}' is not supported for '{name}' at '{path}'. Supported values: "
+        f"{listed}."
     )

@@ -1,42 +1,28 @@
-"""Which requests are refused, and in which words.
+"""Which histories are refused, and in which words.
 
-Theory of operation: a request passes through the rules in a fixed order and the first violation is
-the answer. The rules of calls and results are those of generateContent, which the same models have:
-https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22).
+Theory of operation: each step is looked at by itself, then the turns that they make, and the first
+violation is the answer. The rules of calls and results are those of generateContent, which the same
+models have; https://github.com/googleapis/python-genai/issues/3003 quotes them from this API.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
-from tenuto.sim.gemini_interactions.errors import (
-    failure,
-    too_many_tokens,
-    unknown_parameter,
-    unsupported,
-)
-from tenuto.sim.gemini_interactions.request import CONTENT, kind_of, steps_of
+from tenuto.sim.gemini_generate.history import CALL_PLACE, COUNTS, RESULT_PLACE
+from tenuto.sim.gemini_interactions.errors import failure, unknown_parameter, unsupported
+from tenuto.sim.gemini_interactions.request import CONTENT, kind_of
 from tenuto.sim.gemini_interactions.seals import is_signature
 
-KEYS: Final = frozenset(
-    {"agent", "agent_config", "background", "cached_content", "continuation_token", "environment"}
-    | {"generation_config", "input", "labels", "model", "previous_interaction_id"}
-    | {"response_format", "response_mime_type", "response_modalities", "safety_settings"}
-    | {"service_tier", "store", "stream", "system_instruction", "tools", "webhook_config"}
-)
-CONFIG: Final = frozenset(
-    {"image_config", "max_output_tokens", "seed", "speech_config", "stop_sequences"}
-    | {"temperature", "thinking_level", "thinking_summaries", "tool_choice", "top_p"}
-    | {"transcription_config", "video_config"}
-)
 STEPS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
     "user_input": (frozenset({"content"}), frozenset()),
     "model_output": (frozenset({"content"}), frozenset()),
     "thought": (frozenset(), frozenset({"signature", "summary"})),
-    "function_call": (frozenset({"id", "name", "arguments"}), frozenset({"signature"})),
-    "function_result": (frozenset({"call_id", "result"}), frozenset({"name", "is_error"})),
+    "function_call": (frozenset({"id", "name", "arguments"}), frozenset()),
+    "function_result": (frozenset({"call_id", "name", "result"}), frozenset({"is_error"})),
     "google_search_call": (
         frozenset({"id", "arguments"}),
         frozenset({"search_type", "signature"}),
@@ -48,91 +34,31 @@ STEPS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
 }
 """Of each step: keys that must be there, and keys that may, besides its type."""
 
-TOOLS: Final[Mapping[str, None]] = {
-    "function": None, "code_execution": None, "mcp_server": None, "google_maps": None,
-    "google_search": None, "computer_use": None, "file_search": None, "url_context": None,
-    "retrieval": None, "tool_search": None,
-}  # fmt: skip
-UNEQUAL: Final = (
-    "Please ensure that the number of function response parts is equal to the number of function "
-    "call parts of the function call turn."
-)
-_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
-    "model": (str,),
-    "tools": (list,),
-    "stream": (bool,),
-    "store": (bool,),
-    "background": (bool,),
-    "generation_config": (dict,),
-    "previous_interaction_id": (str,),
-    "continuation_token": (str,),
+NO_NAME: Final = "Invalid input received."
+"""Of a result; the reference calls its name optional, but the service does not:
+https://github.com/robocurve/inspect-robots/issues/380"""
+
+_TYPES: Final[Mapping[str, type]] = {
+    "id": str,
+    "call_id": str,
+    "name": str,
+    "arguments": dict,
+    "is_error": bool,
 }
 
 Violations = Iterator[Failure]
 Steps = Sequence[Mapping[str, Any]]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def history_violations(steps: Steps) -> Violations:
+    """Yield what is wrong with the steps of a request.
 
-    >>> impossible({"model": "sim"}).document["error"]["message"]
-    "'input' is required."
+    >>> next(history_violations([{"type": "thought", "x": 1}])).document["error"]["message"]
+    "Unknown parameter: 'input[0].x'."
     """
-    return next(_shape(body), None) if isinstance(body, dict) else failure("Invalid JSON payload.")
-
-
-def _shape(body: Mapping[str, Any]) -> Violations:
-    for name, types in _TYPES.items():
-        if body.get(name) is not None and not isinstance(body[name], types):
-            yield failure(f"Invalid value at '{name}'.")
-    if not body.get("model"):
-        yield failure("'model' is required.")
-    given = body.get("input")
-    if given is None and not body.get("continuation_token"):
-        yield failure("'input' is required.")
-    if given is not None and not isinstance(given, str | dict | list):
-        yield failure("Invalid value at 'input'.")
-    for i, step in enumerate(steps_of(body)):
-        if not isinstance(kind_of(step), str):
-            yield failure(f"'type' is required at 'input[{i}]'.")
-
-
-def violation(headers: Mapping[str, str], body: Mapping[str, Any], ceiling: int) -> Failure | None:
-    """Return the first rule that a request breaks, None where it breaks none.
-
-    >>> violation({}, {"model": "sim", "input": "x"}, 100) is None
-    True
-    """
-
-    def rules() -> Violations:
-        for name in headers:
-            if name.startswith("x-tenuto-"):
-                yield failure(f"Unknown header: {name}")
-        yield from _body(body, ceiling)
-        steps = steps_of(body)
-        for i, step in enumerate(steps):
-            yield from _step(f"input[{i}]", step)
-        yield from _pairs(steps)
-
-    return next(rules(), None)
-
-
-def _body(body: Mapping[str, Any], ceiling: int) -> Violations:
-    for name in body:
-        if name not in KEYS:
-            yield unknown_parameter(name)
-    config = body.get("generation_config") or {}
-    for name in config:
-        if name not in CONFIG:
-            yield unknown_parameter(f"generation_config.{name}")
-    budget = config.get("max_output_tokens")
-    if budget is not None and (type(budget) is not int or not 1 <= budget <= ceiling):
-        yield too_many_tokens("", budget, ceiling)
-    if config.get("tool_choice") in ("any", "validated") and not body.get("tools"):
-        yield failure("'tools' is required where 'tool_choice' asks for a call.")
-    for i, tool in enumerate(body.get("tools") or ()):
-        if kind_of(tool) not in TOOLS:
-            yield unsupported(f"tools[{i}]", kind_of(tool), TOOLS)
+    for i, step in enumerate(steps):
+        yield from _step(f"input[{i}]", step)
+    yield from _turns(steps)
 
 
 def _step(path: str, step: Mapping[str, Any]) -> Violations:
@@ -141,6 +67,8 @@ def _step(path: str, step: Mapping[str, Any]) -> Violations:
         yield unsupported(path, kind, STEPS)
         return
     required, optional = STEPS[kind]
+    if kind == "function_result" and "name" not in step:
+        yield failure(NO_NAME)
     for name in sorted(required):
         if name not in step:
             yield failure(f"'{name}' is required at '{path}'.")
@@ -149,8 +77,11 @@ def _step(path: str, step: Mapping[str, Any]) -> Violations:
             yield unknown_parameter(f"{path}.{name}")
     if kind == "thought" and "signature" in step and not is_signature(step["signature"]):
         yield failure(f"Thought signature is not valid at '{path}'.")
-    if kind == "function_call" and not isinstance(step["arguments"], dict):
-        yield failure(f"Invalid value at '{path}.arguments': expected an object.")
+    for name, type_ in _TYPES.items():
+        if name in step and not isinstance(step[name], type_):
+            yield failure(f"Invalid value at '{path}.{name}'.")
+    if kind == "function_result" and not isinstance(step["result"], str | dict | list):
+        yield failure(f"Invalid value at '{path}.result'.")
     if kind in ("user_input", "model_output"):
         yield from _content(path, step["content"])
 
@@ -161,27 +92,30 @@ def _content(path: str, content: Any) -> Violations:
         return
     for i, part in enumerate(content):
         if kind_of(part) not in CONTENT:
-            yield unsupported(f"{path}.content[{i}]", kind_of(part), dict.fromkeys(CONTENT))
+            yield unsupported(f"{path}.content[{i}]", kind_of(part), CONTENT)
         elif kind_of(part) == "text" and not str(part.get("text") or "").strip():
             yield failure(f"'text' must not be empty at '{path}.content[{i}]'.")
 
 
-def _pairs(steps: Steps) -> Violations:
-    """Every call is answered before the user says more, once; no result without a call."""
-    waiting: set[Any] = set()
-    known: set[Any] = set()
-    for step in steps:
-        kind = kind_of(step)
-        if kind == "function_call":
-            if step["id"] in known:
-                yield failure(f"Duplicate function call id '{step['id']}'.")
-            known.add(step["id"])
-            waiting.add(step["id"])
-        elif kind == "function_result":
-            if step["call_id"] not in waiting:
-                yield failure(UNEQUAL)
-            waiting.discard(step["call_id"])
-        elif waiting and kind == "user_input":
-            yield failure(UNEQUAL)
-    if waiting:
-        yield failure(UNEQUAL)
+def _turns(steps: Steps) -> Violations:
+    """The results of all calls of a turn, and no others, come right behind it."""
+    turns: list[Steps] = [[], *(list(turn) for _, turn in groupby(steps, _speaker)), []]
+    if _of(turns[1], "function_call", "id"):
+        yield failure(CALL_PLACE)
+    for before, turn in pairwise(turns):
+        calls = _of(before, "function_call", "id")
+        results = _of(turn, "function_result", "call_id")
+        if results and not calls:
+            yield failure(f"{RESULT_PLACE} Got function response with name '{results[0][1]}'.")
+        if sorted(calls) != sorted(results) or len(set(calls)) < len(calls):
+            yield failure(COUNTS)
+
+
+def _speaker(step: Mapping[str, Any]) -> str:
+    kind = str(kind_of(step))
+    return kind if kind in ("user_input", "function_result") else "model"
+
+
+def _of(turn: Steps, kind: str, key: str) -> list[tuple[str, str]]:
+    """Return what names the calls or the results of a turn."""
+    return [(step[key], step["name"]) for step in turn if kind_of(step) == kind]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_interactions.body import render_body
+from tenuto.sim.gemini_interactions.body_rules import body_violations, impossible
 from tenuto.sim.gemini_interactions.errors import (
     ERRORS,
     failure,
@@ -14,8 +16,8 @@ from tenuto.sim.gemini_interactions.errors import (
     unknown_parameter,
 )
 from tenuto.sim.gemini_interactions.events import render_events
-from tenuto.sim.gemini_interactions.history import impossible, violation
-from tenuto.sim.gemini_interactions.request import read
+from tenuto.sim.gemini_interactions.history import history_violations
+from tenuto.sim.gemini_interactions.request import read, steps_of
 from tenuto.sim.gemini_interactions.stored import kept, recalled
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
@@ -25,7 +27,9 @@ from tenuto.sim.wire import Wire
 def _violation(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Failure | None:
-    return violation(headers, body, settings.max_output_tokens)
+    ours = [failure(f"Unknown header: {name}") for name in headers if name.startswith("x-tenuto-")]
+    rules = (body_violations(body, settings.max_output_tokens), history_violations(steps_of(body)))
+    return next(chain(ours, *rules), None)
 
 
 WIRE: Final = Wire(

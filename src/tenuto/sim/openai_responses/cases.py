@@ -7,10 +7,10 @@ both), terminators of their own, errors of OpenRouter, Groq and vLLM.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Ending, Kind, Odd, Search, Shape, Step
+from tenuto.sim.case import Arguments, Bare, Case, Kind, Odd, Shape, Step
+from tenuto.sim.tables_own import STATUS_FAULTS, STATUS_QUIRKS, Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
@@ -76,46 +76,20 @@ _FAULTS: Final = (
     _fault("end_called_completed", "The last event is named completed, its response is not.",
            Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),
            modes=_STREAM, behaviours=("S6",)),
-    _fault("failed", "The response failed before any text.",
-           Step(keep=0, finish="failed"), behaviours=("S9", "N3")),
-    _fault("failed_mid_text", "The response fails in the middle of the text.",
-           Step(keep=0.5, finish="failed"), modes=_STREAM, behaviours=("S9", "S3")),
-    _fault("failed_always", "Every response fails.", Step(keep=0, finish="failed"),
-           repeat_last=True, recoverable=False, behaviours=("S9",)),
     _fault("error_flat_mid_text", "An error event of the documented form, on which no SDK raises.",
            Step(keep=0.5, error="mid_flat"), modes=_STREAM, behaviours=("S9",)),
     _fault("unknown_status", "The status is one that nobody knows.",
            Step(keep=0.6, finish="status:weird_new_status"), recoverable=False,
            behaviours=("N1",)),
-    _fault("think_then_length", "Reasoning, then a text that the limit cuts.",
-           Step(think=True, keep=0.45, finish="length"), behaviours=("C1", "C20")),
-    _fault("think_then_length_twice", "Reasoning and a cut text, twice.",
-           *[Step(think=True, keep=0.45, finish="length")] * 2, behaviours=("C1", "C20")),
-    _fault("think_then_call_cut", "Reasoning, then a call that the limit cuts.",
-           Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
-           wants_tools=True, bare=Bare.HARMFUL, behaviours=("T5", "C20")),
     _fault("think_then_call_cut_always", "Reasoning, then a cut call, for ever.",
            Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
            wants_tools=True, bare=Bare.HARMFUL, repeat_last=True, recoverable=False,
            behaviours=("T5", "T8")),
-    _fault("search_then_length", "A search that the provider ran, then a cut text that cites it.",
-           Step(search=Search.BEFORE, think=True, keep=0.45, finish="length"),
-           behaviours=("C1", "C28a")),
-    _fault("search_then_drop", "The stream ends behind a search that the provider ran.",
-           Step(search=Search.BEFORE, keep=0.4, ending=Ending.DROP), modes=_STREAM,
-           behaviours=("S3",)),
     _fault("event_not_json", "One event holds no JSON.", Step(odd=Odd.NOT_JSON),
            modes=_STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
 )  # fmt: skip
 
 _QUIRKS: Final = (
-    Case("think_then_text", (Step(think=True),), "Reasoning, then the whole text.",
-         bare=Bare.FINE, behaviours=("C20", "P8")),
-    Case("think_then_call", (Step(kind=Kind.CALL, think=True),), "Reasoning, then a call.",
-         bare=Bare.FINE, wants_tools=True, behaviours=("C20", "P8")),
-    Case("search_cited", (Step(search=Search.BEFORE, think=True),),
-         "A search that the provider ran, and a text that cites it.",
-         bare=Bare.FINE, behaviours=("N3", "P8")),
     Case("call_without_pieces", (Step(kind=Kind.CALL, odd=Odd.CALLS_WITHOUT_PIECES),),
          "A call comes whole at the end of its item, and in no pieces.",
          modes=_STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T12",)),
@@ -123,8 +97,6 @@ _QUIRKS: Final = (
          "The events of three calls have the index of the first.",
          modes=_STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T13",)),
     Case("pings", (Step(odd=Odd.PINGS),), "A keepalive behind each event.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
-    Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown type.",
          modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
 )  # fmt: skip
 
@@ -134,23 +106,13 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("E12",)),
 )  # fmt: skip
 
+_OWN: Final = {
+    "faults": (*STATUS_FAULTS, *_FAULTS),
+    "quirks": (*STATUS_QUIRKS, *_QUIRKS),
+    "blocked": _BLOCKED,
+}
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> dict[str, dict[str, Case]]:
-    """Return this wire's tables by title, made of the common ones and its own.
 
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(tables({"normal": {"normal": case}})["normal"])
-    ['normal']
-    """
-    out: dict[str, dict[str, Case]] = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name in _AS_THEY_ARE:
-                out[title][name] = case
-            elif name in _OTHERWISE:
-                changed = replace(case, **_OTHERWISE[name])
-                place = "quirks" if changed.bare is Bare.FINE else title
-                out.setdefault(place, {})[name] = changed
-    for title, own in (("faults", _FAULTS), ("quirks", _QUIRKS), ("blocked", _BLOCKED)):
-        out.setdefault(title, {}).update({case.name: case for case in own})
-    return out
+def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+    """Return this wire's tables by title, made of the common ones and its own."""
+    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, _OWN)

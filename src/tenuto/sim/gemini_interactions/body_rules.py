@@ -1,0 +1,140 @@
+"""Which requests are refused before their steps are read, and in which words.
+
+Words that https://ai.google.dev/gemini-api/docs/api-errors or public reports quote (read
+2026-11-22) are those; the others follow the form that the service gives to all of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_interactions.errors import (
+    failure,
+    out_of_range,
+    too_many_tokens,
+    unknown_parameter,
+    unsupported,
+)
+from tenuto.sim.gemini_interactions.request import kind_of, steps_of
+
+KEYS: Final = frozenset(
+    {"agent", "agent_config", "background", "cached_content", "continuation_token", "environment"}
+    | {"generation_config", "input", "labels", "model", "previous_interaction_id"}
+    | {"response_format", "response_mime_type", "response_modalities", "safety_settings"}
+    | {"service_tier", "store", "stream", "system_instruction", "tools", "webhook_config"}
+)
+CONFIG: Final = frozenset(
+    {"image_config", "max_output_tokens", "seed", "speech_config", "stop_sequences"}
+    | {"temperature", "thinking_level", "thinking_summaries", "tool_choice", "top_p"}
+    | {"transcription_config", "video_config"}
+)
+TOOLS: Final = (
+    *("function", "code_execution", "mcp_server", "google_maps", "google_search", "computer_use"),
+    *("file_search", "url_context", "retrieval", "tool_search"),
+)
+FORMATS: Final = (
+    *("image", "object", "audio", "string", "video", "number", "integer", "boolean", "text"),
+    "array",
+)
+"""Of an answer: a medium, or a type of JSON Schema."""
+CHOICES: Final = ("auto", "any", "none", "validated")
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "thinking_level": ("minimal", "low", "medium", "high", "xhigh"),
+    "thinking_summaries": ("auto", "none"),
+}
+_MOST: Final = {"temperature": ("temperature", 2), "top_p": ("topP", 1)}
+"""Of each number: its name in errors, and the most that is taken."""
+
+_TYPES: Final[Mapping[str, type]] = {
+    "model": str,
+    "tools": list,
+    "stream": bool,
+    "store": bool,
+    "background": bool,
+    "generation_config": dict,
+    "previous_interaction_id": str,
+    "continuation_token": str,
+    "system_instruction": str,
+}
+
+Violations = Iterator[Failure]
+Body = Mapping[str, Any]
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({"model": "sim"}).document["error"]["message"]
+    "'input' is required."
+    """
+    return next(_shape(body), None) if isinstance(body, dict) else failure("Invalid JSON payload.")
+
+
+def _shape(body: Body) -> Violations:
+    for name, type_ in _TYPES.items():
+        if body.get(name) is not None and not isinstance(body[name], type_):
+            yield failure(f"Invalid value at '{name}'.")
+    if not body.get("model"):
+        yield failure("'model' is required.")
+    given = body.get("input")
+    if given is None and not body.get("continuation_token"):
+        yield failure("'input' is required.")
+    if given is not None and not isinstance(given, str | dict | list):
+        yield failure("Invalid value at 'input'.")
+    for i, step in enumerate(steps_of(body)):
+        if not isinstance(kind_of(step), str):
+            yield failure(f"'type' is required at 'input[{i}]'.")
+
+
+def body_violations(body: Body, ceiling_tokens: int) -> Violations:
+    """Yield what is wrong with the keys of a request, its steps aside.
+
+    >>> next(body_violations({"background": True, "store": False}, 9)).document["error"]["message"]
+    "'store=false' is incompatible with 'background=true'."
+    """
+    for name in body:
+        if name not in KEYS:
+            yield unknown_parameter(name)
+    if body.get("background") and body.get("store") is False:
+        yield failure("'store=false' is incompatible with 'background=true'.")
+    yield from _config(body.get("generation_config") or {}, ceiling_tokens)
+    given = body.get("response_format")
+    listed = [given] if isinstance(given, dict) else given or ()
+    for i, one in enumerate(listed):
+        if kind_of(one) not in FORMATS:
+            place = "response_format" if listed is not given else f"response_format[{i}]"
+            yield unsupported(place, kind_of(one), FORMATS)
+    for i, tool in enumerate(body.get("tools") or ()):
+        if kind_of(tool) not in TOOLS:
+            yield unsupported(f"tools[{i}]", kind_of(tool), TOOLS)
+        elif kind_of(tool) == "function" and not isinstance(tool.get("name"), str):
+            yield failure(f"'name' is required at 'tools[{i}]'.")
+    choice = (body.get("generation_config") or {}).get("tool_choice")
+    if choice in ("any", "validated") and not body.get("tools"):
+        yield failure("'tools' is required where 'tool_choice' asks for a call.")
+
+
+def _config(config: Body, ceiling_tokens: int) -> Violations:
+    for name in config:
+        if name not in CONFIG:
+            yield unknown_parameter(f"generation_config.{name}")
+    budget = config.get("max_output_tokens")
+    if budget is not None and type(budget) is not int:
+        yield failure("Invalid value at 'generation_config.max_output_tokens'.")
+    elif budget is not None and not 1 <= budget <= ceiling_tokens:
+        yield too_many_tokens("", budget, ceiling_tokens)
+    for name, (spelled, most) in _MOST.items():
+        value = config.get(name)
+        if value is not None and type(value) not in (int, float):
+            yield failure(f"Invalid value at 'generation_config.{name}'.")
+        elif value is not None and not 0 <= value <= most:
+            yield out_of_range(spelled, value, f"0 (inclusive) to {most} (inclusive)")
+    choice = config.get("tool_choice")
+    allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
+    mode = allowed.get("mode", "auto") if isinstance(allowed, dict) else choice
+    words = {name: (config.get(name), words) for name, words in _WORDS.items()}
+    for name, (value, supported) in (words | {"tool_choice": (mode, CHOICES)}).items():
+        if value is not None and value not in supported:
+            yield unsupported("generation_config", value, supported, name)
