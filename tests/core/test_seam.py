@@ -650,6 +650,73 @@ def test_after_a_prefill_without_echo_no_character_is_lost(said, continuation):
         assert join(said, continuation, exact=True) == said + continuation
 
 
+# What the text shows -----------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize(
+    ("said", "continuation", "whole", "kind"),
+    [
+        (
+            "2025-06-24 14:35:02 start one\n2025-06-24 14:35:09 stop one\n2025-06-24 14:3",
+            "2025-06-24 14:37:16 start two\n",
+            "2025-06-24 14:35:02 start one\n2025-06-24 14:35:09 stop one\n2025-06-24 14:37:16 start two\n",
+            "line",
+        ),
+        (
+            "10.0.0.17 - - GET\n10.0.0.18 - - GET\n10.0.0.",
+            "10.0.0.222 - - GET\n",
+            "10.0.0.17 - - GET\n10.0.0.18 - - GET\n10.0.0.222 - - GET\n",
+            "line",
+        ),
+        (
+            "for row in read_rows(path):\n    keep(row)\nfor row in read_lines(path):",
+            "h):\n    keep(row)\n",
+            "for row in read_rows(path):\n    keep(row)\nfor row in read_lines(path):\n    keep(row)\n",
+            "overlap",
+        ),
+    ],
+)
+def test_the_text_shows_how_it_goes_on_where_little_is_said_again(said, continuation, whole, kind):
+    trimmed, space = trailing_space(said)
+    seam = Seam(trimmed, trimmed=space)
+    given_out = "".join(map(seam.feed, continuation)) + seam.finish()
+    assert (said + given_out, seam.kind) == (whole, kind)
+    assert join(trimmed, continuation, trimmed=space) == whole
+
+
+@pytest.mark.behaviour("C15")
+@pytest.mark.parametrize(
+    ("said", "continuation"),
+    [
+        ("INCLUDING, LIABLE FOR ANY DIRECT, IN", "DIRECT, INCIDENTAL, SPECIAL"),
+        ("list(ini)\n>>> list(", "list(ini)[0].items())\n"),
+        ("[\n    1,\n    null,\n    2,\n    null,", "\n    null,\n    3\n]"),
+    ],
+)
+def test_what_a_text_may_well_say_twice_is_kept(said, continuation):
+    assert join(said, continuation) == said + continuation
+
+
+@pytest.mark.behaviour("C14")
+def test_a_fence_behind_the_end_of_another_is_kept():
+    said = "```sql\nSELECT 1;\n```\n\nAnd then:\n\n```sh\nls\n```"
+    continuation = "\n\n```javascript\nexport const one = 1;\n```\n"
+    assert join(said, continuation) == said + continuation
+
+
+@pytest.mark.behaviour("C14")
+def test_lines_that_come_again_behind_an_announcement_may_stand_below_a_colon():
+    said = (
+        "def load(rows):\n    for row in rows:\n        if not row:\n"
+        '            raise ValueError("no row")\n        keep(row)\n        re'
+    )
+    again = said[said.index("            raise") :]
+    for break_ in ("\n", "\n\n"):
+        continuation = f"Here is the rest of the file:{break_}{again}port(row)\n"
+        assert join(said, continuation) == said + "port(row)\n"
+
+
 if __name__ == "__main__":
     print(table_of_rates(measure()))
 

@@ -63,8 +63,11 @@ def open_info(opening: Opening) -> str | None:
     """Info string of the code fence that is open at the end of `said`; None: none is open."""
     marker = ""
     info: str | None = None
-    # A fence is open from the line behind it; the line itself may have been cut.
-    lines = opening.said if "\n" in opening.trimmed else opening.said.rpartition("\n")[0]
+    # A fence is open from the line behind it; the line itself may have been cut, unless the
+    # continuation breaks it.
+    lead = opening.held[: len(opening.held) - len(opening.held.lstrip())]
+    ended = "\n" in opening.trimmed + lead
+    lines = opening.said if ended else opening.said.rpartition("\n")[0]
     for found in _fences(lines + "\n"):
         if not marker:
             marker, info = found[1], found[2]

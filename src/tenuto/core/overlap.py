@@ -34,10 +34,13 @@ _PIECE_CHARS: Final = 4
 # comes again is taken for a repetition, unless the text has doubled lines before.
 _LONG_LINE_CHARS: Final = 20
 # From here on a line that the plain join doubles (a lone bracket, say) weighs less than the rest.
-_BLOCK_CHARS: Final = 150
+_BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
 _COLONS: Final = (":", "\uff1a")
+_SHOWN_CHARS: Final = 3
+_digit = re.compile(r"\d")
+_letter = re.compile(r"[^\W\d_]")
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -120,15 +123,18 @@ class Ending:
             return False
         passage = self._tail[-length:]
         within = not blank and in_word(passage[-1])
-        begins = re.compile(r"^[ \t]*" + re.escape(passage.lstrip() + blank), re.MULTILINE)
+        alike = _digit.sub(r"\\d", re.escape(passage.lstrip() + blank))
+        begins = re.compile(r"^[ \t]*" + alike, re.MULTILINE)
         end = len(self._tail) - length
         known = [
             _step(self._tail[found.end() :], within)
             for found in begins.finditer(self._tail, 0, end)
             if found.end() < end
         ]
-        shown_step = _step(again[len(blank) :], within)
-        plain_step = _step(plain[min(len(space), len(blank)) :], within)
+        again, plain = again[len(blank) :], plain[min(len(space), len(blank)) :]
+        if not final and (again.isdigit() or plain.isdigit()):
+            return None
+        shown_step, plain_step = _step(again, within), _step(plain, within)
         return len(known) >= least and shown_step in known and plain_step not in known
 
     def passage(self, length: int) -> Passage:
@@ -139,7 +145,7 @@ class Ending:
         return passage
 
     def find(
-        self, text: str, *, final: bool, least: Grade = Grade.WORD, gap: str = ""
+        self, text: str, *, final: bool, least: Grade = Grade.SHOWN, gap: str = ""
     ) -> int | None:
         """Length of the longest believed overlap at the start of `text`.
 
@@ -181,6 +187,10 @@ class Ending:
             space = following[: len(following) - len(following.lstrip())]
             if grade < Grade.STRONG or not space or ("\n" in space) != ("\n" in blank):
                 return False
+        if grade == Grade.SHOWN:
+            if gap or ("\n" in blank and self.begins_line(length)):
+                return False  # lines and items of a list may be alike
+            return self._is_shown(text, following[len(blank) :])
         if grade < Grade.STRONG and self._glues_a_known_word(text[: length + 1]):
             return False
         if grade == Grade.WORD and not in_word(text[0]):
@@ -195,6 +205,23 @@ class Ending:
         if not self._may_follow_a_break(text[:length], gap, following):
             return False
         return not self._doubles_a_line(text, length, gap)
+
+    def _is_shown(self, plain: str, again: str) -> bool:
+        """Whether the text has gone on from its last characters as `again` does, and never as
+        `plain`, which would follow if nothing was said twice. Digits are alike; where no word is
+        cut letters are too, since a whole word said twice is often so for the first time."""
+        tail, blank = self._tail, self._blank
+        if not again:
+            return False
+        next_ = plain[len(blank) if plain.startswith(blank) else 0 :][:1]
+        unlike = _shape
+        if not blank and in_word(tail[-1]) and in_word(again[0]):
+            if not self._text.is_cut_before(next_):
+                return False
+            unlike = _alike if in_word(next_) or next_.isspace() else _shape
+        return _alike(tail[-_SHOWN_CHARS:] + blank + again[0]) in _alike(tail) and unlike(
+            tail[1 - _SHOWN_CHARS :] + blank + next_
+        ) not in unlike(tail)
 
     def _glues_a_known_word(self, text: str) -> bool:
         """Whether the plain join gives a word that the text has already."""
@@ -253,13 +280,23 @@ class Ending:
 
 
 def _step(text: str, within: bool) -> str:
-    """How a line goes on: with a letter, a digit, or just this mark or blank.
+    """How a line goes on: with a letter, a number and what ends it, or just this mark or blank.
 
     Between words a capital says little (a name), within a word it says much.
     """
     char = text[:1]
     if char.isdigit():
-        return "0"
+        return "0" + text.lstrip("0123456789")[:1]
     if char.isalpha():
         return "A" if within and char.isupper() else "a"
     return char
+
+
+def _alike(text: str) -> str:
+    """`text` with all its digits alike."""
+    return _digit.sub("0", text)
+
+
+def _shape(text: str) -> str:
+    """`text` with all its letters alike, and all its digits."""
+    return _letter.sub("a", _alike(text))

@@ -35,15 +35,16 @@ __all__ = [
 class Grade(IntEnum):
     """How much a repeated passage proves.
 
-    >>> Grade.WORD < Grade.LINE < Grade.OVERLAP < Grade.STRONG
+    >>> Grade.SHOWN < Grade.WORD < Grade.LINE < Grade.OVERLAP < Grade.STRONG
     True
     """
 
     NONE = 0
-    WORD = 1  # words, or pieces of words, that the plain join would glue or leave torn
-    LINE = 2  # the whole unfinished line
-    OVERLAP = 3  # long and varied
-    STRONG = 4
+    SHOWN = 1  # nothing by itself: what the text shows of its end decides
+    WORD = 2  # words, or pieces of words, that the plain join would glue or leave torn
+    LINE = 3  # the whole unfinished line
+    OVERLAP = 4  # long and varied
+    STRONG = 5
 
 
 # Said twice with a separator between, as in "- item\n- item", is a period as well.
@@ -53,6 +54,7 @@ _STRONG_WEIGHT: Final = 24
 _DIFFERENT_WEIGHT: Final = 6
 _LINE_LETTERS: Final = 3
 _PHRASE_CHARS: Final = 3
+_VISIBLE_CHARS: Final = 3
 _ROW_DIGITS: Final = 3
 _ROW_DIFFERENT: Final = 4
 _WORD_LETTERS: Final = 3
@@ -137,6 +139,11 @@ def is_token(text: str) -> bool:
     return not any(char.isspace() for char in text) and weight(text) == len(text)
 
 
+def _is_varied(text: str) -> bool:
+    different = sum(min(_weight(char), 2) for char in set(text))
+    return weight(text) >= _OVERLAP_WEIGHT and different >= _DIFFERENT_WEIGHT
+
+
 class Text:
     """A text that may be gone on with.
 
@@ -148,6 +155,21 @@ class Text:
         self.blank = blank
         self.lines = lines
         self.borders = suffix_borders(tail)
+
+    @property
+    def ends_in_word(self) -> bool:
+        """Whether a word was begun at its end. A short piece may be a prefix: "direct, in" +
+        "direct, incidental"."""
+        last = last_word(self.tail)
+        return len(last) >= _WORD_LETTERS or (last.isalpha() and last.lower() not in _PREFIXES)
+
+    def is_cut_before(self, next_: str) -> bool:
+        """Whether the word at its end was cut, if `next_` comes next: no word that stands by itself
+        elsewhere."""
+        last = last_word(self.tail)
+        if in_word(next_):
+            return self.ends_in_word
+        return len(last) >= _WORD_LETTERS and not self.knows(last, self.tail[: -len(last)])
 
     def knows(self, word: str, text: str = "") -> bool:
         """Whether `word` stands by itself in `text`, or if that is "" anywhere."""
@@ -220,8 +242,13 @@ class Passage:
     @property
     def is_varied(self) -> bool:
         """Whether it says enough, in different characters."""
-        different = sum(min(_weight(char), 2) for char in set(self.sample))
-        return weight(self.sample) >= _OVERLAP_WEIGHT and different >= _DIFFERENT_WEIGHT
+        return any(map(_is_varied, (self.sample, self.text[:_GRADED_CHARS])))
+
+    @property
+    def is_visible(self) -> bool:
+        """Whether it is a few characters and not marks alone, which are parts of longer rows."""
+        visible = "".join(self.sample.split())
+        return len(visible) >= _VISIBLE_CHARS and any(map(str.isalnum, visible))
 
     @property
     def is_phrase(self) -> bool:
@@ -300,13 +327,10 @@ class Passage:
 
     @property
     def glues_words(self) -> bool:
-        """Whether it is words that the plain join would glue to what comes again. A short piece at
-        the end may be a prefix: "direct, in" + "direct, incidental"."""
+        """Whether it is words that the plain join would glue to what comes again."""
         if not (in_word(self.sample[0]) and in_word(self.sample[-1])) or self.whole.blank:
             return False
-        last = last_word(self.text)
-        begun = len(last) >= _WORD_LETTERS or self.text.count(" ") > 1
-        begun = begun or (last.isalpha() and last.lower() not in _PREFIXES)
+        begun = self.whole.ends_in_word or self.text.count(" ") > 1
         return begun and self.letters >= _TWO_WORDS_LETTERS and any(map(str.isspace, self.text))
 
 
@@ -324,7 +348,7 @@ RULES: Final = (
     Rule(lambda p: p.is_doubled, Grade.NONE),
     Rule(lambda p: p.is_cell and not p.is_line, Grade.NONE),
     # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
-    Rule(lambda p: p.text[0] == " " and is_token(p.text[1:]) and not p.is_line, Grade.NONE),
+    Rule(lambda p: p.text[0] == " " and is_token(p.text[1:]) and not p.is_line, Grade.SHOWN),
     # Long and varied.
     Rule(lambda p: p.is_varied and weight(p.sample) >= _STRONG_WEIGHT, Grade.STRONG),
     Rule(lambda p: p.is_varied or p.is_phrase, Grade.OVERLAP),
@@ -336,5 +360,7 @@ RULES: Final = (
     Rule(lambda p: p.is_piece and not p.whole.knows(p.text), Grade.WORD),
     Rule(lambda p: p.is_torn, Grade.WORD),
     Rule(lambda p: p.glues_words and ends_word(p.before), Grade.WORD),
+    # A few characters, one of them a letter or digit.
+    Rule(lambda p: p.is_visible, Grade.SHOWN),
 )
 """The first that applies counts; where none does, a repetition proves nothing."""

@@ -102,7 +102,9 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
         return NOTHING
     passage = held[begin:removed].lstrip()
     if kind == "overlap":
-        alike_code = not paragraph and not after_fence and ending.follows_a_colon(len(passage))
+        # One line, below another that ends in a colon, is said twice in code.
+        one_line = "\n" not in passage and not paragraph and not after_fence
+        alike_code = one_line and ending.follows_a_colon(len(passage))
         if alike_code or not ending.begins_line(len(passage)):
             return NOTHING
     if kind == "line" and not (shown or breaks_in or after_fence):

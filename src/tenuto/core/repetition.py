@@ -60,7 +60,7 @@ class Opening:
         return departs(self.said, self.start, matched, at_line=at_line)
 
 
-def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.WORD) -> Decision | None:
+def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Decision | None:
     """What was said comes again, from the end, from its last line or from the beginning."""
     text = opening.held[at:]
     body = text.lstrip()
