@@ -95,8 +95,6 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     True
     """
     named = named_by(content_type)
-    if asked is Framing.BODY and named is not Framing.EVENTS:
-        return asked  # nobody reads events there
     if not first:
         return None
     told = begins(first)

@@ -289,6 +289,8 @@ class Wire:
             which no event is ever seen.
         content: what these attempts said in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
+        body_of: what the events of one stream say as a body does, but for what `render_body` adds:
+            the content, the calls, the usage.
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
@@ -319,6 +321,7 @@ class Wire:
     writer: Callable[[str], Writer]
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
+    body_of: Callable[[Sequence[JsonObject]], JsonObject]
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 502
