@@ -56,6 +56,7 @@ from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.stream import under_its_name
 
 log = logging.getLogger("tenuto")
 
@@ -342,6 +343,7 @@ class Pipe:
             yield Write(opening)
         kept: list[bytes] = []
         wants_content = self._turn.wire.wants_content
+        names = self._turn.wire.named_events and not self._turn.left_alone
         read = READ
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
         flows = not outlet.writing and not outlet.writer.follows_text
@@ -366,6 +368,8 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
+            if names:
+                events = [under_its_name(event) for event in events]
             if wants_content:
                 kept += [event.raw for event in events if event.data]
             if len(events) == 1:

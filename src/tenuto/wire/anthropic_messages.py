@@ -477,6 +477,7 @@ WIRE = Wire(
     parse_object=parse_object,
     read_flowing=read_flowing,
     opening=b'event: message_start\ndata: {"type":"message_start",',
+    named_events=True,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,

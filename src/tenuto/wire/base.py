@@ -278,6 +278,8 @@ class Wire:
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
             where the first event may say more.
+        named_events: whether its SDK passes over events without a name, which is the `type` of
+            their object.
         is_terminator: whether the data of an event is the stream's own end mark.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
             to be done about it. It only saves time: False where it takes `parse_object` to tell.
@@ -313,6 +315,7 @@ class Wire:
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
     running_usage: bytes = b""
     opening: bytes = b""
+    named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     is_plain: Callable[[bytes], bool]
     usage_object: Callable[[JsonObject], JsonObject | None]
