@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from far_sides import RESET, STREAM, FarSide, answer, json_answer
+from far_sides import RESET, STREAM, FarSide, answer, json_answer, sse_answer
 from wrapping import QUICK
 
 import tenuto
@@ -196,3 +196,18 @@ def test_wrapping_again_with_a_watcher_keeps_the_policy():
         assert ask(tenuto.wrap(once, on_event=events.append)).choices[0].finish_reason == "length"
         assert len(far.requests) == 1
         assert events
+
+
+@pytest.mark.behaviour("S2", "C5")
+def test_what_stands_beside_the_stop_of_a_cut_is_not_lost():
+    beside = {"content": "Half ", "reasoning_content": "Hm.", "images": [{"type": "image_url"}]}
+    cut = stream_of(finish="length").replace(
+        b'"delta": {}', b'"delta": ' + json.dumps(beside).encode()
+    )
+    rest = stream_of({"content": "and half."}, finish="stop")
+    with FarSide(sse_answer(cut), sse_answer(rest)) as far:
+        deltas = [chunk.choices[0].delta.to_dict() for chunk in ask(wrapped(far), stream=True)]
+        assert len(far.requests) == 2
+    assert "".join(d.get("content") or "" for d in deltas) == "Half and half."
+    assert [d["reasoning_content"] for d in deltas if "reasoning_content" in d] == ["Hm."]
+    assert [d["images"] for d in deltas if "images" in d] == [beside["images"]]
