@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from tenuto.core.joint import Joint
 from tenuto.core.response import Builder
-from tenuto.core.seam import trailing_space
+from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
     Closed,
@@ -205,7 +205,7 @@ class Outlet:
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         self._pending += text
-        if text.isspace() or text[-1:] == "\ufffd":
+        if text.isspace() or ends_cut(text):
             return self._hold(raw, value)
         before = self.release() if self._held else b""
         if value is not None:
