@@ -211,3 +211,26 @@ def test_what_stands_beside_the_stop_of_a_cut_is_not_lost():
     assert "".join(d.get("content") or "" for d in deltas) == "Half and half."
     assert [d["reasoning_content"] for d in deltas if "reasoning_content" in d] == ["Hm."]
     assert [d["images"] for d in deltas if "images" in d] == [beside["images"]]
+
+
+@pytest.mark.behaviour("C24", "T5", "S2")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("cut", [False, True], ids=["no call came", "the call was cut"])
+def test_texts_of_two_attempts_at_a_call_are_two_paragraphs(stream, cut):
+    def said(text: str, arguments: str, finish: str) -> bytes:
+        function = {"name": "f", "arguments": arguments}
+        call = {"id": "call_1", "type": "function", "function": function}
+        if not stream:
+            calls = {"tool_calls": [call]} if arguments else {}
+            return json_answer(body_of({"content": text} | calls, finish))
+        deltas: list[dict[str, Any]] = [{"content": text}]
+        deltas += [{"tool_calls": [{"index": 0} | call]}] if arguments else []
+        return sse_answer(stream_of(*deltas, finish=finish))
+
+    first = said("ok", '{"a": "b' if cut else "", "length" if cut else "tool_calls")
+    with FarSide(first, said("I call it.", '{"a": "b"}', "tool_calls")) as far:
+        made = ask(wrapped(far), stream=stream)
+        parts = [c.choices[0].delta for c in made] if stream else [made.choices[0].message]
+        assert len(far.requests) == 2
+    assert "".join(part.content or "" for part in parts) == "ok\n\nI call it."
+    assert [part for part in parts if part.tool_calls]

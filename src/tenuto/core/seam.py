@@ -35,7 +35,11 @@ from tenuto.core.white_space import merged
 
 __all__ = ["Seam", "ends_cut", "join", "trailing_space"]
 
+PARAGRAPH: Final = "\n\n"
+"""Between two texts of which neither goes on with the other."""
+
 _ECHO_CHARS: Final = 6
+_GOES_ON: Final = frozenset(("", *".,;:!?)]}…。，、！？"))
 # A character that the limit cut: bytes of it are no text, and the first half of a surrogate pair,
 # which JSON can hold by its escape, is half of one.
 _CUT: Final = frozenset("\ufffd" + "".join(map(chr, range(0xD800, 0xDC00))))
@@ -133,6 +137,7 @@ class Seam:
     """
 
     __slots__ = (
+        "_anew",
         "_exact",
         "_given",
         "_held",
@@ -165,6 +170,7 @@ class Seam:
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
         self._exact = exact
+        self._anew = bool(again)
         self._hold_chars = hold_chars
         self._held = ""
         self._matched = 0  # characters of a restart that were followed and are not held
@@ -312,5 +318,9 @@ class Seam:
         return self._merged(text[: len(text) - len(rest)], rest)
 
     def _merged(self, blank: str, rest: str) -> str:
+        space = merged(self._trimmed, blank)
         self._restored = len(self._owed)
-        return merged(self._trimmed, blank)[len(self._trimmed) - len(self._owed) :] + rest
+        if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
+            space = PARAGRAPH
+            self._restored = len(PARAGRAPH)
+        return space[len(self._trimmed) - len(self._owed) :] + rest
