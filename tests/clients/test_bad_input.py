@@ -232,6 +232,25 @@ def test_halves_of_a_surrogate_pair_at_the_seam_raise_nothing(way):
         assert len(far.requests) == 2
 
 
+@pytest.mark.behaviour("C14", "C7")
+@pytest.mark.parametrize("beside_stop", [False, True])
+def test_half_of_a_character_at_a_cut_is_neither_said_nor_sent(way, beside_stop):
+    half = b"A \\ud83d"
+    cut = event(half, b'"length"') if beside_stop else event(half) + event(b"", b'"length"')
+    rest = event(b"\\ud83d\\ude00 face.") + event(b"", b'"stop"')
+    for mode, answers in {
+        "stream": (sse_answer(cut), sse_answer(rest)),
+        "body": (
+            json_answer(BODY % (half, b"length")),
+            json_answer(BODY % (b"\\ud83d\\ude00 face.", b"stop")),
+        ),
+    }.items():
+        with FarSide(*answers) as far:
+            heard = Heard(far, way, mode)
+            assert (heard.text, heard.finish, heard.error) == ("A \U0001f600 face.", "stop", None)
+            assert b"ud83d" not in far.requests[1][1]
+
+
 BAD = b": \xff\xfe\n\n"
 
 

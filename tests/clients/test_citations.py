@@ -20,6 +20,7 @@ class Cited(R):
 
     sources: Mapping[str, str] = field(default_factory=dict)
     noted: tuple[Any, ...] = ()
+    beside_stop: bool = False
 
     @property
     def annotations(self) -> list[Any]:
@@ -40,6 +41,12 @@ class Cited(R):
         choice = {"index": 0, "delta": {"annotations": self.annotations}}
         event = self._shared(model, "chat.completion.chunk") | {"choices": [choice]}
         at = next(n for n, data in enumerate(events) if b"finish_reason" in data)
+        if self.beside_stop:
+            value = json.loads(events[at][6:])
+            value["choices"][0]["delta"]["annotations"] = self.annotations
+            return b"\n\n".join(
+                [*events[:at], b"data: " + json.dumps(value).encode(), *events[at + 1 :]]
+            )
         return b"\n\n".join([*events[:at], b"data: " + json.dumps(event).encode(), *events[at:]])
 
 
@@ -83,6 +90,11 @@ def words(text: str, annotations: list[Any]) -> dict[str, str]:
             (Cited("One, two, three, ", MAX, sources={}),
              Cited("four.", END, sources={"d": "four"})),
             "One, two, three, four.",
+        ),
+        (
+            (Cited("The tide comes ", MAX, sources={"a": "The tide"}, beside_stop=True),
+             Cited("twice a day.", END, sources={"b": "twice"}, beside_stop=True)),
+            "The tide comes twice a day.",
         ),
     ],
 )  # fmt: skip

@@ -87,6 +87,7 @@ def test_what_the_sdk_would_read_is_right_under_any_name(
         ("stream", READ_BY.get(sdk, "events")),
         ("stream", "body"),
         ("body", "body"),
+        ("body", "events"),
     ):
         if not SDKS[sdk].reads(named, name):
             continue

@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from far_sides import RESET, STREAM, FarSide, answer, json_answer
+from far_sides import RESET, STREAM, FarSide, answer, json_answer, sse_answer
 from wrapping import QUICK
 
 import tenuto
@@ -196,3 +196,41 @@ def test_wrapping_again_with_a_watcher_keeps_the_policy():
         assert ask(tenuto.wrap(once, on_event=events.append)).choices[0].finish_reason == "length"
         assert len(far.requests) == 1
         assert events
+
+
+@pytest.mark.behaviour("S2", "C5")
+def test_what_stands_beside_the_stop_of_a_cut_is_not_lost():
+    beside = {"content": "Half ", "reasoning_content": "Hm.", "images": [{"type": "image_url"}]}
+    cut = stream_of(finish="length").replace(
+        b'"delta": {}', b'"delta": ' + json.dumps(beside).encode()
+    )
+    rest = stream_of({"content": "and half."}, finish="stop")
+    with FarSide(sse_answer(cut), sse_answer(rest)) as far:
+        deltas = [chunk.choices[0].delta.to_dict() for chunk in ask(wrapped(far), stream=True)]
+        assert len(far.requests) == 2
+    assert "".join(d.get("content") or "" for d in deltas) == "Half and half."
+    assert [d["reasoning_content"] for d in deltas if "reasoning_content" in d] == ["Hm."]
+    assert [d["images"] for d in deltas if "images" in d] == [beside["images"]]
+
+
+@pytest.mark.behaviour("C24", "T5", "S2")
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("cut", [False, True], ids=["no call came", "the call was cut"])
+def test_texts_of_two_attempts_at_a_call_are_two_paragraphs(stream, cut):
+    def said(text: str, arguments: str, finish: str) -> bytes:
+        function = {"name": "f", "arguments": arguments}
+        call = {"id": "call_1", "type": "function", "function": function}
+        if not stream:
+            calls = {"tool_calls": [call]} if arguments else {}
+            return json_answer(body_of({"content": text} | calls, finish))
+        deltas: list[dict[str, Any]] = [{"content": text}]
+        deltas += [{"tool_calls": [{"index": 0} | call]}] if arguments else []
+        return sse_answer(stream_of(*deltas, finish=finish))
+
+    first = said("ok", '{"a": "b' if cut else "", "length" if cut else "tool_calls")
+    with FarSide(first, said("I call it.", '{"a": "b"}', "tool_calls")) as far:
+        made = ask(wrapped(far), stream=stream)
+        parts = [c.choices[0].delta for c in made] if stream else [made.choices[0].message]
+        assert len(far.requests) == 2
+    assert "".join(part.content or "" for part in parts) == "ok\n\nI call it."
+    assert [part for part in parts if part.tool_calls]

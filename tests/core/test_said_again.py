@@ -27,10 +27,10 @@ def told(said: str, *pieces: str, again: tuple[int, ...] = (0,)) -> str:
         ("Now:\n\n", "Now:", "Now:\n\n"),
         ("我来写。", "我来写。好", "我来写。好"),
         # Not the same: nothing is lost.
-        ("ok", "okay", "okokay"),
+        ("ok", "okay", "ok\n\nokay"),
         ("ok\n\n", "ok, now", "ok\n\nok, now"),
-        ("ok", "Ok", "okOk"),
-        ("It is done", "It is", "It is doneIt is"),
+        ("ok", "Ok", "ok\n\nOk"),
+        ("It is done", "It is", "It is done\n\nIt is"),
         ("ok", "", "ok"),
     ],
 )
@@ -58,3 +58,23 @@ def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> N
     bare = "".join(whole.split())
     before, after = "".join(said.split()), "".join(come.split())
     assert bare in (before + after, before + after.removeprefix(before))
+
+
+@pytest.mark.behaviour("C15", "C24", "T5")
+@pytest.mark.parametrize(
+    ("said", "more", "whole"),
+    [
+        ("ok", "I will call it.", "ok\n\nI will call it."),
+        ("ok", "ok, I will call it.", "ok, I will call it."),
+        ("ok", ", and now the call.", "ok, and now the call."),
+        ("ok", " then I call it.", "ok then I call it."),
+        ("ok", "", "ok"),
+        ("好", "我来调用。", "好\n\n我来调用。"),
+    ],
+)
+def test_what_is_said_when_a_call_was_asked_for_is_a_paragraph_of_its_own(said, more, whole):
+    for size in (1, 100):
+        seam = Seam(said, again={0})
+        pieces = [more[at : at + size] for at in range(0, len(more), size)]
+        assert said + "".join(map(seam.feed, pieces)) + seam.finish() == whole
+        assert seam.new_chars == len(whole.removeprefix(said).removeprefix("\n\n"))

@@ -169,6 +169,29 @@ def test_what_is_told_once_more_bytes_do_not_change(asked, name, data):
     assert len({framing for framing in told if framing is not None}) <= 1
 
 
+ENCODINGS = ("utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+
+
+@pytest.mark.behaviour("N6", "S8")
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_body_is_one_in_every_encoding_that_is_read_however_it_is_cut(encoding):
+    body = shapes_of("openai-chat")["body"].decode().encode(encoding)
+    for end in range(1, 40):
+        for asked in Framing:
+            assert framing_of(asked, "text/plain", body[:end]) in (Framing.BODY, None)
+    for size in (1, 7, len(body)):
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+        assert b"Hello world" in given_for("chat", under("plain", *pieces))[1]
+
+
+@pytest.mark.behaviour("S8")
+@pytest.mark.parametrize("length", [0x5B, 0x7B])
+def test_the_length_of_a_message_is_no_bracket_in_another_encoding(length):
+    for end in range(1, 12):
+        first = length.to_bytes(4, "big") + bytes(8)
+        assert framing_of(Framing.MESSAGES, "text/plain", first[:end]) is None
+
+
 @given(st.sampled_from(Framing), st.text(), st.binary())
 @pytest.mark.behaviour("N6")
 def test_no_bytes_and_no_name_raise(asked, name, first):

@@ -33,10 +33,17 @@ from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
 from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, common, is_varied
 from tenuto.core.white_space import merged
 
-__all__ = ["Seam", "join", "trailing_space"]
+__all__ = ["Seam", "ends_cut", "join", "trailing_space"]
+
+PARAGRAPH: Final = "\n\n"
+"""Between two texts of which neither goes on with the other."""
 
 _ECHO_CHARS: Final = 6
-_CUT_CHARACTER: Final = "\ufffd"
+_GOES_ON: Final = frozenset(("", *".,;:!?)]}…。，、！？"))
+# A character that the limit cut: bytes of it are no text, and the first half of a surrogate pair,
+# which JSON can hold by its escape, is half of one.
+_CUT: Final = frozenset("\ufffd" + "".join(map(chr, range(0xD800, 0xDC00))))
+_CUT_CHARACTERS: Final = "".join(_CUT)
 
 
 class _Phase(Enum):
@@ -50,22 +57,35 @@ class _Phase(Enum):
 def trailing_space(text: str) -> tuple[str, str]:
     """Split `text` into what to send and the white space at its end.
 
-    A multi-byte character that the limit cut shows as U+FFFD at the very end: it belongs to
-    neither part, for the continuation brings the whole character.
+    A character that the limit cut shows at the very end as U+FFFD, or as half of a surrogate pair:
+    it belongs to neither part, for the continuation brings the whole character.
 
     >>> trailing_space("def f():\\n    ")
     ('def f():', '\\n    ')
     >>> trailing_space("caf\ufffd")
     ('caf', '')
     """
-    whole = text.rstrip(_CUT_CHARACTER)
+    whole = _uncut(text)
     trimmed = whole.rstrip()
     return trimmed, whole[len(trimmed) :]
 
 
+def ends_cut(text: str) -> bool:
+    """Whether a text ends in a character that was cut, or may have been.
+
+    >>> ends_cut("caf\ufffd"), ends_cut("A \\ud83d"), ends_cut("")
+    (True, True, False)
+    """
+    return text[-1:] in _CUT
+
+
+def _uncut(text: str) -> str:
+    return text.rstrip(_CUT_CHARACTERS) if ends_cut(text) else text
+
+
 def _whole_characters(said: str, trimmed: str) -> str:
     """`said` without a cut character at its end; what white space follows was not cut there."""
-    return said if trimmed else said.rstrip(_CUT_CHARACTER)
+    return said if trimmed else _uncut(said)
 
 
 def join(
@@ -105,9 +125,9 @@ class Seam:
     more text: what was said from there on is a repetition when it comes again, however short.  At
     most about `hold_chars` characters are held at any time.
 
-    A multi-byte character that the limit cut shows as U+FFFD at the end of `said`.  It is not
-    compared.  The caller leaves it out of the request and does not deliver it (what was
-    delivered cannot be taken back); the continuation brings the whole character.
+    A character that the limit cut shows at the end of `said`, as U+FFFD or as half of a surrogate
+    pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
+    (what was delivered cannot be taken back); the continuation brings the whole character.
 
     >>> seam = Seam("if found:\n    return", trimmed=" ")
     >>> seam.feed("    ret"), seam.feed("urn found"), seam.feed("\n")
@@ -117,6 +137,7 @@ class Seam:
     """
 
     __slots__ = (
+        "_anew",
         "_exact",
         "_given",
         "_held",
@@ -149,6 +170,7 @@ class Seam:
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
         self._exact = exact
+        self._anew = bool(again)
         self._hold_chars = hold_chars
         self._held = ""
         self._matched = 0  # characters of a restart that were followed and are not held
@@ -296,5 +318,9 @@ class Seam:
         return self._merged(text[: len(text) - len(rest)], rest)
 
     def _merged(self, blank: str, rest: str) -> str:
+        space = merged(self._trimmed, blank)
         self._restored = len(self._owed)
-        return merged(self._trimmed, blank)[len(self._trimmed) - len(self._owed) :] + rest
+        if self._anew and not space and self._kind == "exact" and rest[:1] not in _GOES_ON:
+            space = PARAGRAPH
+            self._restored = len(PARAGRAPH)
+        return space[len(self._trimmed) - len(self._owed) :] + rest

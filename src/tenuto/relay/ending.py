@@ -16,7 +16,7 @@ from tenuto.core.policy import Policy
 from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reply, Reraise, Run, Write
 from tenuto.relay.encoding import UndecodableBytes
 from tenuto.relay.turn import Attempt, Turn
-from tenuto.relay.usage import summed, usage_comment, usage_line
+from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown
 
 
@@ -85,7 +85,7 @@ class Ending:
         assert head is not None
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(head.of(body).plus(usage))
+        yield Open(counted(head, answer.usage).of(body).plus(usage))
         yield Write(body)
 
     def _nothing_came(self, finish: Finish) -> bool:

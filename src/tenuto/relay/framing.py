@@ -7,6 +7,8 @@ bytes do not tell, or are not there yet.
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 from collections import deque
 from collections.abc import Generator
@@ -49,6 +51,9 @@ _STARTS = {
 }
 """By what an answer begins with, white space aside."""
 
+_MARKS = (BOM, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""What may stand before it; that of UTF-32 is one of these and zeros, or begins with zeros."""
+
 _has_event_line = re.compile(rb"[\r\n](?:data|event):").search
 """No JSON has such a line; a reader of events leaves out what stands before it."""
 
@@ -64,10 +69,21 @@ def begins(first: bytes) -> Framing | None:
     """
     if begins_message(first):
         return Framing.MESSAGES
-    start = first.removeprefix(BOM).lstrip()
+    if _may_begin_message(first):
+        return None
+    start = _start(first)
     if _has_event_line(start, 0, _LOOK_BYTES):
         return Framing.EVENTS
     return next((framing for word, framing in _STARTS.items() if start.startswith(word)), None)
+
+
+def _start(first: bytes) -> bytes:
+    """What an answer begins with, white space and marks of its encoding aside. A document of JSON
+    may be in UTF-16 or UTF-32; half a character at the end of what came is none yet."""
+    encoding = json.detect_encoding(first)
+    if encoding not in ("utf-8", "utf-8-sig"):
+        first = first[:_LOOK_BYTES].decode(encoding, "ignore").encode("utf-8", "ignore")
+    return first.removeprefix(BOM).lstrip()
 
 
 def named_by(content_type: str) -> Framing | None:
@@ -95,8 +111,6 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     True
     """
     named = named_by(content_type)
-    if asked is Framing.BODY and named is not Framing.EVENTS:
-        return asked  # nobody reads events there
     if not first:
         return None
     told = begins(first)
@@ -106,12 +120,17 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
 
 
 def _may_become_more(first: bytes) -> bool:
-    """Whether further bytes may tell what these do not. No message is so large that its first byte
-    is above one."""
-    start = first.removeprefix(BOM).lstrip()
-    if any(word.startswith(start) for word in (*_STARTS, BOM)):
+    """Whether further bytes may tell what these do not."""
+    start = _start(first)
+    if any(word.startswith(start) for word in (*_STARTS, *_MARKS)):
         return len(first) < _LOOK_BYTES
-    return first[0] <= 1 and len(first) < PRELUDE_BYTES
+    return _may_begin_message(first)
+
+
+def _may_begin_message(first: bytes) -> bool:
+    """Whether it takes more bytes to tell a message. None is so large that its first byte is above
+    one."""
+    return first[:1] in (b"\0", b"\1") and len(first) < PRELUDE_BYTES
 
 
 def look_ahead(

@@ -11,10 +11,10 @@ Tenuto (P8).
 An event that only closes a part (S4) is held until the next one shows that another part follows:
 a continuation may have to go on in that very part.
 
-Once another attempt is needed, the text that was held is delivered, the rest of what was held is
-dropped, and from then on the wire's writer speaks in the name of the first message: the same id,
-text without what was said before, one end. It is shown every event that is handed on, so that it
-knows which part is open.
+Once another attempt is needed, the text that was held is delivered, and what stood beside it.
+Calls, the stop and the usage are dropped, and from then on the wire's writer speaks in the name of
+the first message: the same id, text without what was said before, one end. It is shown every event
+that is handed on, so that it knows which part is open.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable
 
 from tenuto.core.joint import Joint
 from tenuto.core.response import Builder
-from tenuto.core.seam import trailing_space
+from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
     Closed,
@@ -205,7 +205,7 @@ class Outlet:
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         self._pending += text
-        if text.isspace() or text[-1:] == "\ufffd":
+        if text.isspace() or ends_cut(text):
             return self._hold(raw, value)
         before = self.release() if self._held else b""
         if value is not None:
@@ -310,10 +310,11 @@ class Outlet:
         return self.writer.text(ready)
 
     def stop_forwarding(self) -> bytes:
-        """Give up the bytes that are held, but not their text; from here on the wire writes."""
+        """Give up the bytes that are held, but not what they say; from here on the wire writes."""
+        held = [value for _, value in self._held if value is not None]
         self._drop_held()
         self._writing = True
-        return self.say("")
+        return self.say("") + b"".join(map(self.writer.passed, held))
 
     def _drop_held(self) -> None:
         self._held.clear()

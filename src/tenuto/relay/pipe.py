@@ -48,12 +48,15 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, rest_of_response
-from tenuto.relay.framing import Framing, look_ahead, named_by
+from tenuto.relay.framing import Framing, begins, look_ahead, named_by
+from tenuto.relay.gathering import gathered
+from tenuto.relay.reframing import named
 from tenuto.relay.turn import Attempt, Kept, Turn, failed
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import JsonObject
-from tenuto.wire.json import as_utf8, decode_object, readable
+from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.stream import under_its_name
 
 log = logging.getLogger("tenuto")
 
@@ -130,12 +133,14 @@ class Pipe:
             return (yield from self._error(reply, decoder))
         if holds_prefill(edits):
             self._turn.around.learned.allow(self._turn.base_url, self._turn.facts.model, _PREFILL)
-        asked = Framing.EVENTS if self._turn.facts.stream else Framing.BODY
-        if asked is Framing.EVENTS and asked is named_by(reply.get(b"content-type")):
+        if not self._turn.facts.stream:
+            return (yield from self._body(reply, decoder, deque()))
+        asked = Framing.EVENTS
+        if asked is named_by(reply.get(b"content-type")):
             # It says that it is what was asked for: the head need not wait for what it is.
             yield from self._open(reply)
         framing, ahead = yield from look_ahead(asked, reply, self._turn.policy.body_max_bytes)
-        if framing is Framing.EVENTS:
+        if framing is asked:
             return (yield from self._stream(reply, decoder, ahead))
         return (yield from self._body(reply, decoder, ahead))
 
@@ -249,9 +254,15 @@ class Pipe:
         builder = self._builder()
         if lost is not None and lost.kind is FaultKind.GARBAGE:
             builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
-        body = None if lost else self._decoded(raw, decoder, builder)
-        value = None if body is None else self._read_body(body, builder)
-        if body and value and not self._turn.left_alone and (said := readable(body)) is not body:
+        body = self._decoded(raw, decoder, builder)
+        value = None if lost or body is None else self._read_body(body, builder)
+        handed_out = not self._turn.left_alone
+        if body and value is None and begins(body) is Framing.EVENTS:
+            value = gathered(self._turn.wire, body, builder)
+            if value and handed_out:
+                raw = encode(value)
+                head = named(head, b"application/json").of(raw)
+        elif body and value and handed_out and (said := readable(body)) is not body:
             head, raw = head.of(said), said  # as in streams: SDKs decode strictly
         attempt = Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
         apart = self._apart
@@ -332,6 +343,7 @@ class Pipe:
             yield Write(opening)
         kept: list[bytes] = []
         wants_content = self._turn.wire.wants_content
+        names = self._turn.wire.named_events and not self._turn.left_alone
         read = READ
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
         flows = not outlet.writing and not outlet.writer.follows_text
@@ -356,6 +368,8 @@ class Pipe:
             except UndecodableBytes:
                 builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
                 break
+            if names:
+                events = [under_its_name(event) for event in events]
             if wants_content:
                 kept += [event.raw for event in events if event.data]
             if len(events) == 1:

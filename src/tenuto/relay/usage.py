@@ -8,6 +8,7 @@ from dataclasses import replace
 from tenuto.core.events import Report
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
+from tenuto.relay.commands import Head
 
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
@@ -36,6 +37,19 @@ def summed(usages: list[Usage | None]) -> Usage | None:
 def _sum(counts: list[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
+
+
+_OUTPUT_TOKENS = b"x-amzn-bedrock-output-token-count"
+"""Where Bedrock tells the output tokens of an InvokeModel a second time."""
+
+
+def counted(head: Head, usage: Usage | None) -> Head:
+    """A head that tells the tokens of the whole turn, as its body does (C19); those of one attempt
+    are left out where nobody counted the others."""
+    if not head.get(_OUTPUT_TOKENS):
+        return head
+    plain, tokens = head.without(_OUTPUT_TOKENS), usage.output_tokens if usage else None
+    return plain if tokens is None else plain.plus((_OUTPUT_TOKENS, b"%d" % tokens))
 
 
 def usage_line(report: Report) -> str:

@@ -240,7 +240,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     ends_in_assistant = asked.messages[-1].get("role") == "assistant"
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
-        stream=asked.stream is True,
+        stream=bool(asked.stream),
         max_tokens=tokens if tokens is not None and tokens > 0 else None,
         tools=_has_client_tools(asked.tools),
         after_tool_result=_after_tool_result(asked.messages),

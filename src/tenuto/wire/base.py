@@ -278,6 +278,8 @@ class Wire:
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
             where the first event may say more.
+        named_events: whether its SDK passes over events without a name, which is the `type` of
+            their object.
         is_terminator: whether the data of an event is the stream's own end mark.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
             to be done about it. It only saves time: False where it takes `parse_object` to tell.
@@ -289,6 +291,8 @@ class Wire:
             which no event is ever seen.
         content: what these attempts said in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
+        body_of: what the events of one stream say as a body does, but for what `render_body` adds:
+            the content, the calls, the usage.
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
@@ -311,6 +315,7 @@ class Wire:
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
     running_usage: bytes = b""
     opening: bytes = b""
+    named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     is_plain: Callable[[bytes], bool]
     usage_object: Callable[[JsonObject], JsonObject | None]
@@ -319,6 +324,7 @@ class Wire:
     writer: Callable[[str], Writer]
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
+    body_of: Callable[[Sequence[JsonObject]], JsonObject]
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 502

@@ -188,6 +188,7 @@ WIRE = Wire(
     writer=render.MessageWriter,
     content=merged_content,
     clean_stop=render.clean_stop,
+    body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
 )

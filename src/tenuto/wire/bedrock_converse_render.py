@@ -6,7 +6,7 @@ are written as `{name: payload}`, one on a line; the relay makes messages of the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -227,6 +227,15 @@ def _beside(answer: Answer) -> JsonObject:
     if not isinstance(place, dict) or place.get("stopReason") != answer.native_stop:
         return {}
     return {key: place[key] for key in _BESIDE_THE_STOP if key in place}
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wire.base.Wire`): the stop, and what the answer cost."""
+    body: JsonObject = {}
+    for event in events:
+        for told in (event.get("messageStop"), event.get("metadata")):
+            body |= told if isinstance(told, dict) else {}
+    return body
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

@@ -6,7 +6,7 @@ tests. A message keeps the identity of its first attempt: response id, model ver
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -152,6 +152,17 @@ def _call_part(call: ToolCall) -> JsonObject:
     named = {"id": call.id} if "id" in given else {}
     made = {**given, **named, "name": call.name, "args": arguments}
     return {"functionCall": made, **extra.get("part", {})}
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wire.base.Wire`): what any of them says beside its parts."""
+    body: JsonObject = {}
+    candidate: JsonObject = {}
+    for event in events:
+        body = {**event, **body}
+        candidate |= {k: v for k, v in _first_candidate(event).items() if k != "content"}
+    body.pop("error", None)
+    return body | {"candidates": [candidate]}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

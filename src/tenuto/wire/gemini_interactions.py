@@ -452,6 +452,7 @@ WIRE = Wire(
     writer=InteractionWriter,
     content=merged_content,
     clean_stop=body.clean_stop,
+    body_of=body.body_of,
     render_body=body.render_body,
     render_error=body.render_error,
     error_status=body.ERROR_STATUS,

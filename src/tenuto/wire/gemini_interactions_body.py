@@ -6,7 +6,7 @@ its types in the tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -60,6 +60,15 @@ def call_step(call: ToolCall) -> JsonObject:
     arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
     named = {"type": CALL, "id": call.id, "name": call.name, "arguments": arguments}
     return {**(call.extra or {}), **named}
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wire.base.Wire`): all that they say of the interaction."""
+    body: JsonObject = {}
+    for event in events:
+        told = event.get("interaction")
+        body |= told if isinstance(told, dict) else {}
+    return body
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

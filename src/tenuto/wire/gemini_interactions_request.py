@@ -184,7 +184,7 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
     model = asked.model if isinstance(asked.model, str) else ""
     return RequestFacts(
         model=model,
-        stream=asked.stream is True,
+        stream=bool(asked.stream),
         max_tokens=max_tokens,
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
         after_tool_result=kind_of(last) == RESULT,

@@ -429,6 +429,7 @@ WIRE = Wire(
     parse_fault=parse_fault,
     writer=render.ChatWriter,
     clean_stop=render.clean_stop,
+    body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
 )

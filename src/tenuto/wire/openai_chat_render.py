@@ -6,7 +6,8 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from tenuto.core.response import ToolCall
@@ -20,8 +21,14 @@ DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
-_RENDERED = frozenset({"role", "content", "tool_calls", "function_call", "annotations"})
+_ITS_OWN = frozenset({"role", "content", "tool_calls", "function_call"})
+"""Members of a message that are written anew."""
+
+_RENDERED = _ITS_OWN | {"annotations"}
 """Members of a delta that the writer says by itself."""
+
+_OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
+"""Members of a chunk that a body has otherwise."""
 
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
 
@@ -127,6 +134,38 @@ def _call(call: ToolCall) -> JsonObject:
         return {**extra, "id": call.id, "type": "custom", "custom": custom}
     function = {"name": call.name, "arguments": call.arguments}
     return {**extra, "id": call.id, "type": "function", "function": function}
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that chunks tell (`wire.base.Wire`).
+
+    >>> body_of([{"id": "c", "choices": [{"delta": {"refusal": "I "}}]},
+    ...          {"choices": [{"delta": {"refusal": "can't."}, "finish_reason": "stop"}]}])
+    {'id': 'c', 'choices': [{'finish_reason': 'stop', 'message': {'refusal': "I can't."}}]}
+    """
+    shared: JsonObject = {}
+    told: JsonObject = {}
+    pieces: dict[str, list[Any]] = {}
+    for value in events:
+        shared = {**value, **shared}
+        choice = dict(_first_choice(value))
+        delta = choice.pop("delta", None)
+        told |= {key: item for key, item in choice.items() if item is not None}
+        for key, item in delta.items() if isinstance(delta, dict) else ():
+            if item is not None and key not in _ITS_OWN:
+                pieces.setdefault(key, []).append(item)
+    message = {key: _joined(items) for key, items in pieces.items()}
+    kept = {key: item for key, item in shared.items() if key not in _OF_CHUNKS}
+    return kept | {"choices": [{**told, "message": message}]}
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    """What a member says over all chunks; of what cannot be joined, its last."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    if all(isinstance(piece, list) for piece in pieces):
+        return list(chain.from_iterable(pieces))
+    return pieces[-1]
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

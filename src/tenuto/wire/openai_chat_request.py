@@ -199,7 +199,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
     form, last = asked.response_format, asked.messages[-1]
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
-        stream=asked.stream is True,
+        stream=bool(asked.stream),
         max_tokens=max_tokens,
         tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
         after_tool_result=last.get("role") in ("tool", "function"),

@@ -531,6 +531,7 @@ WIRE = Wire(
     writer=ResponseWriter,
     content=merged_content,
     clean_stop=body.clean_stop,
+    body_of=body.body_of,
     render_body=body.render_body,
     render_error=body.render_error,
 )

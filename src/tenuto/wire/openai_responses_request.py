@@ -162,7 +162,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
     form = object_in(object_in(asked.text).get("format"))
     return RequestFacts(
         model=asked.model if isinstance(asked.model, str) else "",
-        stream=asked.stream is True,
+        stream=bool(asked.stream),
         max_tokens=max_tokens,
         # Servers of others take less, as who asks for less there knows.
         least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),

@@ -17,7 +17,7 @@ from tenuto.core.signals import (
 from tenuto.wire.alike import Alike
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import SseEvent, data_of
+from tenuto.wire.sse import BOM, SseEvent, data_of
 
 
 def event_object(event: SseEvent) -> object:
@@ -31,6 +31,22 @@ def event_object(event: SseEvent) -> object:
     if event.name == "error" and isinstance(value, dict) and not value.get("error"):
         return {"error": value}
     return value
+
+
+def under_its_name(event: SseEvent) -> SseEvent:
+    """An event under the name that the `type` of its object is, where it came without one.
+
+    >>> under_its_name(SseEvent(b'data: {"type":"ping"}\\n\\n', b'{"type":"ping"}')).raw
+    b'event: ping\\ndata: {"type":"ping"}\\n\\n'
+    """
+    if event.name is not None or not event.data:
+        return event
+    value = event_object(event)
+    name = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(name, str) or not name.isidentifier():
+        return event
+    raw = event.raw.removeprefix(BOM).lstrip(b"\r\n")
+    return SseEvent(b"event: %b\n%b" % (name.encode(), raw), event.data, name, event.terminated)
 
 
 class EventReader:

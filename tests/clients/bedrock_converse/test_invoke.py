@@ -12,6 +12,7 @@ from asking_invoke import STREAM, Raw, client_at, events_in
 from aws import chunk, failure
 from botocore.exceptions import ClientError, EventStreamError
 from clouds import Bedrock
+from far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.sim import Simulator, Step
@@ -44,6 +45,25 @@ def test_a_body_of_claude_is_finished_and_read_as_a_streaming_body(sim, cloud):
     assert message["stop_reason"] == "end_turn"
     assert not cloud.refused
     assert len(cloud.seen) == 2
+
+
+@pytest.mark.behaviour("C19")
+@pytest.mark.parametrize("tells", [True, False])
+def test_the_header_that_counts_tokens_counts_those_of_the_whole_turn(tells):
+    def counted(text: str, stop: str) -> bytes:
+        usage = {"usage": {"input_tokens": 3, "output_tokens": 5}} if tells else {}
+        value = {"type": "message", "content": [{"type": "text", "text": text}]}
+        count = "x-amzn-bedrock-output-token-count: 5"
+        body = json.dumps(value | {"stop_reason": stop} | usage).encode()
+        return json_answer(body, count, "x-amzn-bedrock-input-token-count: 3")
+
+    with FarSide(counted("Half ", "max_tokens"), counted("and half.", "end_turn")) as far:
+        client = client_at(far.base_url.removesuffix("/v1"))
+        response = client.invoke_model(modelId=CLAUDE, body=claudes())
+        assert b"Half and half." in response["body"].read()
+    headers = response["ResponseMetadata"]["HTTPHeaders"]
+    assert headers.get("x-amzn-bedrock-output-token-count") == ("10" if tells else None)
+    assert headers["x-amzn-bedrock-input-token-count"] == "3"
 
 
 @pytest.mark.behaviour("C1", "S2")

@@ -1,0 +1,58 @@
+"""The events of a stream as the whole body that was asked for.
+
+Gateways that force every answer into a stream send one where none was asked for, and SDKs hand
+that out as text. What the events tell, the wire says as a body, and from there on it is one.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.arguments import Finding
+from tenuto.core.response import Builder
+from tenuto.wire.base import Answer, JsonObject, Spoken, Wire
+from tenuto.wire.json import decode_object
+from tenuto.wire.sse import SseDecoder
+from tenuto.wire.stream import EventReader
+
+
+def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
+    """The body that events make; None where they make none. The builder is fed what they say, an
+    end included only where it came."""
+    reader, sse = EventReader(wire), SseDecoder()
+    values: list[JsonObject] = []
+    kept: list[bytes] = []
+    usage: JsonObject = {}
+    for event in (*sse.feed(stream), *sse.flush()):
+        signals, value = reader.read(event)
+        for signal in signals:
+            builder.feed(signal)
+        if value is not None and event.data is not None:
+            values.append(value)
+            kept.append(event.data)
+            told = wire.usage_object(value) or {}
+            usage |= {key: item for key, item in told.items() if item is not None}
+    if not values:
+        return None
+    response, body = builder.build(), wire.body_of(values)
+    spoken = [Spoken(None, kept, response.text, own=response.text)]
+    answer = Answer(
+        text=response.text,
+        reasoning=response.reasoning,
+        calls=tuple(call for call in response.calls if call.finding is Finding.WHOLE),
+        content=wire.content(spoken),
+        native_stop=response.stop.raw if response.fault is None else None,
+        ending=body,
+        usage=response.usage,
+        raw_usage=usage,
+        spoken=spoken,
+    )
+    made = decode_object(wire.render_body(body, body, answer))
+    return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
+
+
+def _calls_are_whole(wire: Wire, body: JsonObject) -> bool:
+    """Whether all calls of a body can be read there: of arguments that Gemini streams member by
+    member only their end is known (T1)."""
+    reread = Builder()
+    for signal in wire.parse_object(body, event=False):
+        reread.feed(signal)
+    return all(call.finding is Finding.WHOLE for call in reread.build().calls)
