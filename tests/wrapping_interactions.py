@@ -6,31 +6,26 @@ import re
 from typing import Any
 
 from asking_interactions import InteractionsAsker, Said
+from wrapping import Watching
 
 import tenuto
 from tenuto.sim import Case
 
 
-class WrappedInteractions(InteractionsAsker):
-    """Asks through `tenuto.wrap`, and keeps the events."""
+class WrappedInteractions(Watching, InteractionsAsker):
+    """Asks through `tenuto.wrap`."""
 
-    def __init__(self, sim: Any, policy: tenuto.Policy, attempts: int = 3, **options: Any) -> None:
+    def __init__(
+        self,
+        sim: Any,
+        policy: tenuto.Policy,
+        attempts: int = 3,
+        *,
+        watched: bool = True,
+        **options: Any,
+    ) -> None:
         super().__init__(sim, attempts, **options)
-        self.events: list[tenuto.Event] = []
-        self.client = tenuto.wrap(self.client, policy=policy, on_event=self.events.append)
-
-    def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> Said:
-        self.events.clear()
-        return super().ask_case(case, mode, way, **more)
-
-    def of(self, name: str) -> list[dict[str, Any]]:
-        """The data of all events of one name."""
-        return [event.data for event in self.events if event.name == name]
-
-    @property
-    def ending(self) -> dict[str, Any]:
-        """The data of the last `turn_ended`: an SDK that retries begins a turn each time."""
-        return self.of("turn_ended")[-1]
+        self.wrap(policy, watched=watched)
 
 
 def is_right(asker: WrappedInteractions, got: Said, case: Case) -> bool:
