@@ -14,6 +14,8 @@ import pytest
 from google import genai
 from google.genai import errors as generate_errors
 from google.genai._gaos.lib import compat_errors
+from google.genai._gaos.utils import serializers
+from pydantic import create_model
 
 from tenuto.sim import CASES_ON, Bare, Case
 
@@ -31,6 +33,20 @@ TOOLS: list[Any] = [
         },
     }
 ]
+_models: dict[int, tuple[Any, Any]] = {}
+
+
+def _made_once(name: str, *, body: tuple[Any, Any], **config: Any) -> Any:
+    """A model that holds a type. The SDK makes one for every event that it reads, which takes most of
+    the time of a test; the type is kept with it, so that no other can get its id."""
+    type_ = body[0]
+    if id(type_) not in _models:
+        _models[id(type_)] = type_, create_model(name, body=body, **config)
+    return _models[id(type_)][1]
+
+
+vars(serializers)["create_model"] = _made_once
+
 ERRORS = (compat_errors.APIError, generate_errors.ContinuationInterruptedError)
 CLEAN = ("completed", "requires_action")
 _number = itertools.count(1)

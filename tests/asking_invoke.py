@@ -14,10 +14,10 @@ from asking import Asker, Got
 from asking_bedrock import OWN, BedrockAsker, given_to_a_client
 from botocore.exceptions import ClientError
 from replay import Reply
-from wrapping import QUICK
+from wrapping import QUICK, Watching
 
 import tenuto
-from tenuto.sim import CASES_ON, Case, Simulator
+from tenuto.sim import CASES_ON, Simulator
 
 WIRE = "bedrock-invoke"
 CASES = CASES_ON[WIRE]
@@ -159,24 +159,18 @@ class InvokeAsker(Asker):
         return self.loop.run_until_complete(run())
 
 
-class WrappedInvoke(InvokeAsker):
-    """Asks through `tenuto.wrap`, and keeps the events."""
+class WrappedInvoke(Watching, InvokeAsker):
+    """Asks through `tenuto.wrap`."""
 
     def __init__(
-        self, sim: Simulator, policy: tenuto.Policy, maker: str = "", max_retries: int = 2
+        self,
+        sim: Simulator,
+        policy: tenuto.Policy,
+        maker: str = "",
+        max_retries: int = 2,
+        *,
+        watched: bool = True,
     ) -> None:
         super().__init__(sim, max_retries)
         self.maker = maker
-        self.events: list[tenuto.Event] = []
-        watch = self.events.append
-        self.client = tenuto.wrap(self.client, policy=policy, on_event=watch)
-        self.async_client = tenuto.wrap(self.async_client, policy=policy, on_event=watch)
-
-    def ask_case(self, case: Case, mode: str, way: str = "sync") -> Got:
-        self.events.clear()
-        return super().ask_case(case, mode, way)
-
-    @property
-    def ending(self) -> dict[str, Any]:
-        """The data of the last `turn_ended`: an SDK that retries begins a turn each time."""
-        return [event.data for event in self.events if event.name == "turn_ended"][-1]
+        self.wrap(policy, watched=watched)

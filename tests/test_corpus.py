@@ -11,7 +11,7 @@ import json
 import random
 import re
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -61,21 +61,25 @@ def place() -> Path | None:
 
 
 @cache
-def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
-    """The id, the bytes and the acceptable reasons of each record of a wire."""
+def corpus() -> dict[str, list[tuple[str, bytes, frozenset[str]]]]:
+    """The id, the bytes and the acceptable reasons of each record, by wire."""
     path = place()
     if path is None:
         pytest.skip(f"no {NAME} above {Path(__file__).parent}: the corpus is kept elsewhere")
-    found = []
+    found = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            if row["wire"] == wire:
-                body = row["response_body"]
-                raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
-                reasons = (row["label"], *row["label_alt"])
-                found.append((row["id"], raw, frozenset(LABELS.get(r, r) for r in reasons)))
+        for row in map(json.loads, lines):
+            body = row["response_body"]
+            raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
+            reasons = (row["label"], *row["label_alt"])
+            labels = frozenset(LABELS.get(r, r) for r in reasons)
+            found[row["wire"]].append((row["id"], raw, labels))
     return found
+
+
+def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
+    """The records of a wire."""
+    return corpus()[wire]
 
 
 def shown(raw: bytes) -> bytes:

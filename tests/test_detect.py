@@ -445,7 +445,7 @@ def test_no_event_or_log_record_holds_content_or_secrets(caplog):
     # The marker stands in the key, the prompt and, since the simulator's answers are made of the
     # prompt, in texts and arguments.
     events: list[tenuto.Event] = []
-    with Simulator() as sim, caplog.at_level(logging.DEBUG, "tenuto"):
+    with Simulator(token_chars=20) as sim, caplog.at_level(logging.DEBUG, "tenuto"):
         asker = Asker(sim)
         client = openai.OpenAI(base_url=sim.base_url, api_key=MARK, max_retries=0)
         asker.client = tenuto.wrap(client, policy=tenuto.Policy(**QUICK), on_event=events.append)

@@ -46,7 +46,7 @@ MODELS = ("sim/normal", "sim/length_once", "sim/drop_mid_text", "sim/empty_once"
 @pytest.fixture
 def sim() -> Iterator[Simulator]:
     # Few events: they are traced one by one.
-    with Simulator(token_chars=40) as running:
+    with Simulator(token_chars=120) as running:
         yield running
 
 

@@ -8,8 +8,6 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from aws import KEYS
-from clouds import Bedrock, BedrockAsker
 from wrapping import QUICK, Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
@@ -28,12 +26,13 @@ KINDS: dict[str, Any] = {
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
     "bedrock-converse": WrappedBedrock,
-    "bedrock-invoke": BedrockAsker,
 }
+"""Not InvokeModel, whose shapes and messages are those of the others; all of its faults come before a
+client that nobody watches in bedrock_converse/test_invoke_faults.py."""
+
 ONCE: dict[str, Any] = {"gemini-generate": {}, "gemini-interactions": {"attempts": 1}}
 """How a client is told not to ask again, where it is not `max_retries`."""
 
-CASES = {wire: CASES_ON.get(wire, CASES_ON["anthropic-messages"]) for wire in KINDS}
 MADE_UP = re.compile(r"\bt[0-9a-f]{5}\d{3}\b")
 """The id of a call whose own was missing or doubled: it names the turn, each of which has its own."""
 
@@ -44,10 +43,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:[\\s\\S]* is not a valid FinishR
 def in_front(sim: Simulator, wire: str) -> Iterator[list[Any]]:
     """An asker that is watched and one that is not; neither asks again by itself."""
     own: dict[str, Any] = ONCE.get(wire, {"max_retries": 0})
-    own |= KEYS if wire == "bedrock-invoke" else {}
-    with Bedrock(sim) as cloud, ExitStack() as stack:
-        far_side = cloud if wire == "bedrock-invoke" else sim
-        made = [KINDS[wire](far_side, POLICY, watched=w, **own) for w in (True, False)]
+    with ExitStack() as stack:
+        made = [KINDS[wire](sim, POLICY, watched=w, **own) for w in (True, False)]
         for asker in made:
             stack.callback(asker.close)
         yield made
@@ -69,7 +66,7 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
 @pytest.mark.parametrize("wire", KINDS)
 def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(wire: str, mode: str) -> None:
     with Simulator(token_chars=60) as sim, in_front(sim, wire) as askers:
-        cases = [case for case in CASES[wire].values() if mode in case.modes]
+        cases = [case for case in CASES_ON[wire].values() if mode in case.modes]
         differing = []
         for case in cases:
             watched, unwatched = (outcome(asker, case, mode) for asker in askers)

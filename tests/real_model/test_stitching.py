@@ -8,6 +8,7 @@ loop is stopped on purpose (core/runaway.py).
 from __future__ import annotations
 
 import functools
+import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,6 +58,12 @@ BY_HINT_TWICE = (
 first one's. What is said again costs tokens, so these turns have no limit on their sum."""
 
 
+def in_turn(cases: tuple[tuple[str, int], ...]) -> list[tuple[str, int, str]]:
+    """The cases as bodies and as streams in turn: that a continuation comes out of a stream as it does
+    out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py)."""
+    return [(*case, mode) for case, mode in zip(cases, itertools.cycle(MODES), strict=False)]
+
+
 @dataclass
 class Turn:
     """What a client handed out, and what Tenuto told of it."""
@@ -99,9 +106,14 @@ def ask_wrapped(
 
 
 @functools.cache
+def bare(client: openai.OpenAI, prompt: str, limit_tokens: int) -> Turn:
+    """What the bare SDK hands out under a limit; asked once a run."""
+    return ask(client, "body", prompt, limit_tokens)
+
+
 def uncut_and_cut(client: openai.OpenAI, prompt: str, limit_tokens: int) -> tuple[Turn, Turn]:
-    """The whole answer, and what the bare SDK hands out under the limit; asked once a run."""
-    return ask(client, "body", prompt, UNCUT_TOKENS), ask(client, "body", prompt, limit_tokens)
+    """The whole answer, and what the bare SDK hands out under the limit."""
+    return bare(client, prompt, UNCUT_TOKENS), bare(client, prompt, limit_tokens)
 
 
 def assert_stitched(turn: Turn, uncut: Turn, cut: Turn, *, prefill: bool, least: int = 1) -> None:
@@ -169,8 +181,7 @@ def test_a_server_that_has_prefill_switched_off_is_asked_for_it_by_name(
     assert_stitched(turn, uncut, cut, prefill=True)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("prompt", "limit_tokens"), BY_HINT)
+@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(BY_HINT))
 def test_without_prefill_an_answer_is_continued_by_a_hint(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -180,8 +191,7 @@ def test_without_prefill_an_answer_is_continued_by_a_hint(
     assert_stitched(turn, uncut, cut, prefill=False)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("prompt", "limit_tokens"), BY_HINT_TWICE)
+@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(BY_HINT_TWICE))
 def test_without_prefill_an_answer_that_is_cut_several_times_is_continued_by_hints(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:

@@ -326,8 +326,9 @@ def test_a_normal_body_comes_out_byte_for_byte(cuts) -> None:
 )
 def test_a_stream_that_is_cut_at_any_byte_is_finished_exactly(name, end) -> None:
     data, (text, calls) = STREAMS[name], ANSWERS[name]
-    behind = () if end == "in order" else (lost(),)
-    for cut in cut_points(data):
+    # How a connection ends has nothing to do with where in an event it does: a few places in each.
+    behind, step = ((), 1) if end == "in order" else ((lost(),), 7)
+    for cut in cut_points(data)[::step]:
         provider = Ideal(text, calls, Scripted.stream(data[:cut], *behind))
         heard = play(provider.connect)
         check_requests(provider.transmitted)

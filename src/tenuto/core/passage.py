@@ -97,6 +97,8 @@ def _weight(char: str) -> int:
     return 1
 
 
+_wide = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]").search
+"""What `_weight` gives more than one."""
 word_run = re.compile(r"\w+").match
 _hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
 _doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
@@ -119,6 +121,15 @@ def in_word(char: str) -> bool:
     (True, False, False)
     """
     return (char.isalnum() or char == "_") and _weight(char) == 1
+
+
+def all_in_word(text: str) -> bool:
+    """Whether every character is `in_word`; passages may have thousands.
+
+    >>> all_in_word("my_slot"), all_in_word("a b"), all_in_word("a\u8bcd")
+    (True, False, False)
+    """
+    return text.replace("_", "a").isalnum() and not _wide(text)
 
 
 def ends_word(text: str) -> bool:
@@ -232,7 +243,7 @@ class Passage:
     @cached_property
     def is_in_word(self) -> bool:
         """Whether it is letters, digits and underscores alone, and the text does not end there."""
-        return all(map(in_word, self.sample)) and not self.whole.blank
+        return all_in_word(self.sample) and not self.whole.blank
 
     @cached_property
     def letters(self) -> int:
@@ -285,7 +296,7 @@ class Passage:
         if self.text.lower() in _OFTEN_TWICE:
             return False
         varied = len(set(self.text)) >= (_PIECE_DIFFERENT if self.whole.blank else _WORD_LETTERS)
-        return varied and all(map(in_word, self.text)) and self.begins_torn
+        return varied and all_in_word(self.text) and self.begins_torn
 
     @property
     def begins_torn(self) -> bool:
@@ -302,7 +313,7 @@ class Passage:
         """Whether it begins or ends with a piece of a word that would stand by itself in the plain
         join, where a text that repeats itself has a whole word."""
         enough = self.length >= _TORN_CHARS and len(set(self.sample)) >= _TORN_DIFFERENT
-        if not enough or all(map(in_word, self.text)):
+        if not enough or all_in_word(self.text):
             return False
         first = word_run(self.text)
         if first is not None:

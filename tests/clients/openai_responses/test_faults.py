@@ -41,8 +41,8 @@ Askers = dict[str, WrappedResponses]
 
 @pytest.fixture(scope="module")
 def askers() -> Iterator[Askers]:
-    # Pieces are tokens, and with fewer of them a limit falls below the least that this wire takes.
-    with facing_faults(WrappedResponses, token_chars=4) as made:
+    # Pieces are tokens, and with still fewer a limit falls below the least that this wire takes.
+    with facing_faults(WrappedResponses, token_chars=8) as made:
         yield made
 
 
