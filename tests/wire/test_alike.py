@@ -129,6 +129,8 @@ def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
     assert reader.alike.text(responses(" the", 6, "no word")) is None
     assert reader.alike.text(responses(" the", "6")) is None
     assert reader.alike.text(responses(" the", -6)) is None
+    assert reader.alike.text(responses(" the", 6).replace(b" 6,", b" 06,")) is None
+    assert reader.alike.text(responses(" the", 10**16)) is None
     assert reader.alike.text(responses(" the", 6) + responses(" the", 7)) is None
     assert reader.alike.text(responses(" the", 6).replace(b"_index", b"_indeks")) is None
 

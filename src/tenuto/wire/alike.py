@@ -132,7 +132,7 @@ class Alike:
         self._head, self._tail = raw[: at + 1], raw[ends - 1 :]
         self._head_at, self._tail_at = slice(at + 1), slice(ends - 1 - len(raw), None)
         self._text_at = slice(at, ends - len(raw))
-        holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, bytes.isdigit) for n in varying)]
+        holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, _is_number) for n in varying)]
         if (padding := _padding(raw, ends)) is not None:
             holes.append((*padding.span(1), _is_word))
         elif not varying:
@@ -175,6 +175,11 @@ class Alike:
             elif not fits(filling):
                 return b""
         return b"" if rest else literal
+
+
+def _is_number(filling: bytes) -> bool:
+    """Whether JSON reads it as a whole number, and none so large that its readers differ."""
+    return filling.isdigit() and (len(filling) == 1 or (filling[:1] != b"0" and len(filling) < 16))
 
 
 def _is_word(padding: bytes) -> bool:
