@@ -29,7 +29,9 @@ from framing_matrix import (
 # bare, leave the generators of a stream that is no event stream to the collector.
 pytestmark = [
     pytest.mark.filterwarnings("ignore:Inheritance class:DeprecationWarning"),
-    pytest.mark.filterwarnings("ignore:.*BoundAsyncStream:pytest.PytestUnraisableExceptionWarning"),
+    pytest.mark.filterwarnings(
+        "ignore:.*(BoundAsyncStream|aiter_raw):pytest.PytestUnraisableExceptionWarning"
+    ),
 ]
 
 Ask = Callable[[str, str, str, bytes], tuple[Got, Got]]
