@@ -413,6 +413,7 @@ class Pipe:
             and b"\r" not in piece
             and b'"error"' not in piece
             and piece.isascii()
+            and decode_object(piece[piece.find(b"{") :]) is not None  # else SDKs fail on it
         )
 
     def _is_late(self) -> bool:
