@@ -69,3 +69,51 @@ def test_events_of_odd_shapes_make_a_body_or_none_and_never_raise(wire):
     for data in odd:
         gathered(wires()[wire], b"data: %b\n\n" % data, Builder())
     assert gathered(wires()[wire], b": nothing\n\n", Builder()) is None
+
+
+def made_of(wire: str, values: list[JsonObject]) -> JsonObject:
+    stream = b"".join(b"data: %b\n\n" % encode(value) for value in values)
+    made = gathered(wires()[wire], stream, Builder())
+    assert made is not None
+    return made
+
+
+@pytest.mark.behaviour("N7")
+def test_what_gemini_tells_of_each_piece_is_told_of_the_whole():
+    def chunk(word: str, ends: int, **more: object) -> JsonObject:
+        source = {"uri": word, "startIndex": ends - len(word), "endIndex": ends}
+        told: JsonObject = {
+            "content": {"role": "model", "parts": [{"text": word}]},
+            "logprobsResult": {"chosenCandidates": [{"token": word}], "logProbabilitySum": -ends},
+            "citationMetadata": {"citationSources": [source]},
+            "groundingMetadata": {"webSearchQueries": [f"about {word}"]},
+            "safetyRatings": [{"category": "c"}],
+        }
+        return {"candidates": [told | more]}
+
+    made = made_of("gemini-generate", [chunk("Hi", 2), chunk("you", 5, finishReason="STOP")])
+    (candidate,) = made["candidates"]
+    assert candidate["content"]["parts"] == [{"text": "Hiyou"}]
+    assert [one["token"] for one in candidate["logprobsResult"]["chosenCandidates"]] == [
+        "Hi",
+        "you",
+    ]
+    assert candidate["logprobsResult"]["logProbabilitySum"] == -5
+    uris = [one["uri"] for one in candidate["citationMetadata"]["citationSources"]]
+    assert uris == ["Hi", "you"]
+    assert candidate["groundingMetadata"]["webSearchQueries"] == ["about Hi", "about you"]
+    assert candidate["safetyRatings"] == [{"category": "c"}]
+
+
+@pytest.mark.behaviour("N7")
+def test_probabilities_and_audio_of_chat_are_those_of_all_chunks():
+    def chunk(word: str, finish: str | None = None, **more: object) -> JsonObject:
+        logprobs = {"content": [{"token": word}], "refusal": None}
+        choice = {"index": 0, "delta": {"content": word} | more, "finish_reason": finish}
+        return {"id": "c", "choices": [choice | {"logprobs": logprobs}]}
+
+    first = chunk("Hi", audio={"id": "a", "data": "AA"})
+    second = chunk("you", "stop", audio={"id": "a", "data": "BB", "transcript": "Hiyou"})
+    (choice,) = made_of("openai-chat", [first, second])["choices"]
+    assert [one["token"] for one in choice["logprobs"]["content"]] == ["Hi", "you"]
+    assert choice["message"]["audio"] == {"id": "a", "data": "AABB", "transcript": "Hiyou"}

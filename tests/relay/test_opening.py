@@ -97,3 +97,9 @@ def test_an_error_within_it_is_held_back_and_the_turn_asked_for_again():
     assert b"overloaded_error" not in out
     assert out.count(b'"type":"message_start"') == 1
     assert out.count(b"Hello.") == 1
+
+
+@pytest.mark.behaviour("S9")
+def test_one_that_cannot_be_read_is_held_back_and_the_turn_asked_for_again():
+    broken = START.replace(b"}\n", b"\n")
+    assert written(commands_of([broken, b"", START, REST])).count(b"message_start\n") == 1

@@ -411,8 +411,10 @@ class Pipe:
             and piece.startswith(opening)
             and piece.find(b"\n\n") == len(piece) - 2
             and b"\r" not in piece
+            and b"\\" not in piece
             and b'"error"' not in piece
             and piece.isascii()
+            and decode_object(piece[piece.find(b"{") :]) is not None  # else SDKs fail on it
         )
 
     def _is_late(self) -> bool:

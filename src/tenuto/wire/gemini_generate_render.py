@@ -135,7 +135,8 @@ def _first_candidate(value: JsonObject) -> JsonObject:
 def _end_of(candidate: JsonObject, answer: Answer, parts: Sequence[Part] | None) -> JsonObject:
     """The stop, and what came beside it; nothing that belongs to another stop."""
     kept = {key: item for key, item in candidate.items() if key not in _WRITTEN}
-    if not is_one(answer.spoken):
+    of_events = parts is not None and any(one.value is None for one in answer.spoken)
+    if of_events or not is_one(answer.spoken):
         kept = {key: item for key, item in kept.items() if key not in CITING}
         kept |= joined_sources(answer.spoken, parts)
     if candidate.get("finishReason") == answer.native_stop:
@@ -160,9 +161,28 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
     candidate: JsonObject = {}
     for event in events:
         body = {**event, **body}
-        candidate |= {k: v for k, v in _first_candidate(event).items() if k != "content"}
+        told = {k: v for k, v in _first_candidate(event).items() if k != "content"}
+        for key in _GROWS & told.keys() & candidate.keys():
+            told[key] = _grown(candidate[key], told[key])
+        candidate |= told
     body.pop("error", None)
     return body | {"candidates": [candidate]}
+
+
+_GROWS = frozenset({"logprobsResult"})
+"""Members of a candidate of which each chunk says a piece. Sources are such too, and have
+positions: `gemini_generate_citations` joins them."""
+
+
+def _grown(said: Any, more: Any) -> Any:
+    if not isinstance(said, dict) or not isinstance(more, dict):
+        return more
+    lists = {k: [*said[k], *v] for k, v in more.items() if _are_lists(said.get(k), v)}
+    return {**said, **more, **lists}
+
+
+def _are_lists(*values: Any) -> bool:
+    return all(isinstance(value, list) for value in values)
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

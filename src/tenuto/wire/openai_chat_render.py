@@ -150,7 +150,9 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
         shared = {**value, **shared}
         choice = dict(_first_choice(value))
         delta = choice.pop("delta", None)
-        told |= {key: item for key, item in choice.items() if item is not None}
+        for key, item in choice.items():
+            if item is not None:
+                told[key] = _joined([told[key], item]) if key in told and key in _GROWS else item
         for key, item in delta.items() if isinstance(delta, dict) else ():
             if item is not None and key not in _ITS_OWN:
                 pieces.setdefault(key, []).append(item)
@@ -160,12 +162,23 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
 
 
 def _joined(pieces: Sequence[Any]) -> Any:
-    """What a member says over all chunks; of what cannot be joined, its last."""
+    """What a member says over all chunks, member by member of an object; of what cannot be joined,
+    its last."""
     if all(isinstance(piece, str) for piece in pieces):
         return "".join(pieces)
     if all(isinstance(piece, list) for piece in pieces):
         return list(chain.from_iterable(pieces))
+    if all(isinstance(piece, dict) for piece in pieces):
+        said: dict[str, list[Any]] = {}
+        for key, item in chain.from_iterable(piece.items() for piece in pieces):
+            if item is not None:
+                said.setdefault(key, []).append(item)
+        return {key: items[-1] if key == "id" else _joined(items) for key, items in said.items()}
     return pieces[-1]
+
+
+_GROWS = frozenset({"logprobs"})
+"""Members of a choice of which each chunk says a piece; of all others the last counts."""
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
