@@ -17,7 +17,8 @@ OURS = "tenuto_incomplete"
 """The `type` of our own errors, by which another Tenuto knows them (E9)."""
 
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS),
+    # The end of a stream has room for words alone.
+    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"),
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max.?tokens must be less than or equal to (?P<allowed>\d{1,9})",
