@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import anthropic
+import cohere
 import httpx2
 import openai
 import pytest
@@ -72,6 +73,10 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", sim.root_url)
         monkeypatch.setenv("GOOGLE_API_KEY", "none")
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", sim.root_url)
+        monkeypatch.setenv("CO_API_KEY", "none")
+        # It reads its address from the environment when it is imported.
+        defaults: Any = cohere.ClientV2.__init__.__kwdefaults__
+        monkeypatch.setitem(defaults, "base_url", sim.root_url)
         yield sim
 
 
@@ -100,6 +105,8 @@ def closing_what_is_open(names: dict[str, Any]) -> Iterator[None]:
     for value in names.values():
         if isinstance(value, CLIENTS):
             value.close()
+        if isinstance(value, cohere.ClientV2):
+            value.__exit__(None, None, None)  # it has no other way of being closed
 
 
 def run_all(page: Path, names: dict[str, Any], sim: Simulator) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -12,7 +13,9 @@ import httpx
 import pytest
 from asking_cohere import TOOLS
 from cohere.core import ApiError
+from far_sides import FarSide, json_answer, sse_answer
 from wrapping import QUICK
+from wrapping_cohere import assert_one_message
 
 import tenuto
 from tenuto.core import hints
@@ -189,3 +192,60 @@ def test_who_leaves_a_stream_ends_the_turn(sim, wrapped):
     next(iter(stream))
     stream.close()
     assert asker.ending["reason"] == "cancelled"
+
+
+def cited(words: str, text: str) -> dict[str, Any]:
+    start = text.index(words)
+    sources = [{"type": "document", "id": words, "document": {"text": words}}]
+    return {"start": start, "end": start + len(words), "text": words, "sources": sources}
+
+
+def answered(text: str, words: str, finish: str, mode: str) -> bytes:
+    """An answer that cites a source for some of its words."""
+    usage = {"tokens": {"input_tokens": 3, "output_tokens": 4}}
+    part = {"type": "text", "text": text}
+    if mode == "body":
+        message = {"role": "assistant", "content": [part], "citations": [cited(words, text)]}
+        said = {"id": "x", "message": message, "finish_reason": finish, "usage": usage}
+        return json_answer(json.dumps(said).encode())
+
+    def event(kind: str, **said: Any) -> bytes:
+        told = {"type": kind, "index": 0, "delta": {"message": said}}
+        return f"event: {kind}\ndata: {json.dumps(told)}\n\n".encode()
+
+    end = {"type": "message-end", "delta": {"finish_reason": finish, "usage": usage}}
+    return sse_answer(
+        event("message-start", role="assistant")
+        + event("content-start", content=part | {"text": ""})
+        + event("content-delta", content={"text": text})
+        + event("citation-start", citations=cited(words, text))
+        + b'data: {"type":"citation-end","index":0}\n\n'
+        + b'data: {"type":"content-end","index":0}\n\n'
+        + f"data: {json.dumps(end)}\n\ndata: [DONE]\n\n".encode()
+    )
+
+
+@pytest.mark.behaviour("C14", "C22", "C28a")
+@MODES
+def test_citations_of_a_joined_answer_stand_at_their_words(mode):
+    whole = "The tide comes twice a day."
+    answers = (
+        answered("The tide comes twi", "tide", "MAX_TOKENS", mode),
+        answered("comes twice a day.", "day", "COMPLETE", mode),
+    )
+    with FarSide(*answers) as far, ExitStack() as stack:
+        root = far.base_url.removesuffix("/v1")
+        client = stack.enter_context(cohere.ClientV2(api_key="key", base_url=root))
+        wrapped = tenuto.wrap(client, policy=POLICY)
+        if mode == "body":
+            message = wrapped.chat(model="m", **ASK).message
+            text, found = message.content[0].text, message.citations
+        else:
+            told: list[Any] = list(wrapped.chat_stream(model="m", **ASK))
+            assert_one_message(told)
+            deltas = [event for event in told if event.type == "content-delta"]
+            text = "".join(event.delta.message.content.text for event in deltas)
+            starts = [event for event in told if event.type == "citation-start"]
+            found = [event.delta.message.citations for event in starts]
+    assert text == whole
+    assert [(whole[c.start : c.end], c.text) for c in found] == [("tide", "tide"), ("day", "day")]
