@@ -111,7 +111,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.behaviour("P5", "C18", "H8")
+@pytest.mark.behaviour("P5", "C18")
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_words_of_a_refusal_are_understood(text):
     kind, allowed = TEXTS[text]
@@ -224,7 +224,7 @@ def test_a_history_is_put_right_and_stays_so():
     assert again.apply((), OURS) == once
 
 
-@pytest.mark.behaviour("T5", "T6", "H4")
+@pytest.mark.behaviour("T5", "H4")
 def test_a_broken_call_is_answered_in_valid_form():
     sent = applied(request(), AppendFailedCalls("", (CUT,), ("Too long.",)))["messages"]
     assert sent[1]["tool_calls"][0]["function"] == {"name": "write_file", "arguments": "{}"}
