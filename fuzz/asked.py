@@ -7,9 +7,12 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import anthropic
+import httpx
 import httpx2
 import openai
 from botocore.exceptions import BotoCoreError
+from cohere.core import ApiError
+from cohere.core.http_sse import EventSource
 from google.genai import errors
 from google.genai._api_client import HttpResponse
 from google.genai._gaos.utils.eventstreaming import stream_events
@@ -79,6 +82,13 @@ def _read_interactions(raw: bytes) -> None:
     list(stream_events(_response(raw), json.loads, sentinel="[DONE]"))
 
 
+def _read_cohere(raw: bytes) -> None:
+    # Without the types of its events: what these make of an odd one is logged, and left out.
+    request = httpx.Request("POST", "https://host/")
+    named = {"content-type": "text/event-stream"}
+    list(EventSource(httpx.Response(200, headers=named, content=raw, request=request)).iter_sse())
+
+
 def _read_events(raw: bytes) -> None:
     for line in raw.splitlines():
         if line.startswith(b"data:"):
@@ -142,6 +152,17 @@ ALL = (
         },
         _read_interactions,
         errors.APIError,
+    ),
+    Asked(
+        "/v2/chat",
+        "messages",
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
+        },
+        _read_cohere,
+        ApiError,
     ),
     *(
         Asked(

@@ -20,6 +20,7 @@ from far_sides import FarSide, answer, sse_answer
 from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
+from wrapping_cohere import WrappedCohere
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
 from wrapping_responses import WrappedResponses
@@ -28,6 +29,7 @@ MAKERS: dict[str, Any] = {
     "anthropic-messages": WrappedAnthropic,
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": WrappedInvoke,
+    "cohere": WrappedCohere,
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
     "openai-chat": Wrapped,
@@ -37,6 +39,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "anthropic-messages": {"tools": ANTHROPIC_TOOLS},
     "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
     "bedrock-invoke": {"tools": CHAT_TOOLS},
+    "cohere": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
     "gemini-interactions": {"tools": INTERACTIONS_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
@@ -149,6 +152,24 @@ def _converse(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     yield {"metadata": {"usage": usage, "metrics": {"latencyMs": 1}}}
 
 
+def _cohere(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    def event(kind: str, **said: Any) -> Event:
+        return {"type": kind, "index": 0, "delta": {"message": said}}
+
+    yield {"type": "message-start", "id": "m1", "delta": {"message": {"role": "assistant"}}}
+    if text:
+        yield event("content-start", content={"type": "text", "text": ""})
+        yield event("content-delta", content={"text": text})
+        yield {"type": "content-end", "index": 0}
+    begun = {"id": ID, "type": "function", "function": {"name": NAME, "arguments": ""}}
+    yield event("tool-call-start", tool_calls=begun)
+    for piece in pieces:
+        yield event("tool-call-delta", tool_calls={"function": {"arguments": piece}})
+    yield {"type": "tool-call-end", "index": 0}
+    usage = {"tokens": {"input_tokens": 1, "output_tokens": 5}}
+    yield {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": usage}}
+
+
 def _responses(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     def event(kind: str, **more: Any) -> Event:
         return {"type": f"response.{kind}", "sequence_number": next(numbers), **more}
@@ -213,6 +234,7 @@ EVENTS = {
     "anthropic-messages": _anthropic,
     "bedrock-converse": _converse,
     "bedrock-invoke": _chat,
+    "cohere": _cohere,
     "gemini-generate": _gemini,
     "gemini-interactions": _interactions,
     "openai-chat": _chat,

@@ -43,6 +43,7 @@ STOP = {
         rb'\s*:\s*"[^"]+"',
         re.IGNORECASE,
     ),
+    "cohere": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
 }
 """The native stop, by wire."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import anthropic
+import cohere
 import httpx2
 import openai
 import pytest
@@ -72,6 +73,10 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", sim.root_url)
         monkeypatch.setenv("GOOGLE_API_KEY", "none")
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", sim.root_url)
+        monkeypatch.setenv("CO_API_KEY", "none")
+        # It reads its address from the environment when it is imported.
+        defaults: Any = cohere.ClientV2.__init__.__kwdefaults__
+        monkeypatch.setitem(defaults, "base_url", sim.root_url)
         yield sim
 
 
@@ -97,9 +102,12 @@ def test_every_block_of_a_page_runs_and_prints_what_it_says(page: Path, sim: Sim
 def closing_what_is_open(names: dict[str, Any]) -> Iterator[None]:
     """Clients close their connections when they are collected, in whatever order that happens."""
     yield
-    for value in names.values():
-        if isinstance(value, CLIENTS):
-            value.close()
+    with contextlib.ExitStack() as stack:
+        for value in names.values():
+            if isinstance(value, CLIENTS):
+                value.close()
+            if isinstance(value, cohere.ClientV2):
+                stack.push(value)  # it has no other way of being closed
 
 
 def run_all(page: Path, names: dict[str, Any], sim: Simulator) -> None:

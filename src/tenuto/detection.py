@@ -237,7 +237,7 @@ class _Reader:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
             body, self._body = b"".join(self._body), []
-            self._document(decode_object(body))
+            self._document(_documents(body))
         if self._streams:
             self._events(self._sse.flush())
         if self._reader is not None:
@@ -342,6 +342,15 @@ class _Reader:
             self._builder.feed(signal)
         if any(not isinstance(signal, _TELLS_NO_STOP) for signal in signals):
             self._progressed = True
+
+
+def _documents(body: bytes) -> object:
+    """The value of a body, or a list of those that it holds line by line, as some stream."""
+    value = decode_object(body)
+    if value is not None:
+        return value
+    lines = [decode_object(line) for line in body.split(b"\n")]
+    return lines if isinstance(lines[0], dict) else None
 
 
 def _plain(item: object) -> object:

@@ -9,6 +9,13 @@ import botocore.session
 import pytest
 from anthropic.types import StopReason
 from anthropic.types.beta import BetaStopReason
+from cohere.types import (
+    ChatFinishReason,
+    ChatStreamEndEventFinishReason,
+)
+from cohere.types import (
+    FinishReason as CohereFinishReason,
+)
 from google.genai.interactions import Interaction
 from google.genai.types import FinishReason
 from openai.types.chat import chat_completion, chat_completion_chunk
@@ -33,10 +40,14 @@ def openais() -> Iterable[str]:
     return set().union(*(literals(c.model_fields["finish_reason"].annotation) for c in choices))
 
 
+COHERES: Any = (ChatFinishReason, ChatStreamEndEventFinishReason, CohereFinishReason)
+"""Those of version 2, and of version 1."""
+
 KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     "openai-chat": openais,
     "anthropic-messages": lambda: literals(StopReason) | literals(BetaStopReason),
     "bedrock-converse": lambda: RUNTIME.shape_for("StopReason").enum,
+    "cohere": lambda: set().union(*map(literals, COHERES)),
     "gemini-generate": lambda: [reason.value for reason in FinishReason],
     "gemini-interactions": lambda: literals(Interaction.model_fields["status"].annotation),
 }

@@ -78,6 +78,7 @@ UNKNOWN_OF = {
         Dialect(prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
     ),
     "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
+    "cohere": Provider(Dialect(), "cohere"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -213,6 +214,13 @@ PROVIDERS: tuple[Provider, ...] = (
         hosts=(".googleapis.com",),
         source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference "
         "2026-11-22",
+    ),
+    Provider(
+        # A trailing assistant message is accepted, and not gone on with.
+        Dialect("cohere"),
+        "cohere",
+        hosts=("api.cohere.com", "api.cohere.ai"),
+        source="https://docs.cohere.com/reference/chat 2026-11-22",
     ),
 )
 

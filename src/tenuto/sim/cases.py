@@ -11,6 +11,7 @@ from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
 from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
+from tenuto.sim.cohere.cases import tables as cohere_tables
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
@@ -78,6 +79,7 @@ _OWN: Final = {
     "gemini-interactions": interactions_tables,
     "bedrock-converse": converse_tables,
     "bedrock-invoke": invoke_tables,
+    "cohere": cohere_tables,
 }
 """What each further wire makes of the common tables."""
 

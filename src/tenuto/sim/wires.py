@@ -11,6 +11,7 @@ from tenuto.sim import (
     anthropic_messages,
     bedrock_converse,
     bedrock_invoke,
+    cohere,
     gemini_generate,
     gemini_interactions,
     openai_chat,
@@ -26,6 +27,7 @@ _SPOKEN: Final = (
     gemini_interactions.WIRE,
     bedrock_converse.WIRE,
     bedrock_invoke.WIRE,
+    cohere.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

@@ -87,7 +87,8 @@ def looks_like(value: JsonObject) -> bool:
     """Whether an object is an answer of one of the makers that have no wire of their own."""
     if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
         return True
-    if isinstance(value.get("object"), str):  # OpenAI's own shapes say what they are
+    # OpenAI's own shapes say what they are; Cohere's own API adds a `meta` to what Bedrock writes.
+    if isinstance(value.get("object"), str) or "meta" in value:
         return False
     if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
         return True

@@ -1,0 +1,97 @@
+"""The clients of the cohere SDK, which keep their HTTP client of httpx two levels below.
+
+Theory of operation
+-------------------
+A client hangs together by its parts: a wrapper that makes headers, a client of the SDK's own over
+one of httpx, a raw client for each version, sub-clients that are made when they are asked for, and
+methods (`chat`) that stand before those of the class and know the client that they were made for.
+The copy is a copy of all that leads to the HTTP client, with another one in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import CellType, FunctionType, MethodType
+from typing import Any
+
+from tenuto.clients import httpx_client
+from tenuto.clients.sdk_client import is_named
+from tenuto.relay.engine import Engine
+
+CLASSES: Mapping[str, frozenset[str]] = {
+    "cohere": frozenset({"Client", "AsyncClient", "ClientV2", "AsyncClientV2"}),
+}
+"""Subclasses count, but for those of the SDK that translate to another service (`_ELSEWHERE`)."""
+
+NAMES: tuple[str, ...] = tuple(f"cohere.{name}" for name in sorted(CLASSES["cohere"]))
+
+_ELSEWHERE = ("cohere.aws_client", "cohere.oci_client")
+"""Their hooks make a request of another service's of each request, and of its answers ours."""
+
+
+def is_client(client: object) -> bool:
+    """Whether this module wraps it."""
+    if not is_named(client, CLASSES) or httpx_client.library_of(_http_of(client)) is None:
+        return False
+    return not any(cls.__module__.startswith(_ELSEWHERE) for cls in type(client).__mro__)
+
+
+def _http_of(client: object) -> Any:
+    """The client of httpx, None where there is none."""
+    own = getattr(getattr(client, "_client_wrapper", None), "httpx_client", None)
+    return getattr(own, "httpx_client", None)
+
+
+def engine_of(client: Any) -> Engine | None:
+    """The engine of a client that recovers, or None."""
+    return httpx_client.engine_of(_http_of(client))
+
+
+def is_wrapped(client: Any) -> bool:
+    """Whether nothing is left to do."""
+    return engine_of(client) is not None
+
+
+def recovering(client: Any, engine: Engine) -> Any:
+    """A client like this one, whose turns are finished."""
+    http = _http_of(client)
+    made: dict[int, Any] = {id(http): httpx_client.recovering(http, engine)}
+    return _copied(client, made)
+
+
+def _copied(part: Any, made: dict[int, Any]) -> Any:
+    """A copy of an object of the SDK's and of all that it holds; `made` is what was copied."""
+    copy = object.__new__(type(part))  # its own ways of being copied may ask its parts
+    made[id(part)] = copy
+    vars(copy).update({name: _over(value, made) for name, value in vars(part).items()})
+    return copy
+
+
+def _over(value: Any, made: dict[int, Any]) -> Any:
+    """What stands for a value in the copy: another one where it leads to the HTTP client."""
+    if id(value) in made:
+        return made[id(value)]
+    if isinstance(value, MethodType):
+        return MethodType(value.__func__, _over(value.__self__, made))
+    if isinstance(value, FunctionType):
+        return _function_over(value, made)
+    if type(value).__module__.startswith("cohere.") and hasattr(value, "__dict__"):
+        return _copied(value, made)
+    return value
+
+
+def _function_over(function: FunctionType, made: dict[int, Any]) -> FunctionType:
+    """The same function, with the values that it was made over replaced."""
+    cells = function.__closure__ or ()
+    if not cells:
+        return function
+    held = tuple(CellType() for _ in cells)
+    copy = FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, held
+    )
+    copy.__kwdefaults__, copy.__doc__ = function.__kwdefaults__, function.__doc__
+    vars(copy).update(vars(function))
+    made[id(function)] = copy  # a function may know itself
+    for cell, own in zip(held, cells, strict=True):
+        cell.cell_contents = _over(own.cell_contents, made)
+    return copy

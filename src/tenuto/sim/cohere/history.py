@@ -1,0 +1,184 @@
+"""Which requests are refused, and in which words.
+
+Members and types: https://docs.cohere.com/reference/chat (read 2026-11-22). Where the words of
+the provider are not known, those here say the same in its manner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tenuto.sim.cohere.errors import failure, too_many_tokens, unknown_field
+from tenuto.sim.errors import Failure
+from tenuto.sim.history import is_json_object, text_of
+
+NOT_JSON: Final = "invalid json syntax: please check that the request body is valid JSON"
+ORPHAN_CALL: Final = (
+    "invalid request: An assistant message with 'tool_calls' must be followed by tool messages "
+    "responding to each 'tool_call_id'. The following tool_call_ids did not have response "
+    "messages: "
+)
+ORPHAN_RESULT: Final = "invalid request: cannot find a tool call with the id "
+EMPTY_TURN: Final = "invalid request: message must not be empty in a turn"
+BROKEN_ARGUMENTS: Final = "invalid request: tool call arguments must be a JSON object string"
+NO_MODEL: Final = "a model parameter is required for this endpoint."
+
+MEMBERS: Final = frozenset(
+    {"model", "messages", "stream", "tools", "strict_tools", "documents", "citation_options"}
+    | {"response_format", "safety_mode", "max_tokens", "stop_sequences", "temperature", "seed"}
+    | {"frequency_penalty", "presence_penalty", "k", "p", "logprobs", "tool_choice", "thinking"}
+    | {"priority"}
+)
+KEYS: Final[Mapping[str, frozenset[str]]] = {
+    "system": frozenset({"role", "content"}),
+    "user": frozenset({"role", "content"}),
+    "assistant": frozenset({"role", "content", "tool_calls", "tool_plan", "citations"}),
+    "tool": frozenset({"role", "content", "tool_call_id"}),
+}
+_FUNCTION: Final = {"name": str, "arguments": str}
+
+Messages = Sequence[Mapping[str, Any]]
+Violations = Iterator[Failure]
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({"model": "sim", "messages": [{"role": "user", "content": "hello"}]}) is None
+    True
+    """
+    if not isinstance(body, dict):
+        return failure(NOT_JSON)
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        return failure(NO_MODEL)
+    messages = body.get("messages")
+    if not isinstance(messages, list) or not messages:
+        return failure("invalid request: messages must be specified.")
+    for name, type_ in (("tools", list), ("stream", bool), ("response_format", dict)):
+        if body.get(name) is not None and not isinstance(body[name], type_):
+            return _mistyped(name)
+    for number, message in enumerate(messages):
+        if not isinstance(message, dict) or "role" not in message:
+            return _mistyped(f"messages[{number}]")
+    return None
+
+
+def violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], max_output_tokens: int
+) -> Failure | None:
+    """Return the first rule that a request breaks, None where there is none.
+
+    >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
+    >>> violation({}, ask, 100) is None
+    True
+    """
+    found = next(_body_rules(headers, body, max_output_tokens), None)
+    for rule in _RULES:
+        found = found or next(rule(body["messages"]), None)
+    return found
+
+
+def _mistyped(name: str) -> Failure:
+    return failure(f"invalid type: parameter {name} is of the wrong type. ")
+
+
+def _body_rules(
+    headers: Mapping[str, str], body: Mapping[str, Any], max_output_tokens: int
+) -> Violations:
+    for name in headers:
+        if name.startswith("x-tenuto-"):
+            yield failure(f"invalid request: unknown header {name}")
+    for name in body:
+        if name not in MEMBERS:
+            yield unknown_field(name)
+    budget = body.get("max_tokens")
+    if budget is not None and type(budget) is not int:
+        yield _mistyped("max_tokens")
+    if isinstance(budget, int) and budget < 0:
+        yield failure("invalid request: max_tokens must be greater than or equal to 0.")
+    if isinstance(budget, int) and budget > max_output_tokens:
+        yield too_many_tokens("max_tokens", budget, max_output_tokens)
+    if body.get("tool_choice") not in (None, "REQUIRED", "NONE"):
+        yield failure("invalid request: tool_choice must be one of REQUIRED or NONE.")
+    if body.get("tool_choice") is not None and not body.get("tools"):
+        yield failure("invalid request: tool_choice cannot be specified without tools.")
+    if body.get("response_format") and (body.get("tools") or body.get("documents")):
+        yield failure("invalid request: response_format is not supported with RAG.")
+
+
+def _roles_and_keys(messages: Messages) -> Violations:
+    for number, message in enumerate(messages):
+        role = message["role"]
+        if not isinstance(role, str) or role not in KEYS:
+            yield failure(
+                f"invalid request: Invalid role in messages at index {number}. Role must be one of "
+                "the following: user, assistant, system, tool"
+            )
+        for name in message:
+            if name not in KEYS[role]:
+                yield unknown_field(name)
+
+
+def _contents(messages: Messages) -> Violations:
+    for message in messages:
+        content = message.get("content")
+        if content is not None and not isinstance(content, str | list):
+            yield _mistyped("content")
+        says = bool(text_of(content).strip()) or _holds_other(content)
+        if not says and not (message["role"] == "assistant" and message.get("tool_calls")):
+            yield failure(EMPTY_TURN)
+
+
+def _holds_other(content: Any) -> bool:
+    """Whether there are parts that are no text: thinking, documents, images."""
+    parts = content if isinstance(content, list) else []
+    return any(isinstance(part, dict) and part.get("type") != "text" for part in parts)
+
+
+def _calls(messages: Messages) -> Violations:
+    for number, message in enumerate(messages):
+        calls = message.get("tool_calls")
+        if calls is not None and not isinstance(calls, list):
+            yield _mistyped(f"messages[{number}].tool_calls")
+        for call in calls or ():
+            yield from _call(call)
+
+
+def _call(call: Any) -> Violations:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(call.get("id"), str):
+        yield failure("invalid request: all tool calls must have an id and a function.")
+        return
+    if call.get("type") != "function":
+        yield failure("invalid request: tool call type must be 'function'.")
+    for name in (*(call.keys() - {"id", "type", "function"}), *(function.keys() - _FUNCTION)):
+        yield unknown_field(name)
+    if any(not isinstance(function.get(name), type_) for name, type_ in _FUNCTION.items()):
+        yield _mistyped("tool_calls.function")
+    if not is_json_object(function["arguments"]):
+        yield failure(BROKEN_ARGUMENTS)
+
+
+def _results(messages: Messages) -> Violations:
+    pending: list[str] = []
+    for message in messages:
+        if message["role"] == "tool":
+            call_id = str(message.get("tool_call_id"))
+            if call_id not in pending:
+                yield failure(f"{ORPHAN_RESULT}{call_id}")
+            pending.remove(call_id)
+            continue
+        if pending:
+            yield failure(ORPHAN_CALL + ", ".join(pending))
+        pending = list(dict.fromkeys(call["id"] for call in message.get("tool_calls") or ()))
+    if pending:
+        yield failure(ORPHAN_CALL + ", ".join(pending))
+
+
+_RULES: Final[tuple[Callable[[Messages], Violations], ...]] = (
+    _roles_and_keys,
+    _contents,
+    _calls,
+    _results,
+)

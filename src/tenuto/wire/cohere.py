@@ -1,0 +1,408 @@
+"""Cohere's Chat of version 2.
+
+https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
+`cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
+table, reading, and the faces of an ending. The error table stands in `cohere_errors`, the request's
+side in `cohere_request`, the writing side in `cohere_render`. Of version 1 answers are read
+(`cohere_v1`), but not finished.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    Closed,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    Signal,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wire import cohere_render as render
+from tenuto.wire import cohere_v1
+from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wire.cohere_errors import ERRORS, read_fault
+from tenuto.wire.cohere_request import parse_request
+from tenuto.wire.errors import error_in
+from tenuto.wire.json import as_text, is_no_piece
+from tenuto.wire.members import object_in
+from tenuto.wire.plain import say_something
+from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # The model finished sending a complete message.
+    "complete": (_R.END_TURN, None),
+    # One of the request's stop_sequences was reached.
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    # The number of generated tokens exceeded the model's context length or max_tokens.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # The model generated a tool call and expects a tool message in return.
+    "tool_call": (_R.TOOL_CALL, None),
+    # The generation failed due to an internal error.
+    "error": (_R.ERROR, None),
+    # The generation was stopped because it exceeded the allowed time limit.
+    "timeout": (_R.ERROR, "time_limit"),
+    # Version 1: the reply was deemed toxic; the context is full; the caller went away.
+    "error_toxic": (_R.SAFETY_BLOCKED, None),
+    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    "user_cancel": (_R.CANCELLED, None),
+}
+"""Cohere's own values, in the order of the reference, those of version 1 last."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    if cohere_v1.is_event(value) or cohere_v1.is_body(value):
+        signals, stop_at, usage = cohere_v1.told(value)
+        return [*signals, *_end_of(stop_at, "finish_reason", usage)]
+    signals = _parse_event(value) if event else _parse_body(value)
+    error = _error_of(value)
+    return signals if error is None else [*signals, FaultSeen(read_fault(error))]
+
+
+def _parse_body(body: JsonObject) -> list[Signal]:
+    message = object_in(body.get("message"))
+    signals: list[Signal] = []
+    content, plan = message.get("content"), message.get("tool_plan")
+    if isinstance(plan, str) and plan:
+        signals.append(ReasoningDelta(plan))
+    if isinstance(content, str):  # as rows of a history may say it
+        content = [{"type": "text", "text": content}]
+    for part in content if isinstance(content, list) else []:
+        signals.extend(_part(part))
+    calls = message.get("tool_calls")
+    for number, call in enumerate(calls if isinstance(calls, list) else []):
+        if call is not None:
+            signals.append(_call(call, number, event=False))
+    if calls and not isinstance(calls, list):
+        signals.append(_call(calls, 0, event=False))
+    return [*signals, *_end_of(body, "finish_reason", usage_object(body))]
+
+
+def _end_of(place: object, field: str, usage: object) -> list[Signal]:
+    """The stop that stands in a place, and the usage beside it."""
+    raw = object_in(place).get("finish_reason")
+    stop = look_up(raw, field, _ALL_STOPS)
+    signals: list[Signal] = [] if stop is None else [stop]
+    return [*signals, UsageSeen(_usage(usage))] if isinstance(usage, dict) and usage else signals
+
+
+def _part(part: object) -> list[Signal]:
+    """A part of the content: of a body, or as it starts in a stream."""
+    match object_in(part).get("type"):
+        case "text":
+            return _text(part)
+        case "thinking":
+            return _text(part) or [ReasoningDelta("")]
+        case str():
+            return [OtherSeen()]
+    return []
+
+
+def _text(part: object) -> list[Signal]:
+    """The text or the thinking that a part of the content holds."""
+    inner = object_in(part)
+    if isinstance(thinking := inner.get("thinking"), str) and thinking:
+        return [ReasoningDelta(thinking)]
+    return [TextDelta(text)] if isinstance(text := inner.get("text"), str) else []
+
+
+_CALL_KEYS = frozenset({"id", "type", "function", "index"})
+
+
+def _call(call: object, index: int | None, *, event: bool) -> CallDelta:
+    """A call, or a piece of one; what is none belongs to the call before it."""
+    if not isinstance(call, dict) or not isinstance(call.get("function"), dict | None):
+        return CallDelta(index, None, None, None, unreadable=True)
+    function = object_in(call.get("function"))
+    given, name, call_id = function.get("arguments"), function.get("name"), call.get("id")
+    odd = []
+    if index is None:
+        odd.append("call_index_missing")
+    if call.get("type") is None and (call_id or not event):
+        odd.append("call_type_missing")
+    if not isinstance(given, str | None):
+        odd.append("arguments_object")
+    return CallDelta(
+        index,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        given if isinstance(given, str | None) else as_text(given),
+        tuple(odd),
+        unreadable=event and given is not None and is_no_piece(given),
+        extra={k: v for k, v in call.items() if k not in _CALL_KEYS and v is not None} or None,
+    )
+
+
+# --- events
+
+
+def _parse_event(event: JsonObject) -> list[Signal]:
+    kind = event.get("type")
+    parse = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return parse(event) if parse is not None else []
+
+
+def _said(event: JsonObject) -> JsonObject:
+    """The piece of the message that an event brings."""
+    return object_in(object_in(event.get("delta")).get("message"))
+
+
+def _content_start(event: JsonObject) -> list[Signal]:
+    # It begins empty, and says that what closed before it stays closed.
+    return _part(_said(event).get("content"))
+
+
+def _content_delta(event: JsonObject) -> list[Signal]:
+    return _text(_said(event).get("content"))
+
+
+def _plan_delta(event: JsonObject) -> list[Signal]:
+    plan = _said(event).get("tool_plan")
+    return [ReasoningDelta(plan)] if isinstance(plan, str) else []
+
+
+def _call_piece(event: JsonObject) -> list[Signal]:
+    index = event.get("index")
+    number = index if isinstance(index, int) else None
+    return [_call(_said(event).get("tool_calls"), number, event=True)]
+
+
+def _message_end(event: JsonObject) -> list[Signal]:
+    delta = event.get("delta")
+    return _end_of(delta, "delta.finish_reason", usage_object(event))
+
+
+_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+    "message-start": lambda event: [Began()],
+    "content-start": _content_start,
+    "content-delta": _content_delta,
+    "content-end": lambda event: [Closed()],
+    "tool-plan-delta": _plan_delta,
+    "tool-call-start": _call_piece,
+    "tool-call-delta": _call_piece,
+    "tool-call-end": lambda event: [Closed()],
+    "citation-start": lambda event: [],
+    "citation-end": lambda event: [],
+    "message-end": _message_end,
+    "debug": lambda event: [],
+}
+"""What is not here, events yet to come, says nothing."""
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None: a message that is a text, or what the end of a
+    stream says of it."""
+    if isinstance(value.get("message"), str):
+        return value
+    return value.get("error") or object_in(value.get("delta")).get("error") or None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the end of a stream."""
+    usage = value.get("usage")
+    if usage is None:
+        usage = object_in(value.get("delta")).get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """What was counted; where that is not told, what was billed."""
+    counted = object_in(usage.get("tokens")) or object_in(usage.get("billed_units"))
+    return Usage(
+        input_tokens=_count(counted.get("input_tokens")),
+        output_tokens=_count(counted.get("output_tokens")),
+        reasoning_tokens=_count(counted.get("reasoning_tokens")),
+        cached_tokens=_count(usage.get("cached_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens; the SDK has them as fractions.
+
+    >>> _count(9.0), _count(-1), _count("9")
+    (9, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e12 else None
+
+
+# --- the quick reading of an event that only carries text ---------------------------------------
+
+
+class _Content(msgspec.Struct):
+    text: str | None = None
+    thinking: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: _Content
+
+
+class _Delta(msgspec.Struct):
+    message: _Message
+    error: None = None
+
+
+class _Flowing(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    type: Literal["content-delta"]
+    delta: _Delta
+    message: None = None
+    error: None = None
+    text: None = None
+    event_type: None = None
+    generations: None = None
+
+
+_read_flowing = msgspec.json.Decoder(_Flowing).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
+    """The one signal of an event that carries text or thinking and nothing else, else None.
+
+    >>> read_flowing(b'{"type":"content-delta","index":0,'
+    ...              b'"delta":{"message":{"content":{"text":"Hi"}}}}')
+    TextDelta(text='Hi')
+    >>> read_flowing(b'{"type":"content-end","index":0}') is None
+    True
+    """
+    try:
+        content = _read_flowing(data).delta.message.content
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if content.thinking:
+        return ReasoningDelta(content.thinking)
+    return None if content.text is None else TextDelta(content.text)
+
+
+# --- the quick reading of a whole body that is nothing but text ---------------------------------
+
+
+class _TextPart(msgspec.Struct, tag_field="type", tag="text"):
+    text: msgspec.Raw  # not decoded: bodies may be large
+
+
+class _Answer(msgspec.Struct):
+    content: list[_TextPart]
+    tool_calls: tuple[()] | None = None
+    tool_plan: None = None
+
+
+class _Whole(msgspec.Struct):
+    message: _Answer
+    finish_reason: Literal["COMPLETE", "STOP_SEQUENCE"]
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"message":{"content":[{"type":"text","text":"Hi"}]},'
+    ...          b'"finish_reason":"COMPLETE"}')
+    True
+    """
+    try:
+        return say_something([part.text for part in _read_whole(body).message.content], body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    **shown_alike(done="COMPLETE", cut="MAX_TOKENS"),
+    # What came is truthful as it stands.
+    Outcome.PAUSED: Shown(native="MAX_TOKENS", received=True),
+    Outcome.OVERFLOW: Shown(native="MAX_TOKENS", received=True),
+    Outcome.BLOCKED: Shown(native="ERROR_TOXIC", received=True),
+    Outcome.REFUSED: Shown(native="ERROR_TOXIC", received=True),
+    Outcome.CANCELLED: Shown(native="MAX_TOKENS", received=True),
+    Outcome.UNKNOWN: Shown(native="MAX_TOKENS", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+_ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is the chat endpoint of version 2, below whatever base URL."""
+    return path.rstrip("/").endswith("/v2/chat")
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an answer, one of its events, or an error of this wire."""
+    message = value.get("message")
+    if isinstance(message, dict) and "finish_reason" in value:
+        return True
+    if isinstance(message, str) and "id" in value and value.keys() <= _ERROR_KEYS:
+        return True
+    if value.get("type") in _NAMES:
+        return True
+    return cohere_v1.is_event(value) or cohere_v1.is_body(value)
+
+
+_NAMES = tuple(name for name in _EVENTS if name != "debug")
+"""A tuple: what stands where a type should be may be anything."""
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is one event of a stream."""
+    return value.get("type") in (*_NAMES, "debug") or cohere_v1.is_event(value)
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
+
+
+WIRE = Wire(
+    name="cohere",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    opening=b"event: message-start\ndata: {",
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.CohereWriter,
+    clean_stop=render.clean_stop,
+    body_of=render.body_of,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+)

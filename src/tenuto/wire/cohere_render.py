@@ -1,0 +1,304 @@
+"""The writing side of Cohere's Chat: what the caller sees where Tenuto had to write something.
+
+Shapes follow `cohere/types` of cohere-python 7.3 and are checked against its types in the tests. A
+message keeps the identity of its first attempt: its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tenuto.core.response import ToolCall
+from tenuto.core.signals import Usage
+from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
+from tenuto.wire.citations import Place, is_one, places
+from tenuto.wire.cohere_errors import OURS
+from tenuto.wire.json import count, encode
+from tenuto.wire.members import object_in
+
+DONE = b"data: [DONE]\n\n"
+
+ERROR_STATUS = 424
+"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
+and nothing of class 4 but 408, 409 and 429."""
+
+_TEXT, _THINKING = "text", "thinking"
+
+
+def render_event(kind: str, **members: object) -> bytes:
+    """One event, named as its object is.
+
+    >>> render_event("content-end", index=0)
+    b'event: content-end\\ndata: {"type":"content-end","index":0}\\n\\n'
+    """
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode({"type": kind, **members}))
+
+
+def _piece(kind: str, index: int | None, **said: object) -> bytes:
+    """An event that brings a piece of the message."""
+    place = {} if index is None else {"index": index}
+    return render_event(kind, **place, delta={"message": said})
+
+
+class CohereWriter:
+    """One message as events (`wire.base.Writer`): its parts are numbered in one row, whichever
+    attempt they come from, and the part that is open is known."""
+
+    follows_text = False
+
+    def __init__(self, model: str) -> None:
+        self._id: object = "tenuto"
+        self.begun = False
+        self._started = False
+        self._next = 0
+        self._open: int | None = None
+        self._kind = ""
+        self._citations: list[list[Any]] = [[]]
+        self._cited = 0
+
+    def begin(self, value: JsonObject) -> None:
+        """The identity: from a `message-start`, or from a whole body."""
+        self._id = value.get("id", self._id)
+        self.begun = True
+
+    def given(self, value: JsonObject) -> None:
+        """Follow what the caller has been given: which part is open, and how many there were."""
+        match value.get("type"):
+            case "message-start":
+                self._started = True
+            case "content-start":
+                index = count(value.get("index"))
+                self._open = self._next if index is None else index
+                self._next = self._open + 1
+                self._kind = str(object_in(_said(value).get("content")).get("type"))
+            case "content-end":
+                self._open = None
+            case "citation-start":
+                self._cited += 1
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Text goes on in the part that is open: nothing is said between attempts."""
+        self._citations.append([])
+        return b""
+
+    def text(self, text: str) -> bytes:
+        """A piece of text, in a part of text."""
+        return self._content(_TEXT, text)
+
+    def reasoning(self, text: str) -> bytes:
+        """A piece of thinking."""
+        return self._content(_THINKING, text)
+
+    def parts(self, value: JsonObject) -> bool:
+        """Never: all text is in one part."""
+        return False
+
+    def passed(self, value: JsonObject) -> bytes:
+        """Thinking and plans, unless text is open, which goes on without them. Citations wait for
+        the end: where they belong is known when all text is."""
+        said = _said(value)
+        thinking, plan = object_in(said.get("content")).get(_THINKING), said.get("tool_plan")
+        if value.get("type") == "citation-start" and said.get("citations"):
+            self._citations[-1].append(said["citations"])
+        if self._open is not None and self._kind == _TEXT:
+            return b""
+        if isinstance(thinking, str) and thinking:
+            return self._content(_THINKING, thinking)
+        if isinstance(plan, str) and plan and value.get("type") == "tool-plan-delta":
+            return self._close() + self._start() + _piece("tool-plan-delta", None, tool_plan=plan)
+        return b""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """What is open and its citations, calls, the stop with the usage, and `[DONE]`."""
+        out = [self._start(), self._citing(answer), self._close()]
+        for number, call in enumerate(answer.calls):
+            begun = _call(call)
+            begun["function"] = {"name": call.name, "arguments": ""}
+            piece = {"function": {"arguments": call.arguments}}
+            out.append(_piece("tool-call-start", number, tool_calls=begun))
+            out.append(_piece("tool-call-delta", number, tool_calls=piece))
+            out.append(render_event("tool-call-end", index=number))
+        delta: JsonObject = {"finish_reason": answer.native_stop}
+        if answer.usage is not None:
+            delta["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+        return b"".join(out) + self._end(delta)
+
+    def error(self, code: str, message: str) -> bytes:
+        """The end as the provider writes it when a generation fails. The official SDK hands every
+        event out and raises on none, whatever it holds."""
+        out = self._start() + self._close()
+        return out + self._end({"error": f"{OURS}: {code}: {message}", "finish_reason": "ERROR"})
+
+    # --- parts and events
+
+    def _content(self, kind: str, text: str) -> bytes:
+        return self._to(kind) + _piece("content-delta", self._open, content={kind: text})
+
+    def _to(self, kind: str) -> bytes:
+        """Be in an open part of this kind."""
+        if self._open is not None and self._kind == kind:
+            return b""
+        closed = self._start() + self._close()
+        self._open, self._kind = self._next, kind
+        self._next += 1
+        return closed + _piece("content-start", self._open, content={"type": kind, kind: ""})
+
+    def _close(self) -> bytes:
+        if self._open is None:
+            return b""
+        index, self._open = self._open, None
+        return render_event("content-end", index=index)
+
+    def _start(self) -> bytes:
+        if self._started:
+            return b""
+        self._started = True
+        nothing: JsonObject = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        delta = {"message": {"role": "assistant", **nothing}}
+        return render_event("message-start", id=self._id, delta=delta)
+
+    def _end(self, delta: JsonObject) -> bytes:
+        return render_event("message-end", delta=delta) + DONE
+
+    def _citing(self, answer: Answer) -> bytes:
+        """The citations that were not handed on with the first attempt."""
+        spoken = answer.spoken
+        heard = [*([[]] * len(spoken)), *self._citations][len(self._citations) :]
+        given = [
+            noted if one.value is None else citations_of(one.value)
+            for one, noted in zip(spoken, heard, strict=True)
+        ]
+        out = []
+        for citation in joined_citations(spoken, given, self._open or 0):
+            out.append(_piece("citation-start", self._cited, citations=citation))
+            out.append(render_event("citation-end", index=self._cited))
+            self._cited += 1
+        return b"".join(out)
+
+
+def _said(event: JsonObject) -> JsonObject:
+    """The piece of the message that an event brings."""
+    return object_in(object_in(event.get("delta")).get("message"))
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    return "TOOL_CALL" if calls else "COMPLETE"
+
+
+def _call(call: ToolCall) -> JsonObject:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {**(call.extra or {}), "id": call.id, "type": "function", "function": function}
+
+
+# --- citations
+
+
+def citations_of(body: JsonObject) -> list[Any]:
+    """The citations of a body, often none."""
+    found = object_in(body.get("message")).get("citations")
+    return found if isinstance(found, list) else []
+
+
+def joined_citations(
+    spoken: Sequence[Spoken], given: Iterable[Sequence[Any]], part: int
+) -> list[JsonObject]:
+    """Those that were `given` with each attempt, with the positions of the whole text, which is in
+    this part of the content; without those that have no place in it, and none twice."""
+    out: list[JsonObject] = []
+    for place, of_one in zip(places(spoken), given, strict=True):
+        for citation in of_one:
+            moved = _moved(citation, place, part)
+            if moved is not None and moved not in out:
+                out.append(moved)
+    return out
+
+
+def _moved(citation: Any, place: Place, part: int) -> JsonObject | None:
+    start, end, words = (object_in(citation).get(key) for key in ("start", "end", "text"))
+    if type(start) is not int or type(end) is not int:
+        return None
+    span = place.moved((start, end), words if isinstance(words, str) else None)
+    if span is None:
+        return None
+    where = {"content_index": part} if "content_index" in citation else {}
+    return {**citation, "start": span[0], "end": span[1], **where}
+
+
+# --- whole bodies
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wire.base.Wire`): its id, and what each of them brings.
+
+    >>> body_of([{"type": "message-start", "id": "c"},
+    ...          {"type": "citation-start", "delta": {"message": {"citations": {"start": 0}}}}])
+    {'id': 'c', 'message': {'citations': [{'start': 0}]}}
+    """
+    body: JsonObject = {}
+    message: JsonObject = {}
+    for event in events:
+        said = _said(event)
+        match event.get("type"):
+            case "message-start":
+                body["id"] = event.get("id")
+            case "tool-plan-delta":
+                message["tool_plan"] = ""  # where what it thought belongs
+            case "content-delta" if event.get("logprobs"):
+                body.setdefault("logprobs", []).append(event["logprobs"])
+            case "citation-start" if said.get("citations"):
+                message.setdefault("citations", []).append(said["citations"])
+    return {**body, "message": message}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole answer: the first attempt's identity, the last one's message, the merged content."""
+    message = {"role": "assistant", **object_in(last.get("message") or first.get("message"))}
+    content: list[JsonObject] = []
+    if "tool_plan" in message:
+        message["tool_plan"] = answer.reasoning
+    elif answer.reasoning:
+        content.append({"type": _THINKING, _THINKING: answer.reasoning})
+    if answer.text:
+        content.append({"type": _TEXT, _TEXT: answer.text})
+    if not is_one(answer.spoken):
+        given = [citations_of(one.value or {}) for one in answer.spoken]
+        message["citations"] = joined_citations(answer.spoken, given, max(len(content) - 1, 0))
+    message["content"], message["tool_calls"] = content, [_call(call) for call in answer.calls]
+    for key in ("content", "tool_calls", "tool_plan", "citations"):
+        if not message.get(key):
+            message.pop(key, None)
+    body = {key: item for key, item in first.items() if key != "error"}
+    body = {"id": "tenuto", **body, "message": message, "finish_reason": answer.native_stop}
+    if answer.usage is not None:
+        body["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+    return encode(body)
+
+
+def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19). What is
+    billed grows by as much as what is counted.
+
+    >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
+    {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
+    """
+    tokens, billed = dict(object_in(raw.get("tokens"))), dict(object_in(raw.get("billed_units")))
+    before = [place.get("output_tokens") for place in (tokens, billed)]
+    told = {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }
+    counted = tokens if tokens or not billed else billed
+    counted.update({key: number for key, number in told.items() if number is not None})
+    counts = [*before, usage.output_tokens]
+    if counted is tokens and all(isinstance(number, int | float) for number in counts):
+        billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
+    merged = {**raw, "tokens": tokens, "billed_units": billed}
+    return {key: value for key, value in merged.items() if value or key in raw}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))

@@ -1,0 +1,56 @@
+"""Asking a simulator through the wrapped SDK of Cohere."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from asking import Got
+from asking_cohere import CohereAsker
+from wrapping import Watching
+
+import tenuto
+from tenuto.sim import Case, Simulator
+
+
+class WrappedCohere(Watching, CohereAsker):
+    """Asks through `tenuto.wrap`."""
+
+    def __init__(
+        self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 2, *, watched: bool = True
+    ) -> None:
+        super().__init__(sim, max_retries)
+        self.wrap(policy, watched=watched)
+
+
+def is_right(asker: CohereAsker, got: Got, case: Case) -> bool:
+    """Whether the answer is the full right one: think blocks aside, arguments as JSON."""
+    text, arguments = asker.wanted(got, case)
+    said = re.sub(r"<think>.*?</think>", "", got.text, flags=re.DOTALL).strip()
+    given = [json.loads(raw) for raw in got.raw_arguments]
+    return said == text.strip() and given == [json.loads(raw) for raw in arguments]
+
+
+def assert_one_message(told: list[Any]) -> None:
+    """A stream is one message: one beginning, parts and calls counted in a row, one end."""
+    kinds = [event.type for event in told]
+    assert (kinds.count("message-start"), kinds.count("message-end")) == (1, 1)
+    assert (kinds[0], kinds[-1]) == ("message-start", "message-end")
+    for opens, adds, closes in (
+        ("content-start", "content-delta", "content-end"),
+        ("tool-call-start", "tool-call-delta", "tool-call-end"),
+        ("citation-start", "", "citation-end"),
+    ):
+        now: int | None = None
+        numbers: list[int] = []
+        for event in told:
+            if event.type == opens:
+                assert now is None, "one is open at a time"
+                now = event.index
+                numbers.append(now)
+            elif event.type in (adds, closes):
+                assert event.index == now
+                now = None if event.type == closes else now
+        assert now is None
+        assert numbers == list(range(len(numbers)))
