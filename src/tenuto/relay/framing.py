@@ -27,6 +27,8 @@ class Framing(StrEnum):
     """Server-sent events."""
     ARRAY = "array"
     """An array of JSON, element by element."""
+    LINES = "lines"
+    """Objects of JSON, one a line."""
     MESSAGES = "messages"
     """An AWS event stream."""
 
@@ -100,6 +102,8 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     if not first:
         return None
     told = begins(first)
+    if told is Framing.BODY and asked is Framing.LINES:
+        return asked  # one object is a line as well
     if told is None and named is not asked and _may_become_more(first):
         return None
     return told or asked
