@@ -13,6 +13,7 @@ from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
+from tenuto.sim.ollama.cases import tables as ollama_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
 
 CHAT: Final = "openai-chat"
@@ -78,6 +79,7 @@ _OWN: Final = {
     "gemini-interactions": interactions_tables,
     "bedrock-converse": converse_tables,
     "bedrock-invoke": invoke_tables,
+    "ollama": ollama_tables,
 }
 """What each further wire makes of the common tables."""
 

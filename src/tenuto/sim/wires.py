@@ -13,6 +13,7 @@ from tenuto.sim import (
     bedrock_invoke,
     gemini_generate,
     gemini_interactions,
+    ollama,
     openai_chat,
     openai_responses,
 )
@@ -26,6 +27,7 @@ _SPOKEN: Final = (
     gemini_interactions.WIRE,
     bedrock_converse.WIRE,
     bedrock_invoke.WIRE,
+    ollama.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
