@@ -19,6 +19,7 @@ from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
+from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
 MAKERS: dict[str, Any] = {
@@ -26,6 +27,7 @@ MAKERS: dict[str, Any] = {
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": WrappedInvoke,
     "gemini-generate": WrappedGemini,
+    "ollama": WrappedOllama,
     "openai-chat": Wrapped,
     "openai-responses": WrappedResponses,
 }
@@ -34,6 +36,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
     "bedrock-invoke": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
+    "ollama": {"tools": CHAT_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
     "openai-responses": {"tools": RESPONSES_TOOLS},
 }
@@ -41,6 +44,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"role": "user", "content": [{"text": "Write it."}]},
     "gemini-generate": {"role": "user", "parts": [{"text": "Write it."}]},
 }
+DECODED = ("gemini-generate", "ollama")
+"""Wires on which arguments are no text but an object."""
 NAME, ID = "write_file", "call_1"
 Event = dict[str, Any]
 
@@ -73,6 +78,9 @@ def streamed(wire: str, *pieces: Any, text: str = "") -> bytes:
     if wire in AWS:
         raw = b"".join(map(AWS[wire], events))
         return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
+    if wire == "ollama":
+        raw = b"".join(json.dumps(event).encode() + b"\n" for event in events)
+        return answer(raw, "content-type: application/x-ndjson", length=False)
     return sse_answer(b"".join(_line(event) for event in events))
 
 
@@ -187,11 +195,25 @@ def _gemini(pieces: Iterable[Any], text: str) -> Iterable[Event]:
         yield {"candidates": [candidate], "responseId": "g1", "modelVersion": "m"}
 
 
+def _ollama(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    """A call comes in one piece here as well."""
+    shared: Event = {"model": "m", "created_at": "2026-11-22T10:00:00Z"}
+    message: Event = {"role": "assistant", "content": text}
+    yield {**shared, "message": message, "done": False}
+    for piece in pieces:
+        call = {"function": {"name": NAME, "arguments": piece}}
+        told: Event = {"role": "assistant", "content": "", "tool_calls": [call]}
+        yield {**shared, "message": told, "done": False}
+    end: Event = {"role": "assistant", "content": ""}
+    yield {**shared, "message": end, "done": True, "done_reason": "stop"}
+
+
 EVENTS = {
     "anthropic-messages": _anthropic,
     "bedrock-converse": _converse,
     "bedrock-invoke": _chat,
     "gemini-generate": _gemini,
+    "ollama": _ollama,
     "openai-chat": _chat,
     "openai-responses": _responses,
 }

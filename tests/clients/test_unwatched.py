@@ -14,6 +14,7 @@ from wrapping import QUICK, Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
+from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
 import tenuto
@@ -27,6 +28,7 @@ KINDS: dict[str, Any] = {
     "gemini-generate": WrappedGemini,
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": BedrockAsker,
+    "ollama": WrappedOllama,
 }
 CASES = {wire: CASES_ON.get(wire, CASES_ON["anthropic-messages"]) for wire in KINDS}
 MADE_UP = re.compile(r"\bt[0-9a-f]{5}\d{3}\b")

@@ -73,7 +73,8 @@ class LinesFraming:
             self._blank += line.raw
             return b""
         data = line.data.replace(b"\r", b" ").replace(b"\n", b" ")
-        self._kept.append((data, self._blank + line.raw if self._left_alone else line.raw))
+        told = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
+        self._kept.append((data, self._blank + line.raw if self._left_alone else told))
         self._blank = b""
         return b"data: %b%b" % (data, b"\n\n" if line.terminated else b"")
 

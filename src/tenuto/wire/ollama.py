@@ -140,7 +140,6 @@ def _call(call: JsonObject) -> CallDelta:
         name if isinstance(name, str) and name else None,
         given if given is None or isinstance(given, str) else as_text(given),
         odd,
-        may_be_empty=True,
         may_lack_id=True,
         decoded=isinstance(given, dict),
         unreadable=not isinstance(named, dict | None),

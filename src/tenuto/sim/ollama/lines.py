@@ -50,7 +50,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         documents.append(dict(ERRORS[step.error].document))
     elif reply.finish is not None or step.ending is Ending.NO_FINISH:
         documents.append(_said(envelope, "", {}) | _done(reply, step))
-    if step.odd in _ODDITIES:
+    if step.odd is not None and step.odd in _ODDITIES:
         documents = _ODDITIES[step.odd](documents)
     events = [("", dump(document)) for document in documents]
     if step.odd is Odd.NOT_JSON:
