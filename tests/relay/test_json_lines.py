@@ -50,9 +50,10 @@ def client() -> Iterator[httpx.Client]:
         yield made
 
 
-def ask(client: httpx.Client, far: FarSide, ask: Value = ASK, **headers: str) -> httpx.Response:
+def ask(client: httpx.Client, far: FarSide, body: Value = ASK, off: bool = False) -> httpx.Response:
     url = far.base_url.removesuffix("/v1") + "/api/chat"
-    with client.stream("POST", url, json=ask, headers=headers) as told:
+    headers = {"x-tenuto": "off"} if off else {}
+    with client.stream("POST", url, json=body, headers=headers) as told:
         told.read()
     return told
 
@@ -81,14 +82,14 @@ def test_lines_that_need_nothing_are_the_same_bytes(
 ) -> None:
     whole = lines(line('One ü \\ " } '), line("two.\r\n"), line(stop="stop"), end=end)
     with FarSide(ndjson(whole)) as far:
-        assert ask(client, far, **({"x-tenuto": "off"} if off else {})).content == whole
+        assert ask(client, far, off=off).content == whole
 
 
 @pytest.mark.behaviour("P8")
 def test_a_stream_that_is_only_watched_keeps_its_blank_lines(client: httpx.Client) -> None:
     whole = b"\n" + lines(line("One"), line(stop="stop"), end="\n\n")[:-2]
     with FarSide(ndjson(whole)) as far:
-        assert ask(client, far, **{"x-tenuto": "off"}).content == whole
+        assert ask(client, far, off=True).content == whole
 
 
 @pytest.mark.behaviour("S8")

@@ -3,9 +3,10 @@
 Theory of operation
 -------------------
 Each line is one event of text to the pipe, and each event that it writes is one line to the caller.
-A line that is handed on keeps its bytes: they wait in the order in which they came, each under the
-data that the pipe sees of it. What is no event of an object does not reach the caller: the SDKs
-decode every line (`iter_lines` in `ollama/_client.py` of ollama-python 0.6.3), blank ones too.
+A line that is handed on keeps its bytes: where they are more than its object and a line feed, they
+wait in the order in which they came, each under the data that the pipe sees of it. What is no event
+of an object does not reach the caller: the SDKs decode every line (`iter_lines` in
+`ollama/_client.py` of ollama-python 0.6.3), blank ones too.
 """
 
 from __future__ import annotations
@@ -73,8 +74,10 @@ class LinesFraming:
             self._blank += line.raw
             return b""
         data = line.data.replace(b"\r", b" ").replace(b"\n", b" ")
-        told = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
-        self._kept.append((data, self._blank + line.raw if self._left_alone else told))
+        raw = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
+        raw = self._blank + line.raw if self._left_alone else raw
+        if raw != data + b"\n":  # else it is written so anyway
+            self._kept.append((data, raw))
         self._blank = b""
         return b"data: %b%b" % (data, b"\n\n" if line.terminated else b"")
 

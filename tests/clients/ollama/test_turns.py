@@ -130,8 +130,8 @@ def test_wrapping_twice_is_wrapping_once_and_leaves_the_original_as_it_is() -> N
 
 
 def told(text: str, stop: str | None = None, **more: Any) -> bytes:
-    value = {"model": "m", "created_at": "2026-11-22T10:00:00Z", "response": text}
-    value |= {"done": stop is not None} | more  # type: ignore[operator]
+    value: dict[str, Any] = {"model": "m", "created_at": "2026-11-22T10:00:00Z", "response": text}
+    value |= {"done": stop is not None} | more
     if stop:
         value |= {"done_reason": stop, "context": [1, 2], "prompt_eval_count": 3, "eval_count": 5}
     return json.dumps(value).encode() + b"\n"
