@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import anthropic
 import httpx
 import httpx2
+import ollama
 import openai
 from botocore.exceptions import BotoCoreError
 from cohere.core import ApiError
@@ -95,6 +96,13 @@ def _read_events(raw: bytes) -> None:
             json.loads(line.removeprefix(b"data:"))
 
 
+def _read_lines(raw: bytes) -> None:
+    # Without the types of its parts, which raise for an odd one.
+    for line in raw.decode().splitlines():
+        if error := json.loads(line).get("error"):
+            raise ollama.ResponseError(str(error))
+
+
 TOOL = {"type": "object", "properties": {"path": {"type": "string"}}}
 ALL = (
     Asked(
@@ -163,6 +171,17 @@ ALL = (
         },
         _read_cohere,
         ApiError,
+    ),
+    Asked(
+        "/api/chat",
+        "messages",
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
+        },
+        _read_lines,
+        ollama.ResponseError,
     ),
     *(
         Asked(

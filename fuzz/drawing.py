@@ -61,6 +61,11 @@ def fixtures(wire: str) -> Iterator[bytes]:
             yield as_lines(file.read_bytes())
 
 
+def is_stream(data: bytes) -> bool:
+    """Whether this is a stream: one of events, or one of objects on lines of their own."""
+    return b"data:" in data or b'}\n{"' in data.replace(b"\r", b"")
+
+
 def as_lines(data: bytes) -> bytes:
     """A stream of binary messages as one of lines, so that its events can be changed; anything else
     as it is. The messages themselves are what `framing` is about."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from fuzz.asked import Asked, asked, body_of
-from fuzz.drawing import fixtures, pieces, seed, split
+from fuzz.drawing import fixtures, is_stream, pieces, seed, split
 from tenuto.core.events import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
@@ -43,7 +43,7 @@ def seeds(wire: Wire) -> Iterator[bytes]:
     found = list(fixtures(wire.name))
     for number, data in enumerate(found):
         behind = found[(number * 7 + 1) % len(found)]
-        streams = b"data:" in data
+        streams = is_stream(data)
         yield seed(data + BETWEEN + behind, 90, 7, 200, streams, 1 - streams, 0, 0, number)
         yield seed(data, 255, 255, 255, streams, 1 - streams)
 

@@ -23,6 +23,7 @@ from wrapping_bedrock import WrappedBedrock
 from wrapping_cohere import WrappedCohere
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
+from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
 MAKERS: dict[str, Any] = {
@@ -32,6 +33,7 @@ MAKERS: dict[str, Any] = {
     "cohere": WrappedCohere,
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
+    "ollama": WrappedOllama,
     "openai-chat": Wrapped,
     "openai-responses": WrappedResponses,
 }
@@ -42,6 +44,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "cohere": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
     "gemini-interactions": {"tools": INTERACTIONS_TOOLS},
+    "ollama": {"tools": CHAT_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
     "openai-responses": {"tools": RESPONSES_TOOLS},
 }
@@ -50,6 +53,8 @@ ROWS: dict[str, dict[str, Any]] = {
     "gemini-generate": {"role": "user", "parts": [{"text": "Write it."}]},
     "gemini-interactions": asks("Write it."),
 }
+DECODED = ("gemini-generate", "ollama")
+"""Wires on which arguments are no text but an object."""
 NAME, ID = "write_file", "call_1"
 Event = dict[str, Any]
 
@@ -82,6 +87,9 @@ def streamed(wire: str, *pieces: Any, text: str = "") -> bytes:
     if wire in AWS:
         raw = b"".join(map(AWS[wire], events))
         return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
+    if wire == "ollama":
+        raw = b"".join(json.dumps(event).encode() + b"\n" for event in events)
+        return answer(raw, "content-type: application/x-ndjson", length=False)
     return sse_answer(b"".join(_line(event) for event in events))
 
 
@@ -230,6 +238,19 @@ def _interactions(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     yield {"interaction": last, "event_type": "interaction.completed"}
 
 
+def _ollama(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    """A call comes in one piece here as well."""
+    shared: Event = {"model": "m", "created_at": "2026-11-22T10:00:00Z"}
+    message: Event = {"role": "assistant", "content": text}
+    yield {**shared, "message": message, "done": False}
+    for piece in pieces:
+        call = {"function": {"name": NAME, "arguments": piece}}
+        told: Event = {"role": "assistant", "content": "", "tool_calls": [call]}
+        yield {**shared, "message": told, "done": False}
+    end: Event = {"role": "assistant", "content": ""}
+    yield {**shared, "message": end, "done": True, "done_reason": "stop"}
+
+
 EVENTS = {
     "anthropic-messages": _anthropic,
     "bedrock-converse": _converse,
@@ -237,6 +258,7 @@ EVENTS = {
     "cohere": _cohere,
     "gemini-generate": _gemini,
     "gemini-interactions": _interactions,
+    "ollama": _ollama,
     "openai-chat": _chat,
     "openai-responses": _responses,
 }

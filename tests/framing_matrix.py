@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import aiobotocore.session
 import anthropic
 import boto3
+import ollama
 import openai
 import replay_gemini
 from asking_bedrock import given_to_a_client
@@ -31,6 +32,7 @@ TEXT = "Hello world"
 NAMES = {
     "events": "text/event-stream",
     "json": "application/json",
+    "lines": "application/x-ndjson",
     "messages": "application/vnd.amazon.eventstream",
     "html": "text/html",
     "plain": "text/plain",
@@ -74,6 +76,7 @@ RECORDED = {
     "anthropic-messages": ("end-turn", "stream.sse"),
     "gemini-interactions": ("completed", "stream.sse"),
     "bedrock-converse": ("end-turn", "stream.bin"),
+    "ollama": ("stop", "stream.ndjson"),
 }
 OTHER_WORDS = {
     "gemini-interactions": {b"Hello.": TEXT.encode(), b"1, 2, 3, ": b"Hello ", b"4, 5.": b"world"}
@@ -104,6 +107,10 @@ def shapes_of(wire: str) -> dict[str, bytes]:
             for headers, payload in as_botocore_reads(stream)
         ]
         messages, events = stream, b"".join(b"data: %b\n\n" % piece for piece in pieces)
+    elif wire == "ollama":
+        pieces = stream.splitlines()
+        messages = b"".join(map(chunk, pieces))
+        events = b"".join(b"data: %b\n\n" % piece for piece in pieces)
     else:
         pieces = [line[6:] for line in stream.splitlines() if line.startswith(b"data: {")]
         messages, events = b"".join(map(chunk, pieces)), stream
@@ -155,6 +162,7 @@ SDKS = {
     "interactions": Sdk(
         "gemini-interactions", (compat_errors.APIError, ErrorEventSeen), by_name=True
     ),
+    "ollama": Sdk("ollama", (ollama.ResponseError,)),
     "converse": Sdk("bedrock-converse", BOTOS),
     "invoke": Sdk("anthropic-messages", BOTOS),
 }
@@ -184,6 +192,9 @@ class Asker:
             case "anthropic-bedrock":
                 kind = anthropic.AsyncAnthropicBedrock if is_async else anthropic.AnthropicBedrock
                 made = kind(base_url=url, max_retries=0, **KEYS)
+            case "ollama":
+                kind = ollama.AsyncClient if is_async else ollama.Client
+                made = kind(host=url)
             case "gemini" | "interactions":
                 retry = types.HttpRetryOptions(attempts=1)
                 options = types.HttpOptions(base_url=url, retry_options=retry)
@@ -223,6 +234,8 @@ class Asker:
             case "anthropic" | "anthropic-bedrock":
                 given = {"model": "claude-x", "messages": MESSAGES, "max_tokens": 99}
                 return client.messages.create(**given, **streams)
+            case "ollama":
+                return client.chat("m", MESSAGES, **streams)
             case "gemini":
                 models = client.aio.models if self.way == "async" else client.models
                 method = "generate_content_stream" if streams else "generate_content"
@@ -279,6 +292,8 @@ class Asker:
                 return answered.output_text
             case "anthropic" | "anthropic-bedrock":
                 return answered.content[0].text
+            case "ollama":
+                return answered.message.content
             case "gemini":
                 return answered.text
             case "interactions":
@@ -296,6 +311,8 @@ class Asker:
                 return str(event.delta) if event.type == "response.output_text.delta" else ""
             case "anthropic" | "anthropic-bedrock":
                 return str(event.delta.text) if event.type == "content_block_delta" else ""
+            case "ollama":
+                return str(event.message.content or "")
             case "gemini":
                 return str(event.text or "")
             case "interactions":

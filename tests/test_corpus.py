@@ -28,6 +28,7 @@ LABELS = {"context_window": "context_window_exceeded"}
 """Words of the corpus that are not ours."""
 
 STOP = {
+    "ollama": re.compile(rb'"done_reason"\s*:\s*"[^"]+"'),
     "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
     "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
     # Other events name a status too, those of items and of a response in progress.

@@ -519,6 +519,15 @@ BROKEN_BODIES: dict[str, dict[str, Any]] = {
             }
         ]
     },
+    "ollama": {
+        "message": {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"function": {"name": "write", "arguments": BROKEN_CALL}}],
+        },
+        "done": True,
+        "done_reason": "stop",
+    },
 }
 
 

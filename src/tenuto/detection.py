@@ -5,8 +5,9 @@ Theory of operation
 One reader serves both, so that a response read at once and one read in pieces cannot differ (S8).
 Its first byte that is no white space tells a body from a stream, and one of lines from one of
 binary messages: a body is kept until its end and decoded as a whole, a stream is read event by
-event. Objects (dicts, those of SDKs) are told apart
-by their wire. Where no wire is named, the first object whose shape a wire knows decides.
+event. An object on a line of its own, with another one below, is the first event of a stream of
+such lines. Objects (dicts, those of SDKs) are told apart by their wire. Where no wire is named, the
+first object whose shape a wire knows decides.
 
 Nothing in here raises, whatever it is given (N6).
 """
@@ -30,6 +31,7 @@ from tenuto.providers.registry import named
 from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
+from tenuto.wire.json_lines import LineDecoder
 from tenuto.wire.registry import wire_for_shape, wires
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader, event_object
@@ -183,10 +185,12 @@ class _Reader:
         # A provider may speak several wires: its name says which is likely, not which it is.
         self._wire, self._likely, overrides = named(wire)
         self._builder = Builder(overrides=overrides)
-        self._sse: SseDecoder | _AwsDecoder = SseDecoder()
+        self._sse: SseDecoder | _AwsDecoder | LineDecoder = SseDecoder()
         self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
+        self._may_be_lines = False
+        self._line_over = False
         self._streams = False
         self._read_any = False
         self._reader_of_error: Wire | None = None
@@ -237,7 +241,7 @@ class _Reader:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
             body, self._body = b"".join(self._body), []
-            self._document(_documents(body))
+            self._document(decode_object(body))
         if self._streams:
             self._events(self._sse.flush())
         if self._reader is not None:
@@ -256,17 +260,37 @@ class _Reader:
             self._events(self._sse.feed(data))
         elif self._body is not None:
             self._body.append(data)
+            if self._may_be_lines:
+                self._tell_lines(self._body, data)
         else:
             self._head += data
             begin = self._head.lstrip(_SPACE_AND_BOM)[:1]
             if begin in (b"{", b"["):
-                self._body, self._head = [self._head.lstrip(_SPACE_AND_BOM)], b""
+                head, self._head = self._head.lstrip(_SPACE_AND_BOM), b""
+                self._may_be_lines = begin == b"{"
+                self._body = []
+                self._bytes(head)
             elif begin:
                 self._streams = True
                 if begin in _AWS_LENGTHS:
                     self._sse = _AwsDecoder()
                 head, self._head = self._head, b""
                 self._events(self._sse.feed(head))
+
+    def _tell_lines(self, body: list[bytes], data: bytes) -> None:
+        """Whether it is objects of one line each: known when something follows the first line."""
+        rest = data
+        if not self._line_over:
+            _, end, rest = data.partition(b"\n")
+            self._line_over = bool(end)
+        if not (begin := rest.lstrip()[:1]):
+            return
+        self._may_be_lines = False
+        whole = b"".join(body)
+        line = whole.partition(b"\n")[0]
+        if begin == b"{" and isinstance(decode_object(line), dict):
+            self._body, self._streams, self._sse = None, True, LineDecoder()
+            self._events(self._sse.feed(whole))
 
     def _document(self, value: object) -> None:
         if isinstance(value, list):
@@ -342,15 +366,6 @@ class _Reader:
             self._builder.feed(signal)
         if any(not isinstance(signal, _TELLS_NO_STOP) for signal in signals):
             self._progressed = True
-
-
-def _documents(body: bytes) -> object:
-    """The value of a body, or a list of those that it holds line by line, as some stream."""
-    value = decode_object(body)
-    if value is not None:
-        return value
-    lines = [decode_object(line) for line in body.split(b"\n")]
-    return lines if isinstance(lines[0], dict) else None
 
 
 def _plain(item: object) -> object:

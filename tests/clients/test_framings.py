@@ -75,6 +75,7 @@ def test_an_answer_under_any_name_is_right_or_the_sdks_own_error(
 
 
 READ_BY = {"converse": "messages", "invoke": "messages", "anthropic-bedrock": "messages"}
+READ_BY |= {"ollama": "lines"}
 """What the streams of an SDK are; server-sent events where nothing is said."""
 
 

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from every_wire import MAKERS, At, arguments_of, ask, streamed
+from every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed
 from far_sides import FarSide
 from wrapping import QUICK
 
@@ -21,7 +21,7 @@ WANTED = {"path": "a.txt", "content": "x"}
 def test_text_that_comes_with_each_attempt_at_a_call_is_said_once(
     wire: str, last: str, whole: str
 ) -> None:
-    decoded = wire == "gemini-generate"
+    decoded = wire in DECODED
     broken: Any = 5 if decoded else '{"path": "a.t'
     again = streamed(wire, WANTED if decoded else json.dumps(WANTED), text=last)
     with FarSide(*[streamed(wire, broken, text="ok")] * 3, again) as far:

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from every_wire import MAKERS, At, arguments_of, ask, streamed
+from every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed
 from far_sides import FarSide
 from wrapping import QUICK
 
@@ -22,6 +22,7 @@ ODD: dict[str, tuple[tuple[Any, ...], ...]] = {
     "cohere": ((5,), (False,), ('{"path": ', 5, "}")),
     "gemini-generate": ((5,), ("x",), ([],)),
     "gemini-interactions": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
+    "ollama": ((5,), ("x",), ([],)),
     "openai-chat": ((5,), (False,), ('{"path": ', 5, "}")),
     "openai-responses": ((5,), (None,), ([],)),
 }
@@ -33,7 +34,7 @@ CASES = [(wire, pieces) for wire, all_of_it in ODD.items() for pieces in all_of_
 def test_a_call_with_a_piece_that_cannot_be_read_is_asked_for_again(
     wire: str, pieces: tuple[Any, ...]
 ) -> None:
-    again: Any = WANTED if wire == "gemini-generate" else WHOLE
+    again: Any = WANTED if wire in DECODED else WHOLE
     with FarSide(streamed(wire, *pieces), streamed(wire, again)) as far:
         asker = MAKERS[wire](At(far), tenuto.Policy(**QUICK))
         said = ask(asker, wire)
@@ -58,6 +59,8 @@ def test_a_call_with_a_piece_that_cannot_be_read_is_asked_for_again(
         ("cohere", ("",)),
         ("gemini-interactions", ()),
         ("gemini-interactions", ("",)),
+        ("ollama", ("",)),
+        ("ollama", (None,)),
         ("openai-chat", ("",)),
         ("openai-chat", (None,)),
         ("openai-responses", ("{}",)),

@@ -13,6 +13,7 @@ from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
+from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
 import tenuto
@@ -26,6 +27,7 @@ KINDS: dict[str, Any] = {
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
     "bedrock-converse": WrappedBedrock,
+    "ollama": WrappedOllama,
 }
 """Not InvokeModel, whose shapes and messages are those of the others; all of its faults come before a
 client that nobody watches in bedrock_converse/test_invoke_faults.py."""

@@ -27,6 +27,7 @@ ASKED: dict[str, tuple[str, str, bytes, str]] = {
     "chat": ("openai-chat", "https://host/v1/chat/completions", ASK, "events"),
     "lines": ("gemini-generate", f"{GOOGLES}?alt=sse", GEMINI, "events"),
     "array": ("gemini-generate", GOOGLES, GEMINI, "array"),
+    "ollama": ("ollama", "http://localhost:11434/api/chat", ASK, "lines"),
     "converse": ("bedrock-converse", "https://host/model/x/converse-stream", CONVERSE, "messages"),
 }
 """Wire, URL and body of a request, and the framing in which its caller reads."""
@@ -102,6 +103,7 @@ def test_the_first_piece_is_handed_on_before_a_second_is_read(asked, name):
     wire, _, _, reads = ASKED[asked]
     whole = shapes_of(wire)[reads]
     ends = {"messages": int.from_bytes(whole[:4], "big"), "array": whole.find(b"\n")}
+    ends["lines"] = whole.find(b"\n") + 1
     first = ends.get(reads, whole.find(b"\n\n" if asked == "chat" else b"\r\n\r\n") + 4)
     first = first - 2 if asked == "chat" else first
     far = Silent(under(name, whole[:first]))
@@ -137,6 +139,7 @@ CUT = {
     "chat": (b'"stop"', b'"length"'),
     "lines": (b'"STOP"', b'"MAX_TOKENS"'),
     "array": (b'"STOP"', b'"MAX_TOKENS"'),
+    "ollama": (b'"stop"', b'"length"'),
 }
 
 
@@ -144,7 +147,12 @@ CUT = {
 @EACH_NAME
 @pytest.mark.parametrize(
     ("asked", "shape"),
-    [(a, s) for a in CUT for s in ("events", "array", "body") if (a, s) != ("chat", "array")],
+    [
+        (a, s)
+        for a in CUT
+        for s in ("events", "array", "body")
+        if s != "array" or a not in ("chat", "ollama")
+    ],
 )
 def test_a_continuation_in_another_framing_goes_on_in_the_first_ones(asked, shape, name):
     wire, _, _, reads = ASKED[asked]
@@ -152,10 +160,11 @@ def test_a_continuation_in_another_framing_goes_on_in_the_first_ones(asked, shap
     first = shapes[reads].replace(*CUT[asked])
     more = shapes[shape].replace(TEXT.encode(), b" and more").replace(b"Hello", b" and ")
     more = more.replace(b" world", b"more").replace(b" worl", b"mor").replace(b'"d"', b'"e"')
-    named = {"array": "json"}.get(asked, "events")
+    named = {"array": "json", "ollama": "lines"}.get(asked, "events")
     head, out = given_for(asked, under(named, first), under(name, more))
     assert head.get(b"content-type").startswith(NAMES[named])
-    assert (out[:1], out[-1:]) == ((b"[", b"]") if asked == "array" else (b"d", b"\n"))
+    around = {"array": (b"[", b"]"), "ollama": (b"{", b"\n")}.get(asked, (b"d", b"\n"))
+    assert (out[:1], out[-1:]) == around
     assert b"MAX_TOKENS" not in out
     assert b'"length"' not in out
 
@@ -163,7 +172,9 @@ def test_a_continuation_in_another_framing_goes_on_in_the_first_ones(asked, shap
 @given(st.sampled_from(Framing), st.sampled_from([*NAMES.values()]), st.data())
 @pytest.mark.behaviour("S8")
 def test_what_is_told_once_more_bytes_do_not_change(asked, name, data):
-    wire = data.draw(st.sampled_from(["openai-chat", "gemini-generate", "bedrock-converse"]))
+    wire = data.draw(
+        st.sampled_from(["openai-chat", "gemini-generate", "bedrock-converse", "ollama"])
+    )
     whole = data.draw(st.sampled_from([*shapes_of(wire).values()]))[:200]
     told = [framing_of(asked, name, whole[:end]) for end in range(13, len(whole) + 1)]
     assert len({framing for framing in told if framing is not None}) <= 1

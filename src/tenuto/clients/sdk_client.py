@@ -1,4 +1,5 @@
-"""The clients of the openai and anthropic SDKs, which hold one HTTP client of httpx2 or httpx."""
+"""The clients of the openai, anthropic and ollama SDKs, which hold one HTTP client of httpx2 or
+httpx."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ CLASSES: Mapping[str, frozenset[str]] = {
         | {"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"}
         | {"AnthropicVertex", "AsyncAnthropicVertex"}
     ),
+    "ollama": frozenset({"Client", "AsyncClient"}),
 }
 """Names of classes by package; subclasses count, which in the anthropic SDK are `AnthropicAWS`,
 `AnthropicFoundry` and `AnthropicGoogleCloud`."""

@@ -48,10 +48,10 @@ def wrap(
 
     Args:
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
-            or another of the anthropic SDK's, their async sisters, a `google.genai.Client` (whose
-            `aio` is wrapped with it, over httpx2 or httpx instead of aiohttp), a `cohere.ClientV2`
-            or `Client` (whose `v2` is finished), or an instance of a subclass of one of them; or a
-            client of boto3 or aiobotocore for `bedrock-runtime`.
+            or another of the anthropic SDK's, an `ollama.Client`, their async sisters, a
+            `google.genai.Client` (whose `aio` is wrapped with it, over httpx2 or httpx instead of
+            aiohttp), a `cohere.ClientV2` or `Client` (whose `v2` is finished), or an instance of a
+            subclass of one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`.
             Where a client signs its requests, every request that differs from what it signed is
             signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
@@ -64,6 +64,15 @@ _GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|
 """Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
 later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
 
+_OLLAMA = Dialect(
+    "ollama",
+    prefill_models=re.compile(r"\A(?:qwen3|olmo-?3|command-a|lfm2|laguna)"),
+    output_key="options.num_predict",
+)
+"""Ollama goes on with a trailing assistant message where it writes the prompt by itself, as for
+these models, and where the model's own template leaves that message open, which nothing tells.
+https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22"""
+
 UNKNOWN_OF = {
     "openai-chat": Provider(Dialect(), "openai-chat"),
     "anthropic-messages": Provider(
@@ -79,6 +88,8 @@ UNKNOWN_OF = {
     ),
     "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
     "cohere": Provider(Dialect(), "cohere"),
+    # Whoever speaks it, speaks it for its models.
+    "ollama": Provider(replace(_OLLAMA, name="unknown"), "ollama"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 
@@ -221,6 +232,18 @@ PROVIDERS: tuple[Provider, ...] = (
         "cohere",
         hosts=("api.cohere.com", "api.cohere.ai"),
         source="https://docs.cohere.com/reference/chat 2026-11-22",
+    ),
+    Provider(
+        _OLLAMA,
+        "ollama",
+        hosts=(
+            "localhost:11434",
+            "127.0.0.1:11434",
+            "host.docker.internal:11434",
+            "ollama:11434",
+            "ollama.com",
+        ),
+        source="https://docs.ollama.com/api 2026-11-22",
     ),
 )
 

@@ -80,5 +80,5 @@ class Engine:
         turn = Turn(asked, around)
         run = Pipe(turn).run()
         alone = bool(turn.left_alone)
-        run = framed(run, asked.path, asked.request, self.policy, left_alone=alone)
+        run = framed(run, asked, self.policy, left_alone=alone)
         return turn, run if record is None else record.watching(run)

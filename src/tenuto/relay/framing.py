@@ -29,6 +29,8 @@ class Framing(StrEnum):
     """Server-sent events."""
     ARRAY = "array"
     """An array of JSON, element by element."""
+    LINES = "lines"
+    """Objects of JSON, one a line."""
     MESSAGES = "messages"
     """An AWS event stream."""
 
@@ -114,6 +116,11 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     if not first:
         return None
     told = begins(first)
+    if told is Framing.BODY and asked is Framing.LINES:
+        # One object is a line as well, but lines are in UTF-8, which a second byte tells.
+        if len(first) == 1:
+            return None
+        return asked if first.lstrip()[:1] == b"{" and b"\0" not in first else told
     if told is None and named is not asked and _may_become_more(first):
         return None
     return told or asked

@@ -8,44 +8,53 @@ from urllib.parse import unquote, urlsplit
 
 from tenuto.core.policy import Policy
 from tenuto.relay.aws_messages import MessageFraming, Render
-from tenuto.relay.commands import Request, Run
+from tenuto.relay.commands import Run
 from tenuto.relay.data_lines import LineFraming
 from tenuto.relay.framing import Framing
 from tenuto.relay.json_array import ArrayFraming
+from tenuto.relay.json_lines import LinesFraming
 from tenuto.relay.reframing import Reframing, reframed
+from tenuto.relay.turn import Asked
 from tenuto.wire.aws_eventstream import render_event, render_named
 
 Reader = tuple[Framing, Reframing] | None
 """What a caller reads, and how it is given that; None: events as they come."""
 
 
-def _aws(render: Render, request: Request, policy: Policy, left_alone: bool) -> Reader:
+def _aws(render: Render, asked: Asked, policy: Policy, left_alone: bool) -> Reader:
     # Anthropic's SDK fails on exceptions, and raises on an error within an event.
-    anthropics = any(key[:12].lower() == b"x-stainless-" for key, _ in request.headers)
+    anthropics = any(key[:12].lower() == b"x-stainless-" for key, _ in asked.request.headers)
     return Framing.MESSAGES, MessageFraming(
         policy, left_alone=left_alone, render=render, exceptions=not anthropics
     )
 
 
-def _googles(request: Request, policy: Policy, left_alone: bool) -> Reader:
-    if "alt=sse" not in urlsplit(request.url).query:
+def _googles(asked: Asked, policy: Policy, left_alone: bool) -> Reader:
+    if "alt=sse" not in urlsplit(asked.request.url).query:
         return Framing.ARRAY, ArrayFraming(policy, left_alone=left_alone)
     return None if left_alone else (Framing.EVENTS, LineFraming(policy, left_alone=False))
 
 
-READERS: dict[str, Callable[[Request, Policy, bool], Reader]] = {
+def _ollamas(asked: Asked, policy: Policy, left_alone: bool) -> Reader:
+    streams = asked.parsed.facts.stream
+    return (Framing.LINES, LinesFraming(policy, left_alone=left_alone)) if streams else None
+
+
+READERS: dict[str, Callable[[Asked, Policy, bool], Reader]] = {
     "/invoke-with-response-stream": partial(_aws, render_event),
     "/converse-stream": partial(_aws, render_named),
     ":streamGenerateContent": _googles,
+    "/api/chat": _ollamas,
+    "/api/generate": _ollamas,
 }
 """How the path of such a request ends, and who reads its answer."""
 
 
-def framed(run: Run, path: str, request: Request, policy: Policy, *, left_alone: bool) -> Run:
-    """The same turn, as whoever asked for this path reads it. `left_alone`: it is only watched."""
-    path = unquote(path)
+def framed(run: Run, asked: Asked, policy: Policy, *, left_alone: bool) -> Run:
+    """The same turn, as whoever asked for it reads it. `left_alone`: it is only watched."""
+    path = unquote(asked.path).rstrip("/")
     for end, reader_of in READERS.items():
         if path.endswith(end):
-            reader = reader_of(request, policy, left_alone)
+            reader = reader_of(asked, policy, left_alone)
             return run if reader is None else reframed(run, *reader, policy, left_alone=left_alone)
     return run

@@ -14,6 +14,7 @@ from tenuto.sim import (
     cohere,
     gemini_generate,
     gemini_interactions,
+    ollama,
     openai_chat,
     openai_responses,
 )
@@ -28,6 +29,7 @@ _SPOKEN: Final = (
     bedrock_converse.WIRE,
     bedrock_invoke.WIRE,
     cohere.WIRE,
+    ollama.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

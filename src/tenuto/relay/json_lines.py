@@ -1,0 +1,114 @@
+"""Streams of JSON lines, for a pipe that knows server-sent events.
+
+Theory of operation
+-------------------
+Each line is one event of text to the pipe, and each event that it writes is one line to the caller.
+A line that is handed on keeps its bytes: where they are more than its object and a line feed, they
+wait in the order in which they came, each under the data that the pipe sees of it. What is no event
+of an object does not reach the caller: the SDKs decode every line (`iter_lines` in
+`ollama/_client.py` of ollama-python 0.6.3), blank ones too.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from tenuto.core.fault import FaultKind
+from tenuto.core.policy import Policy
+from tenuto.relay.commands import Head, Lost, Reply
+from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
+from tenuto.relay.framing import Framing
+from tenuto.relay.reframing import EVENTS, named
+from tenuto.wire.json_lines import LineDecoder
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+
+
+class LinesFraming:
+    """Lines of JSON for a caller that reads them (`relay.reframing.Reframing`)."""
+
+    def __init__(self, policy: Policy, *, left_alone: bool) -> None:
+        self.reading = False
+        self.ready: deque[Reply] = deque()
+        self._policy = policy
+        self._left_alone = left_alone
+        self._decoding: Decoder | None = None
+        self._lines = LineDecoder()
+        self._kept: deque[tuple[bytes, bytes]] = deque()
+        self._blank = b""
+        self._content_type = b""
+        self._framed = False
+
+    def began(self, head: Head, came: Framing) -> Head:
+        """The head of an attempt as the pipe is to see it."""
+        self._content_type = self._content_type or head.get(b"content-type").encode("latin-1")
+        self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
+        self.reading = came is Framing.LINES and self._decoding is not None
+        self._lines = LineDecoder(self._policy.event_max_bytes)
+        self._kept.clear()
+        self._blank = b""
+        return named(head, EVENTS) if self.reading else head
+
+    def take(self, came: Reply) -> None:
+        """Take what was read."""
+        assert isinstance(came, bytes | Lost)
+        assert self._decoding is not None
+        if isinstance(came, Lost):
+            self.ready.append(came)
+            return
+        try:
+            lines = self._lines.feed(self._decoding.feed(came)) if came else self._lines.flush()
+        except EventTooLarge as error:
+            self.ready.append(Lost(FaultKind.LIMIT, error))
+            return
+        except UndecodableBytes as error:
+            self.ready.append(Lost(FaultKind.GARBAGE, error))
+            return
+        if events := b"".join(map(self._event, lines)):
+            self.ready.append(events)
+        if not came:
+            self.ready.append(came)
+
+    def _event(self, line: SseEvent) -> bytes:
+        """A line as an event of text, its bytes kept."""
+        if line.data is None:
+            self._blank += line.raw
+            return b""
+        data = line.data.replace(b"\r", b" ").replace(b"\n", b" ")
+        raw = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
+        raw = self._blank + line.raw if self._left_alone else raw
+        if raw != data + b"\n":  # else it is written so anyway
+            self._kept.append((data, raw))
+        self._blank = b""
+        return b"data: %b%b" % (data, b"\n\n" if line.terminated else b"")
+
+    def opened(self, head: Head, events: bool) -> Head:
+        """The head for the caller: whatever stream follows is one of lines."""
+        self._framed = events
+        as_it_came = self._left_alone or b"json" in self._content_type
+        kind = self._content_type if as_it_came else b"application/x-ndjson"
+        return named(head, kind) if events else head
+
+    def written(self, data: bytes) -> bytes:
+        """Events of text as lines."""
+        if not self._framed:
+            return data
+        decoder = SseDecoder()
+        events = [*decoder.feed(data), *decoder.flush()]
+        return b"".join(
+            self._line(event.data)
+            for event in events
+            if event.data and event.data.strip() != b"[DONE]"
+        )
+
+    def _line(self, data: bytes) -> bytes:
+        if any(data == kept for kept, _ in self._kept):
+            while self._kept:
+                kept, raw = self._kept.popleft()  # those before it were dropped: order is kept
+                if kept == data:
+                    whole = self._left_alone or raw.endswith(b"\n")
+                    return raw if whole else raw + b"\n"
+        return data.replace(b"\n", b" ") + b"\n"
+
+    def closing(self) -> bytes:
+        """What is to be written behind all: blank lines, where they came."""
+        return self._blank if self._framed and self._left_alone else b""

@@ -1,0 +1,79 @@
+"""Every error that the simulator can give as Ollama, in its words.
+
+The texts are quoted from the server's source and from reports in its tracker
+(https://github.com/ollama/ollama/issues, read 2026-11-22). A status of 200 means that the error
+comes inside of a response that began well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tenuto.sim.errors import Failure
+
+
+def failure(
+    message: str, *, status: int = 400, param: str | None = None, code: str | None = None
+) -> Failure:
+    """Return an error in the shape of Ollama, which has one text.
+
+    >>> failure("model is required").document
+    {'error': 'model is required'}
+    """
+    return Failure(status, {"error": message})
+
+
+def mistyped(path: str, got: str, wanted: str) -> Failure:
+    """Return the refusal of a value of the wrong type.
+
+    >>> mistyped("stream", "string", "bool").document["error"]
+    'json: cannot unmarshal string into Go struct field ChatRequest.stream of type bool'
+    """
+    return failure(
+        f"json: cannot unmarshal {got} into Go struct field ChatRequest.{path} of type {wanted}"
+    )
+
+
+_CUT_CALL: Final = (
+    'error parsing tool call: raw=\'{"path":"notes/a.txt","conte\', '
+    "err=unexpected end of JSON input"
+)
+
+ERRORS: Final[Mapping[str, Failure]] = {
+    "server": failure(
+        "model runner has unexpectedly stopped, this may be due to resource limitations or an "
+        "internal error, check ollama server logs for details",
+        status=500,
+    ),
+    "overloaded": failure(
+        "server busy, please try again.  maximum pending requests exceeded", status=503
+    ),
+    "rate_limit": failure("too many concurrent requests", status=429),
+    "context_length": failure("the input length exceeds the context length"),
+    "cut_call": failure(_CUT_CALL, status=500),
+    # Inside of a response that began with 200.
+    "mid_stream": failure(
+        "an error was encountered while running the model: unexpected EOF", status=200
+    ),
+    "mid_cut_call": failure(_CUT_CALL, status=200),
+}
+
+
+def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
+    """Return a refusal that this server never gives: its models end where their window does.
+
+    >>> too_many_tokens("num_predict", 9, 8, "sim").status
+    400
+    """
+    return failure(f"{parameter} is {asked}, the model {model} has {ceiling}")
+
+
+def unknown_key(name: str) -> Failure:
+    """Return a refusal of a key, which the server does not give: it reads over what it does not
+    know. The simulator refuses those that must not leave a client.
+
+    >>> unknown_key("_x").document
+    {'error': "unknown field '_x'"}
+    """
+    return failure(f"unknown field '{name}'")

@@ -1,0 +1,131 @@
+"""How a reply is written: one document, or one to a line, of which the last one is done.
+
+Key sets are those of answers recorded in 2025 and 2026. Oddities are small functions over the list
+of documents, chosen by name, so that each stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.case import Ending, Framing, Odd, Shape, Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.gemini_generate.parts import decoded
+from tenuto.sim.ollama.errors import ERRORS
+from tenuto.sim.reply import Call, Reply
+
+Document = dict[str, Any]
+
+STOPS: Final[Mapping[str, str]] = {"tool_calls": "stop"}
+CREATED: Final = "2026-09-21T13:33:20.000000001Z"
+TOKEN_NS: Final = 20_000_000
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
+    """Return the document that answers a request without streaming.
+
+    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
+    >>> made["message"], made["done"], made["done_reason"], made["eval_count"]
+    ({'role': 'assistant', 'content': 'Hi.'}, True, 'stop', 1)
+    """
+    if step.error:
+        return dict(ERRORS[step.error].document)
+    more: Document = {"thinking": reply.reasoning} if reply.reasoning else {}
+    if reply.calls:
+        more["tool_calls"] = [_call(n, c, step.shape) for n, c in enumerate(reply.calls)]
+    return _said(envelope, reply.text or "", more) | _done(reply, step)
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the documents of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
+    >>> len(made), '"done":true' in made[-1][1]
+    (2, True)
+    """
+    documents = list(_pieces(reply, step, envelope))
+    if step.error:
+        documents.append(dict(ERRORS[step.error].document))
+    elif reply.finish is not None or step.ending is Ending.NO_FINISH:
+        documents.append(_said(envelope, "", {}) | _done(reply, step))
+    if step.odd is not None and step.odd in _ODDITIES:
+        documents = _ODDITIES[step.odd](documents)
+    events = [("", dump(document)) for document in documents]
+    if step.odd is Odd.NOT_JSON:
+        events.insert(len(events) // 2, ("", '{"model":"sim","message":{"role":'))
+    return events
+
+
+def frame(events: list[Event], framing: Framing) -> list[bytes]:
+    r"""Return documents as they stand on the wire.
+
+    >>> frame([("", "{}")], Framing.PLAIN), frame([("", "{}")], Framing.CRLF)
+    ([b'{}\n'], [b'{}\r\n'])
+    """
+    end = "\r\n" if framing is Framing.CRLF else "\n"
+    return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
+
+
+def _said(envelope: Envelope, text: str, more: Mapping[str, Any]) -> Document:
+    message = {"role": "assistant", "content": text, **more}
+    return {"model": envelope.model, "created_at": CREATED, "message": message}
+
+
+def _done(reply: Reply, step: Step) -> Document:
+    made: Document = {} if reply.finish is None else {"done_reason": stop_of(reply)}
+    made["done"] = True
+    if not step.usage:
+        return made
+    return made | {
+        "total_duration": (reply.prompt_tokens + reply.completion_tokens) * TOKEN_NS,
+        "load_duration": TOKEN_NS,
+        "prompt_eval_count": reply.prompt_tokens,
+        "prompt_eval_duration": reply.prompt_tokens * TOKEN_NS,
+        "eval_count": reply.completion_tokens,
+        "eval_duration": reply.completion_tokens * TOKEN_NS,
+    }
+
+
+def stop_of(reply: Reply) -> str | None:
+    """Return the stop of a reply in this wire's words: no stop names calls.
+
+    >>> stop_of(Reply("", (), "tool_calls", 3, 1))
+    'stop'
+    """
+    return None if reply.finish is None else STOPS.get(reply.finish, reply.finish)
+
+
+def _pieces(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]:
+    size = step.event_chars or envelope.token_chars
+    thoughts, text = reply.reasoning, reply.text or ""
+    for at in range(0, len(thoughts), size):
+        yield _said(envelope, "", {"thinking": thoughts[at : at + size]}) | {"done": False}
+    for at in range(0, len(text), size):
+        yield _said(envelope, text[at : at + size], {}) | {"done": False}
+    for number, call in enumerate(() if step.error else reply.calls):
+        made = {"tool_calls": [_call(number, call, step.shape)]}
+        yield _said(envelope, "", made) | {"done": False}
+
+
+def _call(number: int, call: Call, shape: Shape) -> Document:
+    function = {"index": number, "name": call.name, "arguments": decoded(call.arguments)}
+    if shape is Shape.NO_INDEX:
+        del function["index"]
+    return ({} if call.id is None else {"id": call.id}) | {"function": function}
+
+
+def _late_content(documents: list[Document]) -> list[Document]:
+    """The end comes before the last line of text."""
+    return [*documents[:-2], documents[-1], documents[-2]]
+
+
+_ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
+    Odd.FINISH_REPEATED: lambda documents: [*documents, documents[-1]],
+    Odd.FINISH_CONFLICT: lambda documents: [
+        *documents,
+        documents[-1] | {"done_reason": "length"},
+    ],
+    Odd.CONTENT_AFTER_FINISH: _late_content,
+}

@@ -1,0 +1,198 @@
+"""The request's side of Ollama: facts and edits; repairs of a history in `ollama_history`, requests
+with a prompt instead of messages in `ollama_prompt`.
+
+Theory of operation
+-------------------
+As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
+that the caller sent, and an edit replaces or appends whole ones. The output limit stands among the
+`options`; what a request does not say of `stream` means that it streams.
+
+A body is a request of ours only where it asks the model something: without messages, or without a
+prompt, the model is loaded and no more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendContent,
+    AppendFailedCalls,
+    AppendUser,
+    Edit,
+)
+from tenuto.core.arguments import Finding
+from tenuto.core.response import ToolCall
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.json import encode, is_utf8
+from tenuto.wire.members import (
+    joined,
+    listed,
+    object_in,
+    read_leniently,
+    rows_of,
+    value_of,
+)
+from tenuto.wire.ollama_history import failed_result, repair_history
+from tenuto.wire.ollama_prompt import BUDGET, EditedRequest, PromptRequest, less_thinking
+from tenuto.wire.ollama_render import call_of
+
+CHAT, GENERATE = "/api/chat", "/api/generate"
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    model: str
+    messages: list[JsonObject] = []
+    prompt: Any = None
+    stream: Any = None
+    options: Any = None
+    tools: Any = None
+    format: Any = None
+    think: Any = None
+    logprobs: Any = None
+    top_logprobs: Any = None
+    suffix: Any = None
+    raw: Any = None
+
+
+_read = msgspec.json.Decoder(_Asked).decode
+
+
+class ChatRequest(EditedRequest):
+    """A request with messages (`wire.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
+        super().__init__(body, facts)
+        self._rows: list[bytes] = []
+        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
+        # split: then this is no request for us.
+        halves = b"\\ud" in body or b"\\uD" in body
+        if halves or b'"_' in body or any(v.get("role") not in ("user", "system") for v in values):
+            self._split()
+
+    def _split(self) -> None:
+        if not self._members:
+            super()._split()
+            self._rows, self.repairs = repair_history(rows_of(self._members["messages"]))
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached function, by name; {} for one that has none."""
+        self._split()
+        tools = value_of(self._members.get("tools"))
+        tools = tools if isinstance(tools, list) else []
+        found = [object_in(object_in(tool).get("function")) for tool in tools]
+        return {
+            function["name"]: object_in(function.get("parameters"))
+            for function in found
+            if isinstance(function.get("name"), str)
+        }
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits; without any, the caller's own."""
+        if not edits and not self.repairs:
+            return self._body
+        members = self.edited(edits)
+        rows = list(self._rows)
+        for edit in edits:
+            match edit:
+                case AppendAssistant(text):
+                    rows.append(encode({"role": "assistant", "content": text}))
+                case AppendUser(text):
+                    rows.append(encode({"role": "user", "content": text}))
+                case AppendContent():
+                    raise AssertionError("this wire keeps no content: no rung sends any back")
+                case AppendFailedCalls():
+                    rows.extend(_failed_rows(edit))
+        members["messages"] = listed(rows)
+        return joined(members)
+
+
+def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
+    """The model's calls in a valid form, each with a failed result (T5)."""
+    calls = [_valid_call(call) for call in edit.calls]
+    said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
+    results = zip(calls, edit.results, strict=True)
+    return [encode(said), *(encode(failed_result(call, text)) for call, text in results)]
+
+
+def _valid_call(call: ToolCall) -> JsonObject:
+    """Broken arguments are never replayed (H4): they stand as an empty object."""
+    arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
+    return call_of(replace(call, name=call.name or "unknown", arguments=arguments))
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = CHAT, *_: object
+) -> ChatRequest | PromptRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> parse_request(body).facts.stream
+    True
+    >>> parse_request(b'{"model": "m"}') is None
+    True
+    """
+    try:
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
+        asked = _asked(body)
+        if not isinstance(asked.model, str) or not asked.model:
+            return None
+        if path.rstrip("/").endswith(GENERATE):
+            asks = isinstance(asked.prompt, str) and asked.prompt.strip()
+            facts = _facts(asked, probe_max_tokens, {})
+            return PromptRequest(body, facts, raw=asked.raw is True) if asks else None
+        rows = asked.messages
+        if not rows or not all(isinstance(row, dict) for row in rows):
+            return None
+        return ChatRequest(body, rows, _facts(asked, probe_max_tokens, rows[-1]))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _asked(body: bytes) -> _Asked:
+    """The members that are looked at, in one reading; a number that no double holds, somewhere in
+    a row, takes a second and more lenient one."""
+    try:
+        return _read(body)
+    except msgspec.DecodeError:
+        return _Asked(**{"model": "", **read_leniently(body, _Asked.__struct_fields__, ())})
+
+
+def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFacts:
+    budget = object_in(asked.options).get(BUDGET)
+    max_tokens = budget if type(budget) is int and budget > 0 else None  # below 0: no limit
+    return RequestFacts(
+        model=asked.model,
+        stream=asked.stream is not False,
+        max_tokens=max_tokens,
+        tools=bool(asked.tools),
+        after_tool_result=last.get("role") == "tool",
+        structured=bool(asked.format),
+        lower_reasoning=less_thinking(asked.think) is not None,
+        include_usage=True,
+        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+        # The server takes the words of a prompt for those of the user, however they go on.
+        prefill_barred=last.get("role") == "assistant" or (not last and asked.raw is not True),
+    )
+
+
+def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
+    """Why a request cannot be continued (C28), "" where it can."""
+    if asked.logprobs or asked.top_logprobs:
+        return "logprobs"
+    if asked.suffix:
+        return "fill_in"  # the text goes between two others
+    if max_tokens is not None and max_tokens <= probe_max_tokens:
+        return "probe"
+    return ""

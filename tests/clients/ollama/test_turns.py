@@ -1,0 +1,182 @@
+"""Turns of ollama-python, wrapped: what leaves on the wire, and what its user is given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ollama
+import pytest
+from asking_ollama import CASES, TOOLS, OllamaAsker
+from far_sides import FarSide, answer, json_answer
+from wrapping import QUICK
+from wrapping_ollama import WrappedOllama, is_right
+
+import tenuto
+from tenuto.core import hints
+from tenuto.sim import Simulator
+
+Make = Callable[..., WrappedOllama]
+
+
+def bodies(sim: Simulator) -> list[Any]:
+    return [request.json for request in sim.requests]
+
+
+@pytest.mark.behaviour("C1", "C17", "C19")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_a_cut_text_is_continued_with_a_hint_and_a_larger_limit(
+    wrapped: Make, sim: Simulator, mode: str, way: str
+) -> None:
+    asker = wrapped()
+    case = CASES["length_once"]
+    said = asker.ask_case(case, mode, way, options={"num_predict": 300, "seed": 7})
+    assert is_right(asker, said, case)
+    assert said.stop == "stop"
+    first, second = bodies(sim)
+    assert second["options"] == {"num_predict": 600, "seed": 7}
+    rows = second["messages"][len(first["messages"]) :]
+    assert [row["role"] for row in rows] == ["assistant", "user"]
+    assert rows[1]["content"] == hints.CONTINUE
+    spent = sim.spent(said.prompt)
+    assert said.usage["output"] == spent.output_tokens
+    assert said.usage["input"] == sim.requests[0].input_tokens
+
+
+@pytest.mark.behaviour("C7", "C14a")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_a_model_whose_prompt_the_server_writes_goes_on_by_itself(
+    wrapped: Make, sim: Simulator, mode: str, way: str
+) -> None:
+    asker = wrapped()
+    case = CASES["length_twice"]
+    said = asker.ask_case(case, mode, way, model=f"qwen3:14b/sim/{case.name}")
+    assert is_right(asker, said, case)
+    assert [body["messages"][-1]["role"] for body in bodies(sim)] == [
+        "user", "assistant", "assistant"
+    ]  # fmt: skip
+
+
+@pytest.mark.behaviour("P8", "C25")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_what_needs_nothing_is_one_request_with_the_very_same_bytes(
+    wrapped: Make, sim: Simulator, mode: str, way: str
+) -> None:
+    asker = wrapped()
+    given = {"model": "sim", "think": True, "keep_alive": "5m", "tools": TOOLS}
+    said = asker.ask([{"role": "user", "content": "Hi"}], mode, way, **given)
+    bare = OllamaAsker(sim)
+    before = bare.ask([{"role": "user", "content": "Hi"}], mode, way, **given)
+    bare.close()
+    sent = [request.body for request in sim.requests]
+    assert sent[0] == sent[1]
+    assert len(sent) == 2
+    assert (said.text, said.thinking, said.stop) == (before.text, before.thinking, "stop")
+
+
+@pytest.mark.behaviour("C25", "E10")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_loading_a_model_is_no_turn(wrapped: Make, sim: Simulator, mode: str) -> None:
+    asker = wrapped()
+    said = asker.ask([], mode)
+    assert (said.text, said.stop, said.error) == ("", "load", None)
+    assert len(sim.requests) == 1
+    assert asker.events == []
+
+
+@pytest.mark.behaviour("T14", "T5")
+def test_a_call_that_the_server_cannot_parse_is_asked_for_again(
+    wrapped: Make, sim: Simulator, way: str
+) -> None:
+    asker = wrapped()
+    for name, mode in (("cut_call_error", "body"), ("cut_call_error_mid_text", "stream")):
+        said = asker.ask_case(CASES[name], mode, way)
+        assert said.error is None
+        assert is_right(asker, said, CASES[name])
+        assert bodies(sim)[-1]["messages"][-1]["content"] == hints.REPAIR_CALL
+
+
+@pytest.mark.behaviour("P1a")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_our_errors_are_the_sdks_own_and_say_what_to_do(wrapped: Make, mode: str, way: str) -> None:
+    asker = wrapped()
+    error: Any = asker.ask_case(CASES["empty_always"], mode, way).error
+    assert isinstance(error, ollama.ResponseError)
+    assert error.error.startswith("Tenuto could not finish this turn")
+    assert error.status_code == (502 if mode == "body" else -1)
+
+
+@pytest.mark.behaviour("C21")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_a_notice_is_shown_behind_what_stays_unfinished(wrapped: Make, mode: str) -> None:
+    said = wrapped(on_incomplete="notice").ask_case(CASES["length_always"], mode)
+    assert said.text.endswith(hints.NOTICE.format(reason="retry limit"))
+    assert said.stop == "length"
+
+
+def test_wrapping_twice_is_wrapping_once_and_leaves_the_original_as_it_is() -> None:
+    for made in (ollama.Client(), ollama.AsyncClient()):
+        before: Any = made
+        http = before._client
+        wrapped = tenuto.wrap(before)
+        assert type(wrapped) is type(before)
+        assert tenuto.wrap(wrapped) is wrapped
+        assert before._client is http
+        assert wrapped._client is not http
+
+
+# --- /api/generate -------------------------------------------------------------------------------
+
+
+def told(text: str, stop: str | None = None, **more: Any) -> bytes:
+    value: dict[str, Any] = {"model": "m", "created_at": "2026-11-22T10:00:00Z", "response": text}
+    value |= {"done": stop is not None} | more
+    if stop:
+        value |= {"done_reason": stop, "context": [1, 2], "prompt_eval_count": 3, "eval_count": 5}
+    return json.dumps(value).encode() + b"\n"
+
+
+def stream(*lines: bytes) -> bytes:
+    return answer(b"".join(lines), "content-type: application/x-ndjson", length=False)
+
+
+def client_of(far: FarSide) -> Any:
+    bare: Any = ollama.Client(host=far.base_url.removesuffix("/v1"))
+    return tenuto.wrap(bare, policy=tenuto.Policy(**QUICK))
+
+
+def prompts(far: FarSide) -> Iterator[str]:
+    return (json.loads(body)["prompt"] for _, body in far.requests)
+
+
+@pytest.mark.behaviour("C1", "C19")
+def test_a_cut_answer_to_a_prompt_is_continued() -> None:
+    whole = json_answer(told("The tide is", "length")), json_answer(told(" high.", "stop"))
+    with FarSide(*whole) as far:
+        said = client_of(far).generate("m", "Tell me.")
+        assert (said.response, said.done_reason) == ("The tide is high.", "stop")
+        assert (said.prompt_eval_count, said.eval_count, said.context) == (3, 10, None)
+        first, second = prompts(far)
+        assert second == f"{first}\n\nThe tide is\n\n{hints.CONTINUE}"
+
+
+@pytest.mark.behaviour("C1", "S2")
+def test_a_cut_stream_of_answers_to_a_prompt_is_one_stream() -> None:
+    first = stream(told("", thinking="Hm."), told("The tide"), told(" is"), told("", "length"))
+    rest = stream(told("", thinking="On."), told(" high."), told("", "stop"))
+    with FarSide(first, rest) as far:
+        parts = list(client_of(far).generate("m", "Tell me.", stream=True))
+    assert "".join(part.response or "" for part in parts) == "The tide is high."
+    assert [part.done for part in parts].count(True) == 1
+    assert parts[-1].done_reason == "stop"
+    assert parts[-1].context is None
+    assert "".join(part.thinking or "" for part in parts) == "Hm.On."
+
+
+@pytest.mark.behaviour("C25")
+def test_a_whole_answer_to_a_prompt_keeps_its_context() -> None:
+    with FarSide(json_answer(told("High.", "stop"))) as far:
+        said = client_of(far).generate("m", "Tell me.")
+        assert list(said.context) == [1, 2]
+        assert len(far.requests) == 1

@@ -1,0 +1,17 @@
+"""The official SDK of Ollama with nothing around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asking_ollama import OllamaAsker
+
+from tenuto.sim import Simulator
+
+
+@pytest.fixture(scope="session")
+def bare(sim: Simulator) -> Iterator[OllamaAsker]:
+    made = OllamaAsker(sim)
+    yield made
+    made.close()
