@@ -77,7 +77,7 @@ def mutations(
 ALIKE = 6
 """Of how many events of the same members each member is changed, by another odd value each time."""
 
-LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100}
+LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400}
 """Wires with fewer members to change: how many changes there must be at least."""
 
 
@@ -102,6 +102,7 @@ CUT = {
     "anthropic-messages": "max-tokens-stream",
     "bedrock-converse": "max-tokens-stream",
     "bedrock-invoke": "nova-max-tokens-stream",
+    "cohere": "max-tokens-stream",
     "gemini-generate": "max-tokens-stream",
     "gemini-interactions": "incomplete-stream",
     "ollama": "length-stream",
