@@ -20,7 +20,7 @@ from tenuto.core.response import Builder, Response, ToolCall
 from tenuto.core.signals import FaultSeen
 from tenuto.core.view import State
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import Provider
+from tenuto.providers.provider import Provider
 from tenuto.relay import schema
 from tenuto.relay.commands import Head, Headers, Lost, Request
 from tenuto.relay.encoding import Decoder
