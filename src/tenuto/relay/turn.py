@@ -168,10 +168,10 @@ class Turn:
         """Letters and digits that tell this turn's own ids from those of others."""
         return f"{self.number ^ _SALT:05x}"[-5:]
 
-    @property
-    def base_url(self) -> str:
-        """Where lessons about the provider are kept."""
-        return self.request.url.partition("?")[0]
+    @cached_property
+    def model(self) -> tuple[str, str]:
+        """The base URL and the name: by them lessons about a model are kept."""
+        return self.request.url.partition("?")[0], self.facts.model
 
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""
