@@ -25,8 +25,8 @@ from tenuto.relay.scripted import Script, Scripted
 URL = "https://gateway.example/v1/chat/completions"
 
 OUTPUT = {
-    "claude-opus-4-1-20250805": 32_000,
-    "claude-opus-4-20250514": 32_000,
+    "claude-opus-4-1-20250805": None,
+    "claude-opus-4-20250514": None,
     "us.anthropic.claude-opus-4-5-20251101-v1:0": 64_000,
     "claude-sonnet-4-20250514": 64_000,
     "anthropic/claude-sonnet-4.5": 64_000,

@@ -147,7 +147,7 @@ CHAT: tuple[Provider, ...] = (
     Provider(
         Dialect(
             "moonshot",
-            prefill_models=re.compile(r"kimi-k2\.5|moonshot-v1"),
+            prefill_models=re.compile(r"kimi-k2\.5"),
             prefill_row=(("partial", True),),
             reasoning_key="reasoning_content",
         ),
@@ -155,8 +155,8 @@ CHAT: tuple[Provider, ...] = (
         hosts=("api.moonshot.ai", "api.moonshot.cn"),
         usage=("usage.cached_tokens",),
         quirks=("q13-length-in-reasoning", "q26-reasoning-only"),
-        source="https://platform.kimi.ai/docs/guide/use-partial-mode-feature-of-kimi-api "
-        "2026-11-22",
+        source="https://platform.kimi.ai/docs/guide/use-partial-mode-feature-of-kimi-api; "
+        "https://platform.kimi.ai/docs/api/chat 2026-11-22",
     ),
     Provider(
         Dialect("zai"),

@@ -38,15 +38,13 @@ class Model(NamedTuple):
 
 
 _REGISTRY = "the registry of litellm 1.106.2, 2026-11-21"
-_CLAUDE = "https://platform.claude.com/docs/en/about-claude/models/overview 2026-11-22"
 
 
-def _model(name: str, output_tokens: int, source: str = _REGISTRY) -> Model:
-    return Model(re.compile(name), output_tokens, source)
+def _model(name: str, output_tokens: int) -> Model:
+    return Model(re.compile(name), output_tokens, _REGISTRY)
 
 
 MODELS: tuple[Model, ...] = (
-    _model(r"claude-opus-4(?:[-.][01](?:\D|$)|[-@]20|:|$)", 32_000, _CLAUDE),
     _model(r"claude-(?:sonnet-4(?:[-.]5|[-@]20|:|$)|(?:opus|haiku)-4[-.]5)", 64_000),
     _model(r"claude-(?:opus|sonnet)-(?:4[-.][678]|5)|claude-(?:fable|mythos)-", 128_000),
     _model(r"gpt-4o", 16_384),
