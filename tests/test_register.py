@@ -144,11 +144,15 @@ def test_a_name_that_is_taken_is_replaced_and_that_of_a_provider_does_not_narrow
 
 
 @pytest.mark.behaviour("N8")
-def test_a_provider_is_recognized_by_host_port_sub_domain_and_server() -> None:
+def test_a_provider_is_recognized_by_host_port_sub_domain_path_and_server() -> None:
     register("one", wire="openai-chat", hosts=["Acme.example", ".acme.example"])
     register("two", wire="openai-chat", hosts=["localhost:8000"])
     register("three", wire="openai-chat", server="Three/", prefill=True)
+    register("four", wire="openai-chat", hosts=["gateway.example/Models/four"])
     urls = {
+        "https://gateway.example/models/four/v1": "four",
+        "https://gateway.example/models/fourth/v1": "unknown",
+        "https://gateway.example/v1": "unknown",
         "https://acme.example/v1": "one",
         "https://eu.ACME.example:443/v1": "one",
         "https://notacme.example/v1": "unknown",
@@ -266,7 +270,13 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
         ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),
         ({"name": "a", "wire": "openai-chat", "hosts": ["http://a.b"]}, "'http://a.b' is no host"),
-        ({"name": "a", "wire": "openai-chat", "hosts": ["a.b/v1"]}, "'a.b/v1' is no host name"),
+        ({"name": "a", "wire": "openai-chat", "hosts": ["a.b//v1"]}, "'a.b//v1' is no host name"),
+        ({"name": "a", "wire": "openai-chat", "hosts": ["a.b/v1?x=1"]}, "'a.b/v1?x=1' is no host"),
+        ({"name": "a", "wire": "openai-chat", "like": "nobody"}, "like is 'nobody', allowed on op"),
+        ({"name": "a", "wire": "openai-chat", "like": "anthropic"}, "like is 'anthropic'"),
+        ({"name": "a", "wire": "openai-chat", "like": 3}, "like is 3, allowed on openai-chat is"),
+        ({"wire": VENDOR, "like": "vllm"}, "a provider needs a name"),
+        ({"name": "a", "wire": "openai-chat", "prefill_models": "x"}, "prefill_models is 'x'"),
         ({"name": "a", "wire": "openai-chat", "hosts": [None]}, "None is no host name"),
         ({"name": "a", "wire": "openai-chat", "server": 1}, "server is 1"),
         ({"name": "a", "wire": "openai-chat", "overrides": ["stop"]}, "overrides is ['stop']"),

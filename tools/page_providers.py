@@ -1,17 +1,35 @@
 """docs/providers.md: who is known, and what their form of a wire allows."""
 
+import json
 from collections.abc import Iterator
 
-from page import attributes, code, codes, sentence, table, yes
+from page import attributes, code, codes, sentence, table
 
-from tenuto.providers.table import PROVIDERS, UNKNOWN, Provider
+from tenuto.providers.models import MODELS
+from tenuto.providers.provider import Provider
+from tenuto.providers.table import PROVIDERS, UNKNOWN_OF
 from tenuto.wire.base import Dialect
 
 HEAD = """\
 # Providers
 
-A provider is recognized by the host of its base URL, or by the `server` header of its responses.
-Whoever is not recognized works as well, with the safe defaults of the last row.
+A provider is recognized by where its base URL begins, or by the `server` header of its responses.
+Whoever is not recognized works as well, with the safe defaults of the last rows. `tenuto providers`
+prints the same, with `--json` for programs.
+"""
+
+ANSWERS = """
+## What is odd about their answers
+
+Stop values beyond those of the wire, tokens that are counted elsewhere, and quirks, each with the
+recorded or made-up answer by which it is tested. They are read whoever sends them.
+"""
+
+MODELS_HEAD = """
+## Models
+
+The largest output limit that a boosted request asks for. What a request asks for itself is never
+lowered by it; a provider's own word, in an error, and `output_tokens` of a row count before it.
 """
 
 TAIL = """
@@ -24,23 +42,66 @@ or added to the table: [add a provider](guide/add-a-provider.md).
 
 def render() -> str:
     """The page."""
-    told = attributes(Dialect.__doc__)
     lines = [HEAD]
-    head = ["Provider", "Wire", "Hosts", "`server`", "`prefill`", "`output_key`", "`reasoning_key`"]
-    lines += table([*head, "Overrides", "Source"], _rows())
-    lines += ["", "## Columns", ""]
-    lines += table(["Column", "Meaning"], ([code(k), sentence(v)] for k, v in told.items()))
+    head = ["Provider", "Wire", "Known by", "Key in", "Prefill", "Output limit", "Reasoning"]
+    lines += table([*head, "Source"], _rows())
+    lines += [ANSWERS]
+    lines += table(["Provider", "Stops", "Tokens", "Quirks"], _answers())
+    lines += [MODELS_HEAD]
+    rows = ([code(m.name.pattern), f"{m.output_tokens:,}", m.source] for m in MODELS)
+    lines += table(["Name", "Output tokens", "Source"], rows)
+    lines += ["", "## Columns", "", "What a row says of the provider's form of the wire:", ""]
+    lines += _columns(Dialect)
+    lines += ["", "And of the provider itself:", ""]
+    lines += _columns(Provider)
     return "\n".join(lines) + "\n" + TAIL
 
 
+def _columns(of: type) -> list[str]:
+    told = attributes(of.__doc__).items()
+    return table(["Column", "Meaning"], ([code(key), sentence(text)] for key, text in told))
+
+
 def _rows() -> Iterator[list[str]]:
-    for row in (*PROVIDERS, UNKNOWN):
+    for row in (*PROVIDERS, *UNKNOWN_OF.values()):
         dialect = row.dialect
-        flags = (yes(dialect.prefill), code(dialect.output_key), code(dialect.reasoning_key))
-        known = (dialect.name, code(row.wire), *_known_by(row), *flags)
-        yield [*known, codes(f"{k} → {v}" for k, v in row.overrides.items()), row.source or "–"]
+        yield [
+            dialect.name,
+            code(row.wire),
+            _known_by(row),
+            code(row.authorization) if row.source and row.authorization else "–",
+            _prefill(dialect),
+            code(dialect.output_key),
+            _reasoning(dialect),
+            row.source or "–",
+        ]
 
 
-def _known_by(row: Provider) -> tuple[str, str]:
+def _known_by(row: Provider) -> str:
     hosts = codes("*" + host if host.startswith(".") else host for host in row.hosts)
-    return hosts, code(row.server) if row.server else "–"
+    return f"`server: {row.server}`" if row.server else hosts
+
+
+def _prefill(dialect: Dialect) -> str:
+    if not dialect.prefill and dialect.prefill_models is None:
+        return "–"
+    form = _members((*dialect.prefill_row, *dialect.prefill_members))
+    return ("yes" if dialect.prefill else "some models") + (f" {form}" if form else "")
+
+
+def _reasoning(dialect: Dialect) -> str:
+    back = f"back as {code(dialect.reasoning_key)}" if dialect.reasoning_key else ""
+    less = f"less by {_members(dialect.less_reasoning)}" if dialect.less_reasoning else ""
+    return ", ".join(filter(None, (back, less))) or "–"
+
+
+def _members(members: tuple[tuple[str, object], ...]) -> str:
+    return " ".join(code(f"{json.dumps(key)}: {json.dumps(value)}") for key, value in members)
+
+
+def _answers() -> Iterator[list[str]]:
+    for row in PROVIDERS:
+        if row.stops or row.usage or row.quirks:
+            shown = (f"[{q}](../tests/fixtures/{row.wire}/{q})" for q in row.quirks)
+            quirks = ", ".join(shown) or "–"
+            yield [row.dialect.name, codes(row.stops), codes(row.usage), quirks]

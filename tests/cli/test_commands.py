@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,7 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import build
 from tenuto.core.policy import RULES
+from tenuto.providers.table import ROWS
 from tenuto.sim import CASES, CASES_ON
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
@@ -49,7 +51,9 @@ def test_the_installed_program_runs_main_and_tells_its_version() -> None:
     assert (done.returncode, done.stdout) == (0, f"tenuto {tenuto.__version__}\n")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "detect", "explain", "faults", "policy", "sim"])
+@pytest.mark.parametrize(
+    "command", ["", "demo", "detect", "explain", "faults", "policy", "providers", "sim"]
+)
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -174,6 +178,30 @@ def test_policy_lists_every_setting_with_the_value_in_force(
     assert main(["policy"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES" in lines
+
+
+@pytest.mark.behaviour("N8")
+def test_providers_lists_who_is_known_and_who_is_behind_a_url(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["providers", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert list(told["providers"]) == list(ROWS.all())
+    qwen = told["providers"]["qwen"]
+    assert qwen["prefill_row"] == {"partial": True}
+    assert qwen["prefill_members"] == {"enable_thinking": False}
+    assert re.compile(qwen["prefill_models"]).search("qwen-plus")
+    assert qwen["hosts"][0] == "dashscope.aliyuncs.com"
+    (gpt_4o,) = [row for row in told["models"] if row["name"] == "gpt-4o"]
+    assert gpt_4o["output_tokens"] == 16_384
+    beta = "https://api.deepseek.com/beta/chat/completions"
+    for url, name in ((beta, "deepseek-beta"), ("https://nobody.example/x", "unknown")):
+        assert main(["providers", "--url", url, "--json"]) == 0
+        assert list(json.loads(capsys.readouterr().out)["providers"]) == [name]
+    assert main(["providers"]) == 0
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head.split("\t")[:3] == ["provider", "wire", "base URLs"]
+    assert [line.split("\t")[0] for line in lines] == list(ROWS.all())
 
 
 def test_policy_names_a_setting_that_is_not_allowed(

@@ -74,3 +74,18 @@ def test_many_threads_may_teach_and_ask_at_once():
     for thread in threads:
         thread.join()
     assert failed == []
+
+
+WINDOW = ("https://host", "model", "window_tokens")
+
+
+@pytest.mark.behaviour("P8c")
+def test_a_limit_is_kept_as_it_was_named_and_another_number_is_a_first_look():
+    learned = Learned(first_s=10, keep_s=100)
+    assert learned.tokens(*WINDOW, now_s=0.0) is None
+    learned.limit(*WINDOW, 8_192, now_s=0.0)
+    assert [learned.tokens(*WINDOW, now_s=now) for now in (9.9, 10.0)] == [8_192, None]
+    learned.limit(*WINDOW, 8_192, now_s=20.0)
+    assert learned.tokens(*WINDOW, now_s=119.9) == 8_192
+    learned.limit(*WINDOW, 4_096, now_s=30.0)
+    assert [learned.tokens(*WINDOW, now_s=now) for now in (39.9, 40.0)] == [4_096, None]

@@ -15,6 +15,7 @@ from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.stop import StopReason
 from tenuto.wire.openai_chat import WIRE
 from tenuto.wire.openai_chat_errors import read_fault
+from tenuto.wire.registry import wires
 
 K = FaultKind
 
@@ -26,6 +27,7 @@ PREFILL = {
     "llama.cpp thinking": "Assistant response prefill is incompatible with enable_thinking.",
     "llama.cpp two": "Cannot have 2 or more assistant messages at the end of the list.",
     "Gemini": "Requests ending with a model turn are not supported.",
+    "Llama on Bedrock": "conversation must end with user",
     "Gemini, older": "Please ensure that multiturn requests ends with a user role or a function response",
 }
 
@@ -33,6 +35,25 @@ BUDGETS = {
     "max_tokens is too large: 20480. This model supports at most 16384 completion tokens, whereas you provided 20480.": 16_384,
     "max_completion_tokens is too large: 9. This model supports at most 5 completion tokens": 5,
     "max_tokens: 70000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4": 64_000,
+    "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]": 8_192,
+    "Invalid max_tokens value, the valid range of max_tokens is [1, 393216]": 393_216,
+    "max_tokens参数非法：限制数值范围[1,131072]": 131_072,
+    "`max_tokens` must be less than or equal to `16384`, the maximum value for `max_tokens` is less than the `context_window` for this model": 16_384,
+    "max_tokens (393216) exceeds model's maximum output tokens (131072) for model kimi-k3": 131_072,
+    "'max_tokens' or 'max_completion_tokens' is too large: 4096. This model's maximum context length is 4096 tokens and your request has 1000 input tokens (4096 > 4096 - 1000).": 3_096,
+    "This model's maximum context length is 16384 tokens. However, you requested 22946 tokens (12946 in the messages, 10000 in the completion). Please reduce the length of the messages or completion.": 3_438,
+    "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains 62466 input tokens, for a total of 128001 tokens.": 65_534,
+}
+
+WINDOWS = {
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.": 8_192,
+    "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion).": 8_192,
+    "This model's maximum context length is 128000 tokens. However, you requested 65535 output tokens and your prompt contains at least 62466 input tokens, for a total of at least 128001 tokens.": 128_000,
+    "request (9412 tokens) exceeds the available context size (8192 tokens), try increasing it": 8_192,
+    "prompt is too long: 210000 tokens > 200000 maximum": 200_000,
+    "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576).": 1_048_576,
+    "The input (9000 tokens) is longer than the model's context length (8192 tokens).": 8_192,
+    "Input is too long for requested model.": None,
 }
 
 KEYS = {
@@ -126,6 +147,88 @@ def test_a_history_that_is_refused_is_an_invalid_request(message):
     fault = understood(message)
     assert fault.kind is K.INVALID_REQUEST
     assert not fault.retryable
+
+
+@pytest.mark.parametrize("message", WINDOWS)
+def test_the_context_window_is_read_out_of_the_words(message):
+    fault = understood(message)
+    assert (fault.kind, fault.window_tokens) == (K.CONTEXT_OVERFLOW, WINDOWS[message])
+    assert fault.allowed_tokens is None
+
+
+OF_OTHER_WIRES = {
+    "anthropic-messages": [
+        "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+        "messages.27: Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.",
+        "messages.38.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+        "messages.5: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
+        "messages.5: `tool_use` ids must be unique",
+        "messages: text content blocks must be non-empty",
+        "messages: text content blocks must contain non-whitespace text",
+        "messages.3: all messages must have non-empty content except for the optional final assistant message",
+        "messages: final assistant content cannot end with trailing whitespace",
+        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
+        "messages.3.content.0: Invalid `signature` in `thinking` block",
+        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+        "The `content[].thinking` in the thinking mode must be passed back to the API.",
+    ],
+    "openai-responses": [
+        "No tool output found for function call call_1.",
+        "No tool call found for function call output with call_id call_1.",
+        "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+        "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
+        "Item 'ws_1' of type 'web_search_call' was provided without its required 'reasoning' item: 'rs_1'.",
+    ],
+    "gemini-generate": [
+        "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+        "Please ensure that function response turn comes immediately after a function call turn.",
+        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance.",
+        "Unable to submit request because it must have a text parameter.",
+        "contents.parts must not be empty.",
+        "Corrupted thought signature.",
+    ],
+    "bedrock-converse": [
+        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1",
+        "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.",
+        "messages.4.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
+        "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.",
+        "The text field in the ContentBlock object at messages.1.content.0 is blank. Add text to the text field, and try again.",
+        "The content field in the Message object at messages.1 is empty. Add a ContentBlock object to the content field and try again.",
+        "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+        "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.",
+        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
+    ],
+    "openai-chat": [
+        *PAIRING,
+        "invalid request: all elements in history must have a message.",
+        "invalid request: cannot specify message if the last entry in chat history contains tool results",
+        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
+    ],
+}
+
+
+@pytest.mark.behaviour("H9")
+@pytest.mark.parametrize(
+    ("wire", "message"), [(wire, m) for wire, all_of in OF_OTHER_WIRES.items() for m in all_of]
+)
+def test_a_history_that_is_refused_is_not_sent_again_whatever_the_status(wire, message):
+    statuses = (400, 422) if "reasoning_effort" in message else (400, 422, 500)
+    for status in statuses:
+        body = json.dumps({"error": {"message": message}, "message": message}).encode()
+        fault = wires()[wire].parse_fault(status, {}, body)
+        assert fault.kind is K.INVALID_REQUEST
+        assert not fault.retryable
+
+
+@pytest.mark.behaviour("C8")
+@pytest.mark.parametrize("message", PREFILL.values(), ids=list(PREFILL))
+@pytest.mark.parametrize(
+    "wire", ["anthropic-messages", "gemini-generate", "bedrock-converse", "openai-responses"]
+)
+def test_a_model_refuses_a_prefill_in_the_same_words_on_every_wire(wire, message):
+    body = json.dumps({"error": {"message": message}, "message": message}).encode()
+    assert wires()[wire].parse_fault(400, {}, body).kind is K.PREFILL_REJECTED
 
 
 @pytest.mark.parametrize("message", CONTEXT)

@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, explain, faults, policy, sim
+    from tenuto.cli import demo, detect, explain, faults, policy, providers, sim
 
     app = App(
         name="tenuto",
@@ -79,6 +79,7 @@ def build() -> cyclopts.App:
         (explain.explain, explain.EXAMPLES),
         (faults.faults, faults.EXAMPLES),
         (policy.policy, policy.EXAMPLES),
+        (providers.providers, providers.EXAMPLES),
         (sim.sim, sim.EXAMPLES),
     )
     for command, examples in commands:

@@ -84,6 +84,7 @@ class Fault:
         message: the provider's own words; never logged unless content is captured.
         status: the HTTP status of an error response, or None in a stream or below HTTP.
         allowed_tokens: for OUTPUT_BUDGET_TOO_LARGE the number that the provider allows, else None.
+        window_tokens: the context window, where the provider's words name it, else None.
         keys: for UNKNOWN_KEY the request keys that the provider names.
         retry_after_s: how long the provider asks to wait, in seconds, or None.
 
@@ -96,6 +97,7 @@ class Fault:
     message: str = ""
     status: int | None = None
     allowed_tokens: int | None = None
+    window_tokens: int | None = None
     keys: tuple[str, ...] = ()
     retry_after_s: float | None = None
 

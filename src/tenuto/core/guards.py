@@ -42,7 +42,7 @@ def _resumed(view: View) -> bool:
 
 
 def _room(view: View) -> bool:
-    window = view.policy.context_window_tokens
+    window = view.policy.context_window_tokens or view.facts.window_tokens
     if window is None or view.facts.input_tokens is None:
         return True
     used = view.facts.input_tokens + view.facts.output_tokens

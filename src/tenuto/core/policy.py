@@ -176,7 +176,8 @@ class Policy:
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens.
         default_max_tokens: the output limit assumed where neither request nor usage tells, tokens.
-        context_window_tokens: the model's context window. None: not known.
+        context_window_tokens: the model's context window. None: as the provider's row or its own
+            errors name it, if they do.
         context_min_free_tokens: below this much free context window no continuation starts.
         probe_max_tokens: requests for this few tokens are probes and left alone. 0: none are.
         turn_timeout_s: wall-clock seconds of a turn beyond its first attempt. 0: no limit.

@@ -123,6 +123,7 @@ class Facts:
         max_tokens: the output limit of the caller's request, None where it set none.
         least_tokens: the smallest output limit that the wire accepts.
         ceiling_tokens: the model's known output ceiling, None where not known.
+        window_tokens: the context window as far as the provider named it, None where it did not.
         prefill: whether the model goes on with a trailing assistant message.
         lower_reasoning: whether the request has a knob for less reasoning.
         structured: whether the request constrains the output to a document.
@@ -145,6 +146,7 @@ class Facts:
     max_tokens: int | None = None
     least_tokens: int = 1
     ceiling_tokens: int | None = None
+    window_tokens: int | None = None
     prefill: bool = False
     lower_reasoning: bool = False
     structured: bool = False

@@ -1,4 +1,4 @@
-"""What providers taught us by an error, kept by base URL and model (C8, P8c).
+"""What providers taught us by an error, kept by base URL and model (C8, C18, P8c).
 
 One odd 400 must not switch a capability off for good: the first lesson holds for a short while, and
 the look after that confirms or forgets it.
@@ -13,10 +13,12 @@ from typing import NamedTuple
 class _Lesson(NamedTuple):
     until_s: float
     confirmed: bool
+    tokens: int
 
 
 class Learned:
-    """Capabilities that a provider denied; safe under threads. Each process learns for itself.
+    """Capabilities that a provider denied, and limits that it named; safe under threads. Each
+    process learns for itself.
 
     Args:
         first_s: how long a first lesson holds, in seconds.
@@ -31,6 +33,9 @@ class Learned:
     >>> learned.deny(*prefill, now_s=11.0)
     >>> learned.denied(*prefill, now_s=110.0)
     True
+    >>> learned.limit("https://host", "model", "window_tokens", 8192, now_s=0.0)
+    >>> learned.tokens("https://host", "model", "window_tokens", now_s=5.0)
+    8192
     """
 
     def __init__(
@@ -45,19 +50,31 @@ class Learned:
     def deny(self, base_url: str, model: str, capability: str, now_s: float) -> None:
         """Note that the provider rejects a capability for a model. Many requests that were on
         their way together are one look."""
-        key = (base_url, model, capability)
+        self.limit(base_url, model, capability, 0, now_s)
+
+    def limit(self, base_url: str, model: str, what: str, tokens: int, now_s: float) -> None:
+        """Note a limit that the provider named. Another number than before is a first look."""
+        key = (base_url, model, what)
         with self._lock:
             before = self._lessons.pop(key, None)
-            second = before is not None and (before.confirmed or before.until_s <= now_s)
+            second = (
+                before is not None
+                and before.tokens == tokens
+                and (before.confirmed or before.until_s <= now_s)
+            )
             holds_s = self._keep_s if second else self._first_s
-            self._lessons[key] = _Lesson(now_s + holds_s, second)
+            self._lessons[key] = _Lesson(now_s + holds_s, second, tokens)
             while len(self._lessons) > self._most:
                 del self._lessons[next(iter(self._lessons))]
 
     def denied(self, base_url: str, model: str, capability: str, now_s: float) -> bool:
         """Whether that was noted, and not too long ago."""
-        lesson = self._lessons.get((base_url, model, capability))
-        return lesson is not None and lesson.until_s > now_s
+        return self.tokens(base_url, model, capability, now_s) is not None
+
+    def tokens(self, base_url: str, model: str, what: str, now_s: float) -> int | None:
+        """The limit that was named, None where none was, or too long ago."""
+        lesson = self._lessons.get((base_url, model, what))
+        return lesson.tokens if lesson is not None and lesson.until_s > now_s else None
 
     def allow(self, base_url: str, model: str, capability: str) -> None:
         """Forget a lesson: the same thing was accepted."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -21,14 +21,21 @@ from urllib.parse import urlsplit
 from tenuto.core.errors import RegistrationError
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
-from tenuto.providers.table import ROWS, UNKNOWN, Overrides, Provider, by_url
+from tenuto.providers.provider import Overrides, Provider
+from tenuto.providers.table import ROWS, UNKNOWN, by_url
 from tenuto.wire.base import Dialect, Wire
 from tenuto.wire.names import key_of
 from tenuto.wire.registry import WIRES, wire_for_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_HOST = re.compile(r"\.?[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?(:[0-9]{1,5})?|[0-9a-f:]+")
-_DIALECT = {item.name: item.type for item in fields(Dialect) if item.name != "name"}
+_HOST = re.compile(
+    r"(?:\.?[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?(?::[0-9]{1,5})?|[0-9a-f:]+)(?:/[\w.~-]+)*", re.ASCII
+)
+_DIALECT: dict[str, type] = {
+    item.name: re.Pattern if item.name == "prefill_models" else type(item.default)
+    for item in fields(Dialect)
+    if item.name != "name"
+}
 
 
 def register(
@@ -36,6 +43,7 @@ def register(
     *,
     wire: str | Wire,
     version: str = "",
+    like: str = "",
     hosts: Collection[str] = (),
     server: str = "",
     overrides: Mapping[str, str] | None = None,
@@ -51,8 +59,10 @@ def register(
         wire: the name of the wire that the provider speaks, or a new wire as an object
             (`tenuto.wire.base.Wire`), which is asked before those that ship.
         version: tells several of one name apart; asked for as `name@version`.
-        hosts: the host names of its base URLs, with a port where only that port is meant; a leading
-            dot stands for any sub-domain.
+        like: the name of a known provider of that wire whose dialect it speaks (`vllm`): what
+            `dialect` does not say is as there.
+        hosts: where its base URLs begin: host names, with a port or a path where only what has them
+            is meant; a leading dot stands for any sub-domain.
         server: the beginning of its `server` response header.
         overrides: native stops that this provider means otherwise, each with the reason that it
             stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
@@ -70,7 +80,7 @@ def register(
     """
     _check_name("version", version, empty=True)
     if name is None:
-        if isinstance(wire, str) or hosts or server or overrides or dialect:
+        if isinstance(wire, str) or like or hosts or server or overrides or dialect:
             raise RegistrationError(
                 "a provider needs a name; without one only a wire object can be"
             )
@@ -82,7 +92,7 @@ def register(
     row = None
     if name is not None:
         row = Provider(
-            _checked_dialect(name, dialect),
+            _checked_dialect(name, dialect, _checked_like(like, wire_name)),
             wire_name if isinstance(wire, str) else key_of(wire_name, version),
             hosts=_checked_hosts(hosts),
             server=_checked_server(server),
@@ -148,15 +158,25 @@ def _checked_wire(wire: object) -> str:
     return wire.name
 
 
-def _checked_dialect(name: str, dialect: Mapping[str, Any]) -> Dialect:
-    default = Dialect()
+def _checked_like(name: object, wire: str) -> Dialect:
+    """The dialect of a known provider, which speaks that wire; the plain one of "" ."""
+    if name == "":
+        return Dialect()
+    row = ROWS.find(name) if isinstance(name, str) else None
+    if row is None or row.wire.partition("@")[0] != wire:
+        known = [key for key, row in ROWS.all().items() if row.wire.partition("@")[0] == wire]
+        raise RegistrationError(f"like is {name!r}, allowed on {wire} is one of {', '.join(known)}")
+    return row.dialect
+
+
+def _checked_dialect(name: str, dialect: Mapping[str, Any], like: Dialect) -> Dialect:
     for key, value in dialect.items():
         if key not in _DIALECT:
             raise RegistrationError(f"{key} is no field of a provider; {', '.join(_DIALECT)} are")
-        kind = type(getattr(default, key))
-        if not isinstance(value, kind):
-            raise RegistrationError(f"{key} is {value!r}, allowed is a {kind.__name__}")
-    return Dialect(name, **dialect)
+        if not isinstance(value, _DIALECT[key]):
+            kind = _DIALECT[key].__name__
+            raise RegistrationError(f"{key} is {value!r}, allowed is a {kind}")
+    return replace(like, name=name, **dialect)
 
 
 def _checked_hosts(hosts: object) -> tuple[str, ...]:
@@ -164,7 +184,7 @@ def _checked_hosts(hosts: object) -> tuple[str, ...]:
         raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
     for host in hosts:
         if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
-            raise RegistrationError(f"{host!r} is no host name; it has neither scheme nor path")
+            raise RegistrationError(f"{host!r} is no host name; it has no scheme")
     return tuple(host.lower() for host in hosts)
 
 

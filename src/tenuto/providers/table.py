@@ -1,68 +1,22 @@
 """Who speaks which wire, in which dialect: one row of data a provider.
 
 A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
-is not recognized gets the safe defaults of `UNKNOWN`.
+is not recognized gets the safe defaults of `UNKNOWN`. The rows of Chat Completions, which most of
+them speak, stand in modules of their own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import replace
 from urllib.parse import urlsplit
 
-from tenuto.core.stop import StopReason
+from tenuto.providers.chat import CHAT
+from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
+from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
+from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 from tenuto.wire.names import Names, key_of
-
-Overrides = Mapping[str, StopReason]
-
-
-def _none() -> Overrides:
-    return MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Provider:
-    """One row.
-
-    Attributes:
-        dialect: what its form of the wire allows; carries the provider's name.
-        wire: the name of the wire that it speaks.
-        hosts: host names, with a port where only that port is meant; a leading dot stands for any
-            sub-domain.
-        server: the beginning of its `server` response header, "" where that tells nothing.
-        source: where the row's facts stand, and the day they were read.
-        version: tells rows of one name apart, "" for the one that counts where none is asked for.
-        overrides: native stop values that mean something else with this provider than its wire
-            says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
-            answer that was whole would be continued too, so it is for the user to say.
-    """
-
-    dialect: Dialect
-    wire: str
-    hosts: tuple[str, ...] = ()
-    server: str = ""
-    source: str = ""
-    version: str = ""
-    overrides: Overrides = field(default_factory=_none)
-
-    @property
-    def unknown(self) -> bool:
-        """Whether this is the row of those whom no row names."""
-        return not self.hosts and not self.server
-
-
-_CLAUDE_TAKES_PREFILL = re.compile(
-    r"claude-(?:instant|v?[123](?:\D|$)|(?:opus|sonnet|haiku)-4(?:-[015](?:\D|$)|[-@]20|$)|4-)"
-)
-"""Claude up to the generation 4.5 goes on with a trailing assistant message; later ones answer 400.
-https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
-
-_GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|pro-latest)")
-"""Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
-later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
 
 _OLLAMA = Dialect(
     "ollama",
@@ -76,15 +30,15 @@ https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22"""
 UNKNOWN_OF = {
     "openai-chat": Provider(Dialect(), "openai-chat"),
     "anthropic-messages": Provider(
-        Dialect(prefill_models=_CLAUDE_TAKES_PREFILL), "anthropic-messages"
+        Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
     "openai-responses": Provider(Dialect(), "openai-responses"),
-    "gemini-generate": Provider(Dialect(prefill_models=_GEMINI_TAKES_PREFILL), "gemini-generate"),
+    "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(
         Dialect(output_key="generation_config.max_output_tokens"), "gemini-interactions"
     ),
     "bedrock-converse": Provider(
-        Dialect(prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
+        Dialect(prefill_models=CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
     ),
     "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
     "cohere": Provider(Dialect(), "cohere"),
@@ -96,47 +50,14 @@ UNKNOWN_OF = {
 UNKNOWN = UNKNOWN_OF["openai-chat"]
 
 PROVIDERS: tuple[Provider, ...] = (
+    *CHAT,
+    *CHAT_CLOUDS,
+    *CHAT_SERVERS,
     Provider(
-        Dialect("openai", prefill=False, output_key="max_completion_tokens"),
-        "openai-chat",
-        hosts=("api.openai.com", ".api.openai.com"),
-        source="https://platform.openai.com/docs/api-reference/chat 2026-11-21",
-    ),
-    Provider(
-        Dialect("azure-openai", prefill=False, output_key="max_completion_tokens"),
-        "openai-chat",
-        hosts=(".openai.azure.com", ".services.ai.azure.com"),
-        source="https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
-    ),
-    Provider(
-        # In thinking mode every assistant row must carry its reasoning.
-        Dialect("deepseek", reasoning_key="reasoning_content"),
-        "openai-chat",
-        hosts=("api.deepseek.com",),
-        source="https://api-docs.deepseek.com/guides/thinking_mode 2026-11-21",
-    ),
-    Provider(
-        Dialect("moonshot", reasoning_key="reasoning_content"),
-        "openai-chat",
-        hosts=("api.moonshot.ai", "api.moonshot.cn"),
-        source="https://platform.kimi.ai/docs 2026-11-21",
-    ),
-    Provider(
-        # A trailing assistant message is continued by default (`--prefill-assistant`), and in every
-        # case where the request says so; without that a server that has it off begins anew.
-        Dialect(
-            "llama.cpp",
-            prefill=True,
-            prefill_members=(("continue_final_message", True), ("add_generation_prompt", False)),
-        ),
-        "openai-chat",
-        server="llama.cpp",
-        source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21",
-    ),
-    Provider(
-        Dialect("anthropic", prefill_models=_CLAUDE_TAKES_PREFILL),
+        Dialect("anthropic", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
         hosts=("api.anthropic.com",),
+        authorization="x-api-key",
         source="https://platform.claude.com/docs/en/api/messages 2026-11-21",
     ),
     # These speak like Anthropic and sign nothing; in thinking mode they want the thinking back.
@@ -144,16 +65,18 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("deepseek-anthropic", signed_thinking=False),
         "anthropic-messages",
         hosts=("api.deepseek.com",),
+        authorization="x-api-key",
         source="https://api-docs.deepseek.com/guides/anthropic_api 2026-11-22",
     ),
     Provider(
         Dialect("moonshot-anthropic", signed_thinking=False),
         "anthropic-messages",
         hosts=("api.moonshot.ai", "api.moonshot.cn"),
+        authorization="x-api-key",
         source="https://platform.kimi.ai/docs 2026-11-21",
     ),
     Provider(
-        Dialect("aws-bedrock", prefill_models=_CLAUDE_TAKES_PREFILL),
+        Dialect("aws-bedrock", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
         hosts=(".amazonaws.com",),
         source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
@@ -162,7 +85,7 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider(
         # Nova takes a prefill too, but white space at the beginning of what it adds is trimmed:
         # whether a word goes on or another begins would be lost.
-        Dialect("aws-converse", prefill_models=_CLAUDE_TAKES_PREFILL, output_key="maxTokens"),
+        Dialect("aws-converse", prefill_models=CLAUDE_TAKES_PREFILL, output_key="maxTokens"),
         "bedrock-converse",
         hosts=(".amazonaws.com",),
         source="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html "
@@ -176,16 +99,17 @@ PROVIDERS: tuple[Provider, ...] = (
         "2026-11-22",
     ),
     Provider(
-        Dialect("google-vertex", prefill_models=_CLAUDE_TAKES_PREFILL),
+        Dialect("google-vertex", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
         hosts=(".googleapis.com",),
         source="https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude "
         "2026-11-21",
     ),
     Provider(
-        Dialect("azure-foundry", prefill_models=_CLAUDE_TAKES_PREFILL),
+        Dialect("azure-foundry", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
         hosts=(".services.ai.azure.com",),
+        authorization="x-api-key",
         source="https://learn.microsoft.com/azure/ai-foundry 2026-11-21",
     ),
     Provider(
@@ -198,18 +122,21 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("azure-openai-responses", output_key="max_output_tokens"),
         "openai-responses",
         hosts=(".openai.azure.com", ".services.ai.azure.com"),
+        authorization="api-key",
         source="https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses 2026-11-22",
     ),
     Provider(
-        Dialect("gemini", prefill_models=_GEMINI_TAKES_PREFILL),
+        Dialect("gemini", prefill_models=GEMINI_TAKES_PREFILL),
         "gemini-generate",
         hosts=("generativelanguage.googleapis.com",),
+        authorization="x-goog-api-key",
         source="https://ai.google.dev/api/generate-content 2026-11-22",
     ),
     Provider(
         Dialect("gemini-interactions", output_key="generation_config.max_output_tokens"),
         "gemini-interactions",
         hosts=("generativelanguage.googleapis.com",),
+        authorization="x-goog-api-key",
         source="https://ai.google.dev/api/interactions-api 2026-11-22",
     ),
     Provider(
@@ -220,7 +147,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "2026-11-22",
     ),
     Provider(
-        Dialect("gemini-vertex", prefill_models=_GEMINI_TAKES_PREFILL),
+        Dialect("gemini-vertex", prefill_models=GEMINI_TAKES_PREFILL),
         "gemini-generate",
         hosts=(".googleapis.com",),
         source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference "
@@ -263,11 +190,8 @@ def by_url(url: str, wire: str = "openai-chat") -> Provider:
     'openai'
     """
     parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    here = (host, parts.netloc.rpartition("@")[2].lower())
     for row in ROWS.all().values():
-        named = any(h in here or (h.startswith(".") and host.endswith(h)) for h in row.hosts)
-        if named and row.wire.partition("@")[0] == wire:
+        if row.wire.partition("@")[0] == wire and row.serves(parts):
             return row
     return UNKNOWN_OF.get(wire, UNKNOWN)
 

@@ -30,6 +30,7 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.core.view import Facts, State, View
+from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import (
     BODY_HEADERS,
@@ -64,7 +65,8 @@ log = logging.getLogger("tenuto")
 ERROR_BODY_MAX_BYTES = 1_048_576
 """More of an error response is not read; errors are short."""
 
-_PREFILL = "prefill"
+_PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
+"""What errors teach about a model."""
 
 
 class Pipe:
@@ -132,7 +134,7 @@ class Pipe:
         if reply.status >= 400:
             return (yield from self._error(reply, decoder))
         if holds_prefill(edits):
-            self._turn.around.learned.allow(self._turn.base_url, self._turn.facts.model, _PREFILL)
+            self._turn.around.learned.allow(*self._turn.model, _PREFILL)
         if not self._turn.facts.stream:
             return (yield from self._body(reply, decoder, deque()))
         asked = Framing.EVENTS
@@ -215,15 +217,22 @@ class Pipe:
             body = b""
         lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
         fault = self._turn.wire.parse_fault(head.status, lowered, body)
-        if fault.allowed_tokens:
-            self._turn.ceiling_tokens = fault.allowed_tokens
-        if fault.kind is FaultKind.PREFILL_REJECTED:
-            self._turn.around.learned.deny(
-                self._turn.base_url, self._turn.facts.model, _PREFILL, self._turn.around.now()
-            )
+        self._learn(fault)
         builder = self._builder()
         builder.feed(FaultSeen(fault))
         return self._received(Attempt(builder.build(), head, raw, http_error=True))
+
+    def _learn(self, fault: Fault) -> None:
+        """Keep what an error says about the model, for this turn and those that follow."""
+        learned, now_s = self._turn.around.learned, self._turn.around.now()
+        if fault.kind is FaultKind.PREFILL_REJECTED:
+            learned.deny(*self._turn.model, _PREFILL, now_s)
+        if fault.allowed_tokens:
+            self._turn.ceiling_tokens = fault.allowed_tokens
+        if fault.window_tokens:  # what is allowed is what this prompt leaves
+            learned.limit(*self._turn.model, _WINDOW, fault.window_tokens, now_s)
+        elif fault.allowed_tokens:
+            learned.limit(*self._turn.model, _OUTPUT, fault.allowed_tokens, now_s)
 
     def _body(
         self, head: Head, decoder: Decoder, ahead: deque[Reply]
@@ -490,6 +499,7 @@ class Pipe:
             max_tokens=request.max_tokens,
             least_tokens=request.least_tokens,
             ceiling_tokens=self._ceiling_tokens(),
+            window_tokens=self._window_tokens(),
             prefill=self._takes_prefill(),
             lower_reasoning=request.lower_reasoning,
             structured=request.structured,
@@ -502,13 +512,22 @@ class Pipe:
         )
 
     def _ceiling_tokens(self) -> int | None:
-        """What the provider said, and for bodies what the wire bears; no less than was asked."""
-        request = self._turn.facts
+        """What the provider said; and what its row or the model's says, and for bodies what the
+        wire bears: of these no less than was asked."""
+        request, dialect = self._turn.facts, self._turn.provider.dialect
+        told = self._turn.ceiling_tokens or self._learned(_OUTPUT)
         bears = None if request.stream else self._turn.wire.body_ceiling_tokens(request.model)
-        if bears is not None:
-            bears = max(bears, request.max_tokens or 0)
-        known = [n for n in (self._turn.ceiling_tokens, bears) if n is not None]
-        return min(known) if known else None
+        known = None if told else dialect.output_tokens or output_tokens_of(request.model)
+        least = request.max_tokens or 0
+        bounds = [max(n, least) for n in (bears, known) if n is not None]
+        return min([told, *bounds] if told else bounds, default=None)
+
+    def _window_tokens(self) -> int | None:
+        return self._learned(_WINDOW) or self._turn.provider.dialect.window_tokens or None
+
+    def _learned(self, what: str) -> int | None:
+        around = self._turn.around
+        return around.learned.tokens(*self._turn.model, what, around.now())
 
     def _output_tokens(self, attempt: Attempt) -> int:
         """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
@@ -521,7 +540,7 @@ class Pipe:
         wanted = self._turn.policy.prefill
         if self._turn.facts.prefill_barred or wanted == "never":
             return False
-        model, now_s = self._turn.facts.model, self._turn.around.now()
-        if wanted != "always" and not self._turn.provider.dialect.takes_prefill(model):
+        dialect = self._turn.provider.dialect
+        if wanted != "always" and not dialect.takes_prefill(self._turn.facts.model):
             return False
-        return not self._turn.around.learned.denied(self._turn.base_url, model, _PREFILL, now_s)
+        return self._learned(_PREFILL) is None

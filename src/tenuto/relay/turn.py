@@ -20,7 +20,7 @@ from tenuto.core.response import Builder, Response, ToolCall
 from tenuto.core.signals import FaultSeen
 from tenuto.core.view import State
 from tenuto.providers.learned import Learned
-from tenuto.providers.table import Provider
+from tenuto.providers.provider import Provider
 from tenuto.relay import schema
 from tenuto.relay.commands import Head, Headers, Lost, Request
 from tenuto.relay.encoding import Decoder
@@ -168,10 +168,10 @@ class Turn:
         """Letters and digits that tell this turn's own ids from those of others."""
         return f"{self.number ^ _SALT:05x}"[-5:]
 
-    @property
-    def base_url(self) -> str:
-        """Where lessons about the provider are kept."""
-        return self.request.url.partition("?")[0]
+    @cached_property
+    def model(self) -> tuple[str, str]:
+        """The base URL and the name: by them lessons about a model are kept."""
+        return self.request.url.partition("?")[0], self.facts.model
 
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""

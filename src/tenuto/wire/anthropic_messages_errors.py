@@ -10,7 +10,7 @@ https://cloud.google.com/apis/design/errors.
 from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import CONTEXT_WORDS, PREFILL_REJECTED, ErrorRow, read
+from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
 from tenuto.wire.errors import row as _row
 
 _K = FaultKind
@@ -27,6 +27,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})",
     ),
     PREFILL_REJECTED,
+    HISTORY_REJECTED,
     _row(_K.UNKNOWN_KEY, words=r"(?P<key>[\w.\[\]-]+): extra inputs are not permitted"),
     _row(
         _K.CONTEXT_OVERFLOW,

@@ -34,21 +34,31 @@ class Dialect:
         prefill: whether models take a trailing assistant message as the beginning of their answer.
         prefill_models: the models that do where not all of them do, by a pattern that is searched
             for in their names; None: all or none, as `prefill` says.
+        prefill_row: members that the row of a prefill carries as well.
         prefill_members: top-level members that a request with a prefill carries as well.
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
         signed_thinking: whether thinking without a signature is refused in a history, so that it
             must be left out; those who sign nothing may want it back instead.
+        less_reasoning: top-level members by which any request asks for less reasoning, or none;
+            () where that depends on the model, and only a request that has the knob can turn it.
+        output_tokens: the largest output limit that is taken, whatever the model; 0: the model's
+            own (providers/models.py).
+        window_tokens: the context window; 0: not known.
     """
 
     name: str = "unknown"
     prefill: bool = False
     prefill_models: re.Pattern[str] | None = None
     output_key: str = "max_tokens"
+    prefill_row: tuple[tuple[str, bool], ...] = ()
     prefill_members: tuple[tuple[str, bool], ...] = ()
     reasoning_key: str = ""
     signed_thinking: bool = True
+    less_reasoning: tuple[tuple[str, Any], ...] = ()
+    output_tokens: int = 0
+    window_tokens: int = 0
 
     def takes_prefill(self, model: str) -> bool:
         """Whether a model takes a prefill, as far as the row says."""

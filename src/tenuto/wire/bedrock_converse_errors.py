@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import CONTEXT_WORDS, PREFILL_REJECTED, ErrorRow, read
+from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
 from tenuto.wire.errors import row as _row
 from tenuto.wire.json import decode_object
 from tenuto.wire.retry_after import retry_after_s
@@ -30,6 +30,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})",
     ),
     PREFILL_REJECTED,
+    HISTORY_REJECTED,
     _row(
         _K.UNKNOWN_KEY,
         words=r"extraneous key \[(?P<key>[^\]]+)\] is not permitted"

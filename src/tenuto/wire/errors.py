@@ -20,9 +20,9 @@ from tenuto.wire.json import decode_object
 class ErrorRow:
     """One way in which a wire says that something failed: by code or type, or by its words.
 
-    Named groups of `words` are read: `allowed` and `maximum` are the output tokens that the
-    provider allows, `window` and `prompt` the two numbers between which they lie; for an unknown
-    key every group names keys."""
+    Named groups of `words` are read: `allowed`, `maximum` and `most` are the output tokens that the
+    provider allows; `window` is the context window, of which `prompt` leaves what is allowed; for
+    an unknown key every group names keys."""
 
     kind: FaultKind
     codes: frozenset[str] = frozenset()
@@ -38,16 +38,61 @@ def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0
 
 PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
-    words=r"assistant message prefill|must end with a user message|prefilling assistant message"
+    words=r"assistant message prefill|must end with (?:a )?user|prefilling assistant message"
     r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
     r"|prefill is incompatible|2 or more assistant messages",
 )
 """A model keeps its words whichever wire it is asked on, so that the wires share this row."""
 
+_HISTORY_WORDS = (
+    # A call has one result, directly behind it, and a result has a call.
+    r"must be followed by tool messages|must be a response to a prece+ding message",
+    r"ids were found without `tool_result` blocks|did not find \d+ `tool_result` block",
+    r"unexpected `tool_use_id` found|each tool_use must have a single result",
+    r"`tool_use` ids must be unique|tool_call_id +is not found",
+    r"no tool (?:output|call) found for function call|without its required ",
+    r"not the same number of function calls|function response parts is equal",
+    r"function (?:call|response) turn comes immediately after",
+    r"expected toolresult blocks at|toolresult blocks at \S+ exceeds",
+    r"tool result blocks cannot be provided in the same turn",
+    r"last entry in chat history contains tool results",
+    # What a call and its result must look like.
+    r"tool call id was \S+ but must be|tool_calls\[\d+\]\.id': string too long",
+    r"invalid tool call arguments|\[\] is too short - '\S*tool_calls'",
+    r"struct field \S*tool_calls\.function\.arguments",
+    r"toolresult cannot be empty|toolconfig field must be defined",
+    # Rows in a wrong order, and rows without content.
+    r"unexpected role '\w+' after role|roles must alternate|must alternate between",
+    r"conversation must start with a user|all elements in history must have",
+    r"text content blocks must|must have non-empty content|cannot end with trailing",
+    r"must have either content or tool_calls|'content': expected a string, got null",
+    r"contentblock object at \S+ is blank|message object at \S+ is empty",
+    r"must have a text parameter|contents\.parts must not be empty",
+    # Reasoning that was changed or left out.
+    r"expected `thinking` or `redacted_thinking`|`signature` in `thinking` block",
+    r"blocks in the latest assistant message cannot be modified",
+    r"in the thinking mode must be passed back",
+    r"missing a thought_signature|corrupted thought signature",
+)
+
+HISTORY_REJECTED = row(
+    FaultKind.INVALID_REQUEST,
+    # Mistral's numbers for the order of roles and for ids; Anthropic's for a compacted history.
+    "3230",
+    "3280",
+    "compaction_incomplete_turn",
+    "compaction_block_misplaced",
+    "tool_reference_unresolved",
+    words="|".join(_HISTORY_WORDS),
+)
+"""The same of a history that breaks a rule. Servers that build their prompts by a template say so
+with status 500, and sending it again does not help."""
+
 CONTEXT_WORDS = (
-    r"maximum context length|exceeds the available context size|prompt is too long"
+    r"(?:maximum context length|available context size|model's context length|prompt is too long"
+    r"|input token count \([\d,]*\) exceeds the maximum number of tokens allowed)"
+    r"(?:(?:: \d+ tokens >| is| of)? ?\(?(?P<window>\d{1,9}))?"
     r"|exceed context limit|input token count .* exceeds|input is too long"
-    r"|longer than the model's context length"
 )
 """The same of a prompt that is too long."""
 
@@ -85,7 +130,7 @@ def read(
         found = entry.words.search(message, 0, _SEARCHED_CHARS) if entry.words else None
         groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
         allowed = _allowed_tokens(groups)
-        if "window" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
+        if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
             continue
         by_code = any(code in entry.codes for code in codes)
         if by_code or found or status in entry.statuses or entry is table[-1]:
@@ -96,6 +141,7 @@ def read(
                 message=message,
                 status=status,
                 allowed_tokens=allowed,
+                window_tokens=int(groups["window"]) if "window" in groups else None,
                 keys=tuple(filter(None, named)) if entry.kind is FaultKind.UNKNOWN_KEY else (),
                 retry_after_s=retry_after_s,
             )
@@ -116,9 +162,9 @@ def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> objec
 
 
 def _allowed_tokens(groups: dict[str, str]) -> int | None:
-    if "window" in groups:
+    if "prompt" in groups:
         return int(groups["window"]) - int(groups["prompt"])
-    allowed = groups.get("allowed") or groups.get("maximum")
+    allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
     return int(allowed) if allowed else None
 
 

@@ -12,7 +12,7 @@ from typing import cast
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.wire.base import JsonObject
-from tenuto.wire.errors import CONTEXT_WORDS, PREFILL_REJECTED, ErrorRow, read
+from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
 from tenuto.wire.errors import row as _row
 
 _K = FaultKind
@@ -27,6 +27,7 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=r"max_?output_?tokens.{0,80}?supported range is from \d+[^\d]*(?P<maximum>\d{1,9})",
     ),
     PREFILL_REJECTED,
+    HISTORY_REJECTED,
     _row(_K.UNKNOWN_KEY, words=r"unknown name \"(?P<name>[^\"]+)\""),
     _row(
         _K.CONTEXT_OVERFLOW,

@@ -80,6 +80,11 @@ REASONING_FIELDS = ("reasoning_content", "reasoning")
 """DeepSeek, SGLang, llama.cpp and Kimi use the first, vLLM and OpenRouter the second."""
 
 
+CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens")
+"""Where tokens that were read from a cache are counted by those who do it beside the details:
+DeepSeek, Kimi."""
+
+
 def parse_object(value: object, *, event: bool) -> list[Signal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
@@ -115,14 +120,18 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
     if stop is not None:
-        signals.append(_with_sequence(stop, choice))
-        # OpenRouter: the upstream's own value; it may be graver than the one it is mapped to.
+        # OpenRouter: the upstream's own value, where that says more than the one it is mapped to.
         upstream = choice.get("native_finish_reason")
         native = read_stop(upstream, f"choices[{index}].native_finish_reason")
-        if native is not None and native.known and native.reason != stop.reason:
+        if native is not None and native.known and _says_more(native, stop):
             signals.append(native)
+        signals.append(_with_sequence(stop, choice))
     if choice.get("error") and isinstance(choice.get("error"), dict):
         signals.append(FaultSeen(read_fault(choice["error"])))
+
+
+def _says_more(native: StopSeen, stop: StopSeen) -> bool:
+    return native.reason != stop.reason or (native.detail or stop.detail) != stop.detail
 
 
 def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
@@ -257,15 +266,16 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    output = usage.get("completion_tokens_details")
-    prompt = usage.get("prompt_tokens_details")
-    output = output if isinstance(output, dict) else {}
-    prompt = prompt if isinstance(prompt, dict) else {}
+    output, prompt = (
+        part if isinstance(part := usage.get(key), dict) else {}
+        for key in ("completion_tokens_details", "prompt_tokens_details")
+    )
+    cached = (prompt.get("cached_tokens"), *(usage.get(key) for key in CACHED_ELSEWHERE))
     return Usage(
         input_tokens=count(usage.get("prompt_tokens")),
         output_tokens=count(usage.get("completion_tokens")),
         reasoning_tokens=count(output.get("reasoning_tokens")),
-        cached_tokens=count(prompt.get("cached_tokens")),
+        cached_tokens=next((n for value in cached if (n := count(value)) is not None), None),
     )
 
 

@@ -6,7 +6,7 @@ https://platform.openai.com/docs/guides/error-codes and the dialects' own pages 
 from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import CONTEXT_WORDS, PREFILL_REJECTED, ErrorRow, read
+from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
 from tenuto.wire.errors import row as _row
 
 _K = FaultKind
@@ -17,10 +17,21 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
     _row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_(?:completion_)?tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
-        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})",
+        words=r"max_(?:completion_)?tokens\W* (?:is too large.*?at most"
+        r"|must be less than or equal to|\(\d+\) exceeds model's maximum output tokens)"
+        r" [`(]?(?P<allowed>\d{1,9})"
+        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})"
+        # DeepSeek, Qwen and Z.ai name the range.
+        r"|max_tokens.{0,40}\[\d+, ?(?P<most>\d{1,9})\]"
+        # Prompt and output share the window. Where the prompt is said to be "at least" so long,
+        # it was not counted.
+        r"|maximum context length is (?P<window>\d{1,9}) tokens"
+        r"(?: and your request has|\. however, you requested \d+ tokens \("
+        r"|\. however, you requested \d+ output tokens and your prompt contains)"
+        r" ?(?P<prompt>\d{1,9}) (?:input tokens|in the (?:messages|prompt))",
     ),
     PREFILL_REJECTED,
+    HISTORY_REJECTED,
     _row(
         _K.UNKNOWN_KEY,
         words=r"unrecognized request arguments? supplied: (?P<list>[\w, .\[\]]+)"

@@ -45,10 +45,11 @@ from tenuto.wire.members import (
     with_members,
     without_notice,
 )
+from tenuto.wire.openai_chat_reasoning import Knobs, can_reason_less, less_reasoning
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
 
 
-class _Asked(msgspec.Struct):
+class _Asked(Knobs):
     """The members that are looked at, in one reading of the body."""
 
     messages: list[JsonObject]
@@ -60,7 +61,6 @@ class _Asked(msgspec.Struct):
     tools: msgspec.Raw = msgspec.Raw(b"null")
     functions: msgspec.Raw = msgspec.Raw(b"null")
     response_format: Any = None
-    reasoning_effort: Any = None
     n: Any = None
     modalities: Any = None
     logprobs: Any = None
@@ -74,8 +74,8 @@ _NO_TOOLS = frozenset({b"null", b"[]"})
 OUTPUT_KEYS = ("max_completion_tokens", "max_tokens")
 """The keys of the output limit, the one that counts first."""
 
-LEAST_EFFORT = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal"}
-"""`reasoning_effort`: what less means for each value; others cannot be lowered."""
+PLAIN = Dialect()
+"""Of a provider of whom nothing is known."""
 
 
 class ChatRequest:
@@ -122,10 +122,12 @@ class ChatRequest:
         for edit in edits:
             match edit:
                 case AppendAssistant(text):
-                    row = {"role": "assistant", "content": text}
-                    rows.append(encode(row | _reasoning(edit.reasoning, dialect)))
+                    row: JsonObject = {"role": "assistant", "content": text}
+                    row |= _reasoning(edit.reasoning, dialect)
                     if edit.prefill:
+                        row |= dict(dialect.prefill_row)
                         members |= {k: encode(v) for k, v in dialect.prefill_members}
+                    rows.append(encode(row))
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendContent():
@@ -136,8 +138,7 @@ class ChatRequest:
                     key = next((k for k in OUTPUT_KEYS if k in members), dialect.output_key)
                     members[key] = encode(tokens)
                 case LowerReasoning():
-                    effort = value_of(members.get("reasoning_effort"))
-                    members["reasoning_effort"] = encode(LEAST_EFFORT.get(str(effort), "low"))
+                    members |= less_reasoning(members, dialect)
                 case DropConstraint():
                     members.pop("response_format", None)
                 case FreeToolChoice():
@@ -163,7 +164,9 @@ def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
         members.setdefault(other, value)
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ChatRequest | None:
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
+) -> ChatRequest | None:
     """A chat request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
@@ -178,7 +181,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ChatReq
         asked = _asked(body)
         if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
             return None
-        return ChatRequest(body, asked.messages, _facts(asked, probe_max_tokens))
+        return ChatRequest(body, asked.messages, _facts(asked, probe_max_tokens, dialect))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -193,7 +196,7 @@ def _asked(body: bytes) -> _Asked:
         return _Asked(**read_leniently(body, keys, ("tools", "functions")))
 
 
-def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFacts:
     limits = (asked.max_completion_tokens, asked.max_tokens)
     max_tokens = next((v for v in limits if isinstance(v, int) and v > 0), None)
     form, last = asked.response_format, asked.messages[-1]
@@ -204,7 +207,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
         after_tool_result=last.get("role") in ("tool", "function"),
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
-        lower_reasoning=asked.reasoning_effort in tuple(LEAST_EFFORT),
+        lower_reasoning=can_reason_less(asked, dialect),
         include_usage=_includes_usage(asked.stream_options),
         prefill_barred=last.get("role") == "assistant",
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),

@@ -1,0 +1,73 @@
+"""`tenuto providers`: who is known, and what their form of a wire allows."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.providers.models import MODELS
+from tenuto.providers.provider import Provider
+from tenuto.providers.registry import route
+from tenuto.providers.table import ROWS
+from tenuto.wire.base import Dialect
+
+EXAMPLES = (
+    "tenuto providers",
+    "tenuto providers --url https://api.deepseek.com/beta/chat/completions",
+    "tenuto providers --json",
+)
+
+
+def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
+    """List the providers that are known: their wire, and where their base URLs begin.
+
+    Args:
+        url: show only who is behind this URL, as Tenuto reads it.
+        json: print one JSON object: all columns of the providers, by name, and the models.
+    """
+    rows = list(ROWS.all().values()) if url is None else [route(url)[1]]
+    if json:
+        models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
+        found = {row.dialect.name: described(row) for row in rows}
+        print_json({"providers": found, "models": models})
+        return
+    print_table(
+        ("provider", "wire", "base URLs", "prefill", "output limit", "source"),
+        (
+            (
+                row.dialect.name,
+                row.wire,
+                " ".join(row.hosts) or (f"server: {row.server}" if row.server else "–"),
+                _prefill(row),
+                row.dialect.output_key,
+                row.source or "–",
+            )
+            for row in rows
+        ),
+    )
+
+
+def described(row: Provider) -> dict[str, Any]:
+    """A row, and what its dialect allows, by the names of their columns.
+
+    >>> described(ROWS.all()["qwen"])["prefill_row"]
+    {'partial': True}
+    """
+    dialect = row.dialect
+    own = {item.name: getattr(row, item.name) for item in fields(Provider)}
+    form = {item.name: getattr(dialect, item.name) for item in fields(Dialect)}
+    members = {key: dict(form[key]) for key in _MEMBERS}
+    models = dialect.prefill_models.pattern if dialect.prefill_models else None
+    told = {**own, **form, **members, "prefill_models": models, "overrides": dict(row.overrides)}
+    return {key: value for key, value in told.items() if key not in ("dialect", "name")}
+
+
+_MEMBERS = ("prefill_row", "prefill_members", "less_reasoning")
+"""Columns that are members of a request."""
+
+
+def _prefill(row: Provider) -> str:
+    if row.dialect.prefill_models is not None:
+        return "some models"
+    return "yes" if row.dialect.prefill else "no"

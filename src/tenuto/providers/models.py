@@ -1,0 +1,69 @@
+"""What is known of models by their names, whoever serves them: prefill, and how much they write.
+
+A name is searched for, so that a prefix of a cloud or a gateway and a date do not matter; the first
+row that fits counts. Numbers are upper bounds, read on a day: what a request asks for itself is
+never lowered by them, and a provider's own word, in an error or in a row, counts before them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+CLAUDE_TAKES_PREFILL = re.compile(
+    r"claude-(?:instant|v?[123](?:\D|$)"
+    r"|(?:opus|sonnet|haiku)-4(?:[-.][015](?:\D|$)|[-@]20|:|$)|4-)"
+)
+"""Claude up to the generation 4.5 goes on with a trailing assistant message; later ones answer 400.
+https://platform.claude.com/docs/en/about-claude/models/migration-guide 2026-11-21"""
+
+GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|pro-latest)")
+"""Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
+later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
+
+
+class Model(NamedTuple):
+    """What one family of models can do at most.
+
+    Attributes:
+        name: a pattern that is searched for in the model's name, in small letters.
+        output_tokens: the largest output limit that it takes.
+        source: where that stands, and the day it was read.
+    """
+
+    name: re.Pattern[str]
+    output_tokens: int
+    source: str
+
+
+_REGISTRY = "the registry of litellm 1.106.2, 2026-11-21"
+
+
+def _model(name: str, output_tokens: int) -> Model:
+    return Model(re.compile(name), output_tokens, _REGISTRY)
+
+
+MODELS: tuple[Model, ...] = (
+    _model(r"claude-(?:sonnet-4(?:[-.]5|[-@]20|:|$)|(?:opus|haiku)-4[-.]5)", 64_000),
+    _model(r"claude-(?:opus|sonnet)-(?:4[-.][678]|5)|claude-(?:fable|mythos)-", 128_000),
+    _model(r"gpt-4o", 16_384),
+    _model(r"gpt-4\.1", 32_768),
+    _model(r"gpt-5", 128_000),
+    _model(r"gpt-oss-120b", 65_536),
+    _model(r"gemini-(?:2\.5-pro|3)", 65_536),
+    _model(r"deepseek-v4-pro", 393_216),
+    _model(r"nova-pro", 10_000),
+)
+"""Families of models, the most particular first."""
+
+
+@lru_cache(maxsize=256)
+def output_tokens(model: str) -> int | None:
+    """The largest output limit that a model takes; None: not known.
+
+    >>> output_tokens("openai/gpt-4o-2024-08-06"), output_tokens("llama")
+    (16384, None)
+    """
+    name = model.lower()
+    return next((row.output_tokens for row in MODELS if row.name.search(name)), None)

@@ -1,0 +1,78 @@
+"""What is known of one provider: a row of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from urllib.parse import SplitResult
+
+from tenuto.core.stop import StopReason
+from tenuto.wire.base import Dialect
+
+Overrides = Mapping[str, StopReason]
+
+
+def _none() -> Overrides:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One row.
+
+    Attributes:
+        dialect: what its form of the wire allows; carries the provider's name.
+        wire: the name of the wire that it speaks.
+        hosts: where its base URLs begin, without the scheme: host names, with a port where only
+            that port is meant and with a path where only what lies below it is; a leading dot
+            stands for any sub-domain. Of several rows that fit, the first one counts.
+        server: the beginning of its `server` response header, "" where that tells nothing.
+        authorization: the request header that carries the key, "" where the request is signed or
+            nothing is asked for.
+        stops: native stop values that it is known to send, beyond the wire's own.
+        usage: where it counts tokens in other places than the wire, as paths from the top.
+        quirks: what is odd about its answers, each as the name of a fixture that shows it.
+        source: where the row's facts stand, and the day they were read.
+        version: tells rows of one name apart, "" for the one that counts where none is asked for.
+        overrides: native stop values that mean something else with this provider than its wire
+            says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
+            answer that was whole would be continued too, so it is for the user to say.
+    """
+
+    dialect: Dialect
+    wire: str
+    hosts: tuple[str, ...] = ()
+    server: str = ""
+    authorization: str = "authorization"
+    stops: tuple[str, ...] = ()
+    usage: tuple[str, ...] = ()
+    quirks: tuple[str, ...] = ()
+    source: str = ""
+    version: str = ""
+    overrides: Overrides = field(default_factory=_none)
+
+    @property
+    def unknown(self) -> bool:
+        """Whether this is the row of those whom no row names."""
+        return not self.hosts and not self.server
+
+    def serves(self, url: SplitResult) -> bool:
+        """Whether a URL lies at or below one of `hosts`.
+
+        >>> from urllib.parse import urlsplit
+        >>> beta = Provider(Dialect("d"), "openai-chat", hosts=("api.d.example/beta",))
+        >>> beta.serves(urlsplit("https://api.d.example/beta/chat/completions"))
+        True
+        >>> beta.serves(urlsplit("https://api.d.example/chat/completions"))
+        False
+        """
+        host = (url.hostname or "").lower()
+        here = (host, url.netloc.rpartition("@")[2].lower())
+        path = f"{url.path}/".lower()
+        for place in self.hosts:
+            name, _, below = place.partition("/")
+            at_host = name in here or (name.startswith(".") and host.endswith(name))
+            if at_host and (not below or path.startswith(f"/{below}/")):
+                return True
+        return False
