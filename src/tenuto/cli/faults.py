@@ -11,7 +11,7 @@ EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto 
 
 WireName = Literal[
     "openai-chat", "anthropic-messages", "openai-responses", "gemini-generate",
-    "gemini-interactions", "bedrock-converse", "bedrock-invoke",
+    "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere", "ollama",
 ]  # fmt: skip
 
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
