@@ -143,7 +143,7 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
     """
     body: JsonObject = {}
     for event in events:
-        body = {**event, **body, **{k: v for k, v in event.items() if k in _OF_THE_END}}
+        body |= {k: v for k, v in event.items() if k in _OF_THE_END or k not in body}
     return {k: v for k, v in body.items() if k not in _TOLD_ANEW}
 
 
