@@ -735,3 +735,15 @@ def test_a_line_too_long_to_be_waited_for_opens_no_fence_in_a_body_either():
     body = whole.feed(more) + whole.finish()
     assert "".join(map(cut.feed, more)) + cut.finish() == body
     assert whole.kind == cut.kind == "exact"
+
+
+@pytest.mark.behaviour("C14", "C16")
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_one_letter_behind_a_fence_that_opens_again_is_not_lost_where_words_begin_with_two(size):
+    lines = "".join(f"llm_model/{name},1\n" for name in ("a", "b", "c"))
+    said, fence = f"Text.\n\n```csv\n{lines}l", "```csv\n"
+    for rest in ("lm_model/d,1\n```\n", "lm_model/d,1"):
+        seam, text = Seam(said), fence + rest
+        out = "".join(seam.feed(text[n : n + size]) for n in range(0, len(text), size))
+        out += seam.finish()
+        assert said + out == f"Text.\n\n```csv\n{lines}l{rest}"

@@ -38,7 +38,12 @@ def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
         removed = opening.ending.line_again(opening.held[end:], final=final)
         if removed is None:
             return None
-        if removed:
+        # One letter of a line that comes again, or a word that goes on as it did before?
+        letter = removed == 1 and opening.held[end].isalpha()
+        goes_on = letter and opening.ending.goes_on_as_known(opening.held[end:], final=final)
+        if goes_on is None:
+            return None
+        if removed and not goes_on:
             return "fence", end + removed
     if info and (info == open_ or (open_ is not None and opening.ending.mid_line)):
         return "fence", after_line(opening, end)

@@ -98,6 +98,15 @@ class Ending:
                 return None
         return 0
 
+    def goes_on_as_known(self, text: str, *, final: bool) -> bool | None:
+        """Whether the plain join gives a word that the text has already.
+
+        None: more of `text` is needed (never when `final`)."""
+        word = word_run(text)
+        if not final and (not text or (word and len(word[0]) == len(text))):
+            return None
+        return self._glues_a_known_word(text)
+
     def follows_a_colon(self, length: int) -> bool:
         """Whether the line before the last `length` characters ends in a colon."""
         return self._tail[:-length].rstrip()[-1:] in _COLONS
