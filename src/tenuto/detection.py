@@ -30,7 +30,7 @@ from tenuto.core.stop import Stop, StopReason
 from tenuto.providers.registry import named
 from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
-from tenuto.wire.json import decode_object
+from tenuto.wire.json import decode_object, decode_strictly
 from tenuto.wire.json_lines import LineDecoder
 from tenuto.wire.registry import wire_for_shape, wires
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
@@ -86,7 +86,7 @@ def recognize(source: object, *, wire: str | None = None) -> tuple[Response, Wir
     True
     """
     reader = _Reader(wire)
-    reader.take(source)
+    reader.take(_whole(source))
     response = reader.finish()
     return response, reader.wire
 
@@ -185,7 +185,7 @@ class _Reader:
         # A provider may speak several wires: its name says which is likely, not which it is.
         self._wire, self._likely, overrides = named(wire)
         self._builder = Builder(overrides=overrides)
-        self._sse: SseDecoder | _AwsDecoder | LineDecoder = SseDecoder()
+        self._sse: SseDecoder | _AwsDecoder | LineDecoder
         self._reader: EventReader | None = None
         self._head = b""
         self._body: list[bytes] | None = None
@@ -272,8 +272,7 @@ class _Reader:
                 self._bytes(head)
             elif begin:
                 self._streams = True
-                if begin in _AWS_LENGTHS:
-                    self._sse = _AwsDecoder()
+                self._sse = _AwsDecoder() if begin in _AWS_LENGTHS else SseDecoder()
                 head, self._head = self._head, b""
                 self._events(self._sse.feed(head))
 
@@ -364,8 +363,16 @@ class _Reader:
     def _feed(self, signals: list[Signal]) -> None:
         for signal in signals:
             self._builder.feed(signal)
-        if any(not isinstance(signal, _TELLS_NO_STOP) for signal in signals):
-            self._progressed = True
+            if not isinstance(signal, _TELLS_NO_STOP):
+                self._progressed = True
+
+
+def _whole(source: object) -> object:
+    """A body as the object that it holds; anything else as it is."""
+    if type(source) is bytes and source.startswith(b"{"):
+        document = decode_strictly(source)
+        return document if isinstance(document, dict) else source
+    return source
 
 
 def _plain(item: object) -> object:

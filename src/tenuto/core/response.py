@@ -15,12 +15,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.fault import FAULT_CLASSES, Fault
+from tenuto.core.record import record
 from tenuto.core.signals import (
     Began,
     CallDelta,
@@ -100,7 +101,7 @@ class ToolCall:
     extra: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Response:
     """One attempt, read to its end (or as far as it came).
 
@@ -262,8 +263,12 @@ class _Calls:
 
 def _later(before: Usage, now: Usage) -> Usage:
     """A later report replaces an earlier one in all that it says."""
-    said = {name: v for name in Usage.__slots__ if (v := getattr(now, name)) is not None}
-    return replace(before, **said)
+    return Usage(
+        before.input_tokens if now.input_tokens is None else now.input_tokens,
+        before.output_tokens if now.output_tokens is None else now.output_tokens,
+        before.reasoning_tokens if now.reasoning_tokens is None else now.reasoning_tokens,
+        before.cached_tokens if now.cached_tokens is None else now.cached_tokens,
+    )
 
 
 def _differ(one: str | None, other: str) -> bool:
@@ -352,45 +357,76 @@ class Builder:
 
     def feed(self, signal: Signal) -> None:
         """Take one signal. Never raises; signals after the end are kept and noted."""
-        match signal:
-            # The likelier first; what comes with every delta has no names in its brackets.
-            case TextDelta():
-                self._text.append(signal.text)
-                if self._stops:
-                    self._late = True
-            case ReasoningDelta():
-                self._reasoning.append(signal.text)
-            case Ended():
-                self._ended = True
-            case StopSeen():
-                signal = self._as_overridden(signal)
-                key = (signal.field, signal.raw)
-                self._stop_repeated = self._stop_repeated or key in self._stops
-                self._stops.setdefault(key, signal)
-            case UsageSeen(usage):
-                self._usage = usage if self._usage is None else _later(self._usage, usage)
-            case RefusalDelta(text):
-                self._refusal.append(text)
-            case OtherSeen():
-                self._other = True
-            case OddSeen(what):
-                self._odd.append(what)
-            case Began(name):
-                self._id = self._id or name
-            case Closed():
-                pass
-            case CallDelta():
-                self._calls.feed(signal)
-                self._late = self._late or bool(self._stops)
-            case FaultSeen(fault):
-                self._fault = self._fault or fault
+        self._TAKEN_BY[type(signal)](self, signal)
+
+    def _take_text(self, signal: TextDelta) -> None:
+        self._text.append(signal.text)
+        if self._stops:
+            self._late = True
+
+    def _take_reasoning(self, signal: ReasoningDelta) -> None:
+        self._reasoning.append(signal.text)
+
+    def _take_refusal(self, signal: RefusalDelta) -> None:
+        self._refusal.append(signal.text)
+
+    def _take_call(self, signal: CallDelta) -> None:
+        self._calls.feed(signal)
+        if self._stops:
+            self._late = True
+
+    def _take_stop(self, signal: StopSeen) -> None:
+        if self._overrides:
+            signal = self._as_overridden(signal)
+        key = (signal.field, signal.raw)
+        if key in self._stops:
+            self._stop_repeated = True
+        else:
+            self._stops[key] = signal
+
+    def _take_usage(self, signal: UsageSeen) -> None:
+        before = self._usage
+        self._usage = signal.usage if before is None else _later(before, signal.usage)
+
+    def _take_fault(self, signal: FaultSeen) -> None:
+        self._fault = self._fault or signal.fault
+
+    def _take_other(self, signal: OtherSeen) -> None:
+        self._other = True
+
+    def _take_odd(self, signal: OddSeen) -> None:
+        self._odd.append(signal.what)
+
+    def _take_beginning(self, signal: Began) -> None:
+        self._id = self._id or signal.id
+
+    def _take_closing(self, signal: Closed) -> None:
+        """A part ended: what it held has come."""
+
+    def _take_end(self, signal: Ended) -> None:
+        self._ended = True
+
+    _TAKEN_BY: ClassVar[dict[type[Signal], Callable[[Builder, Any], None]]] = {
+        Began: _take_beginning,
+        TextDelta: _take_text,
+        ReasoningDelta: _take_reasoning,
+        RefusalDelta: _take_refusal,
+        CallDelta: _take_call,
+        OtherSeen: _take_other,
+        OddSeen: _take_odd,
+        Closed: _take_closing,
+        StopSeen: _take_stop,
+        UsageSeen: _take_usage,
+        FaultSeen: _take_fault,
+        Ended: _take_end,
+    }
 
     def _as_overridden(self, seen: StopSeen) -> StopSeen:
-        reason = self._overrides.get(seen.raw.strip().lower()) if self._overrides else None
+        reason = (self._overrides or {}).get(seen.raw.strip().lower())
         if reason is None:
             return seen
         self._overridden = True
-        return replace(seen, reason=reason, detail=None, known=True)
+        return StopSeen(seen.raw, seen.field, reason, readable=seen.readable)
 
     def progress(self) -> Stop:
         """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
@@ -407,26 +443,32 @@ class Builder:
         `RUNNING` unless an end was seen."""
         text = "".join(self._text)
         refusal = "".join(self._refusal)
-        # An end that is only inferred does not say that a call without arguments is whole (T12).
-        seen = {seen.reason for seen in self._stops.values()}
-        clean = self._fault is None and bool(seen) and seen <= CLEAN
-        calls, odd = self._calls.build(clean)
-        odd = (*self._odd, *odd)
+        calls, odd = self._built_calls()
         stop = self._stop(text, refusal, calls, over)
-        if stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
+        if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
             stop = replace(stop, broken=worst.value)
+        if odd:
+            stop = replace(stop, anomalies=(*stop.anomalies, *odd))
         return Response(
-            text=text,
-            reasoning="".join(self._reasoning),
-            refusal=refusal,
-            calls=calls,
-            usage=self._usage,
-            stop=replace(stop, anomalies=(*stop.anomalies, *odd)) if odd else stop,
-            fault=self._fault,
+            text,
+            "".join(self._reasoning),
+            refusal,
+            calls,
+            self._usage,
+            stop,
+            self._fault,
             mended=bool(odd),
             other=self._other,
             id=self._id,
         )
+
+    def _built_calls(self) -> tuple[tuple[ToolCall, ...], Sequence[str]]:
+        if not self._calls.slots:
+            return (), (*self._odd, *dict.fromkeys(self._calls.odd))
+        # An end that is only inferred does not say that a call without arguments is whole (T12).
+        seen = {seen.reason for seen in self._stops.values()}
+        calls, odd = self._calls.build(self._fault is None and bool(seen) and seen <= CLEAN)
+        return calls, (*self._odd, *odd)
 
     def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         seen, anomalies = self._seen()

@@ -6,13 +6,13 @@ Whole bodies and streams are read into the same signals, so that one builder ser
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tenuto.core.fault import Fault
+from tenuto.core.record import record
 from tenuto.core.stop import StopReason
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Began:
     """The message began: ids and model are known, and nothing of the answer is.
 
@@ -21,33 +21,33 @@ class Began:
     id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Closed:
     """A part of the answer ended, and another may follow."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextDelta:
     """Text of the answer."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReasoningDelta:
     """Text of the model's reasoning; it never becomes part of the answer (E13)."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RefusalDelta:
     """Text by which the model declines."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallDelta:
     """A piece of a tool call. Missing parts are None; `arguments` is raw text, or None.
 
@@ -75,7 +75,7 @@ class CallDelta:
     unreadable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OtherSeen:
     """Content that is neither text nor a call for the caller: an image, audio, a call that the
     provider runs itself. It is not read, only noticed.
@@ -86,7 +86,7 @@ class OtherSeen:
     index: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OddSeen:
     """The form of the response lacks what readers rely on. It is put right where we write, so that
     handing on the bytes as they came would hand on the oddity."""
@@ -94,7 +94,7 @@ class OddSeen:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StopSeen:
     """A native stop value, already looked up in the wire's own table.
 
@@ -109,7 +109,7 @@ class StopSeen:
     readable: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Usage:
     """Tokens that one attempt used; None where the provider did not say.
 
@@ -121,21 +121,21 @@ class Usage:
     cached_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UsageSeen:
     """The usage that the provider reports; a later report replaces an earlier one."""
 
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FaultSeen:
     """An error object or error event."""
 
     fault: Fault
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ended:
     """The transfer ended in order: the stream's own terminator came, or a whole body parsed.
 

@@ -181,6 +181,8 @@ def unpacked(value: object) -> object:
     >>> unpacked({"chunk": {"bytes": b'{"outputText":"Hi"}'}})
     {'outputText': 'Hi'}
     """
+    if not isinstance(value, dict) or "chunk" not in value:
+        return value
     data = at(value, ("chunk", "bytes"))
     return decode_object(data) if isinstance(data, bytes) else value
 

@@ -38,6 +38,21 @@ def _unwrapped(raw: object) -> object:
     return decode_object(bytes(raw))
 
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+def decode_strictly(data: bytes) -> object:
+    """The value of a document that is JSON to the letter, else None. Never raises.
+
+    >>> decode_strictly(b'{"a": 1}'), decode_strictly(b'{"a": NaN}')
+    ({'a': 1}, None)
+    """
+    try:
+        return _decode(data)
+    except _UNREADABLE:
+        return None
+
+
 def decode_object(data: bytes) -> object:
     """The value that bytes of JSON hold, or None where they hold none. Never raises.
 
@@ -46,7 +61,7 @@ def decode_object(data: bytes) -> object:
     """
     try:
         return _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except _UNREADABLE:
         pass
     try:
         value: object = json.loads(data.decode("utf-8", "replace"))
@@ -153,4 +168,4 @@ def count(value: object) -> int | None:
     >>> count(3), count(True), count(-1), count("3")
     (3, None, None, None)
     """
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if type(value) is int and value >= 0 else None

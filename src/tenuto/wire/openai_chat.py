@@ -126,8 +126,9 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
         if native is not None and native.known and _says_more(native, stop):
             signals.append(native)
         signals.append(_with_sequence(stop, choice))
-    if choice.get("error") and isinstance(choice.get("error"), dict):
-        signals.append(FaultSeen(read_fault(choice["error"])))
+    error = choice.get("error")
+    if error and isinstance(error, dict):
+        signals.append(FaultSeen(read_fault(error)))
 
 
 def _says_more(native: StopSeen, stop: StopSeen) -> bool:
@@ -157,8 +158,10 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
     refusal = part.get("refusal")
     if isinstance(refusal, str) and refusal:
         signals.append(RefusalDelta(refusal))
-    if any(part.get(key) for key in OTHER_CONTENT):
-        signals.append(OtherSeen())
+    for name in OTHER_CONTENT:
+        if part.get(name):
+            signals.append(OtherSeen())
+            break
     calls = part.get("tool_calls")
     if isinstance(calls, list):
         for number, call in enumerate(calls):
@@ -266,17 +269,21 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    output, prompt = (
-        part if isinstance(part := usage.get(key), dict) else {}
-        for key in ("completion_tokens_details", "prompt_tokens_details")
-    )
-    cached = (prompt.get("cached_tokens"), *(usage.get(key) for key in CACHED_ELSEWHERE))
+    cached = count(_detail(usage, "prompt_tokens_details", "cached_tokens"))
+    for key in CACHED_ELSEWHERE:
+        if cached is None:
+            cached = count(usage.get(key))
     return Usage(
-        input_tokens=count(usage.get("prompt_tokens")),
-        output_tokens=count(usage.get("completion_tokens")),
-        reasoning_tokens=count(output.get("reasoning_tokens")),
-        cached_tokens=next((n for value in cached if (n := count(value)) is not None), None),
+        count(usage.get("prompt_tokens")),
+        count(usage.get("completion_tokens")),
+        count(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
+        cached,
     )
+
+
+def _detail(usage: JsonObject, part: str, key: str) -> object:
+    details = usage.get(part)
+    return details.get(key) if isinstance(details, dict) else None
 
 
 # --- the quick reading of a chunk that only carries text ---------------------------------------

@@ -39,4 +39,7 @@ def wire_for_path(path: str) -> Wire | None:
 
 def wire_for_shape(value: JsonObject) -> Wire | None:
     """The wire whose bodies or events look like this object, or None."""
-    return next((wire for wire in wires().values() if wire.looks_like(value)), None)
+    for wire in wires().values():
+        if wire.looks_like(value):
+            return wire
+    return None

@@ -1,0 +1,22 @@
+"""`record`: the form of values that are made for every event."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar, dataclass_transform
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True)
+def record(of: type[T]) -> type[T]:
+    """A dataclass that only the type checker keeps from being changed: at run time that would cost
+    a call for each field of each value (StopSeen: 1.0 µs, so 0.3).
+
+    >>> @record
+    ... class Seen:
+    ...     what: str
+    >>> Seen("a stop"), Seen("a stop") == Seen("a stop"), hash(Seen("a")) == hash(Seen("a"))
+    (Seen(what='a stop'), True, True)
+    """
+    return dataclass(slots=True, unsafe_hash=True)(of)
