@@ -27,7 +27,7 @@ from tenuto.wire.sse import EventTooLarge, SseEvent
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
 
 _read_prelude = struct.Struct(">III").unpack_from
-_read_checksum = struct.Struct(">I").unpack
+_from_bytes = int.from_bytes  # the first byte is the highest
 _write_checksum = struct.Struct(">I").pack
 _SIZES_BYTES, PRELUDE_BYTES, _LEAST_BYTES = 8, 12, 16
 
@@ -66,6 +66,7 @@ class AwsEventDecoder:
 
     def __init__(self, limit_bytes: int = 0) -> None:
         self._limit_bytes = limit_bytes or MOST_BYTES
+        self._small_bytes = min(self._limit_bytes, _SMALL_BYTES)
         self._pending = bytearray()
         self._needed = 0
         self._failed: Exception | None = None
@@ -87,13 +88,10 @@ class AwsEventDecoder:
             if len(self._pending) < self._needed:
                 return []
             chunk = bytes(self._pending)
-        elif self._failed is None and len(chunk) <= self._limit_bytes:
-            headers_size = _headers_size_of_one(chunk)
-            try:
-                if headers_size is not None:
-                    return [_event(chunk, headers_size)]
-            except UnreadableMessage:
-                pass  # as below, where what came is kept
+        elif _LEAST_BYTES <= len(chunk) <= self._small_bytes and self._failed is None:
+            event = _only_event(chunk)
+            if event is not None:
+                return [event]
         events: list[SseEvent] = []
         start, size_of_all, limit = 0, len(chunk), self._limit_bytes
         self._needed = PRELUDE_BYTES
@@ -128,20 +126,12 @@ class AwsEventDecoder:
         )
 
 
-def _headers_size_of_one(chunk: bytes) -> int | None:
-    """The size of the headers of a chunk that is just one message, as nearly all are; None where
-    it takes a closer look to tell."""
-    if not _LEAST_BYTES <= len(chunk) <= _SMALL_BYTES:
-        return None
-    size, headers_size, checksum = _read_prelude(chunk)
-    fits = size == len(chunk) and headers_size + _LEAST_BYTES <= size
-    return headers_size if fits and crc32(chunk[:_SIZES_BYTES]) == checksum else None
-
-
 def begins_message(raw: bytes) -> bool:
     """Whether bytes begin with the lengths of a message and the checksum of these."""
     return len(raw) >= PRELUDE_BYTES and crc32(raw[:_SIZES_BYTES]) == _read_prelude(raw)[2]
 
+
+_UNREADABLE = (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error)
 
 _NO_EVENT = "initial-response"
 """The name of the message that some streams begin with: it belongs to the protocol."""
@@ -160,7 +150,7 @@ _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 def _event(raw: bytes, headers_size: int) -> SseEvent:
     """A whole message as an event; one that is neither of a model's nor an error has no data."""
-    if crc32(raw[:-4]) != _read_checksum(raw[-4:])[0]:
+    if crc32(raw[:-4]) != _from_bytes(raw[-4:]):
         raise UnreadableMessage("the checksum of a message is wrong")
     headers_end = PRELUDE_BYTES + headers_size
     headers, payload = raw[PRELUDE_BYTES:headers_end], raw[headers_end:-4]
@@ -172,8 +162,28 @@ def _event(raw: bytes, headers_size: int) -> SseEvent:
         if named is not None:
             return SseEvent(raw, _read_chunk(payload).data)
         return _other_event(raw, headers_read, payload)
-    except (msgspec.DecodeError, ValueError, IndexError, KeyError, struct.error) as error:
+    except _UNREADABLE as error:
         raise UnreadableMessage(f"a message cannot be read: {error}") from error
+
+
+def _only_event(chunk: bytes) -> SseEvent | None:
+    """The event of a chunk that is just one message, as nearly all are; None where it takes a
+    closer look to tell."""
+    size, headers_size, checksum = _read_prelude(chunk)
+    if size != len(chunk) or headers_size > _MOST_KNOWN_BYTES or headers_size + _LEAST_BYTES > size:
+        return None
+    if crc32(chunk[:_SIZES_BYTES]) != checksum or crc32(chunk[:-4]) != _from_bytes(chunk[-4:]):
+        return None
+    headers_end = PRELUDE_BYTES + headers_size
+    try:
+        named = _told(chunk[PRELUDE_BYTES:headers_end])[0]
+        if named:
+            return SseEvent(chunk, b"{%b:%b}" % (named, chunk[headers_end:-4] or b"{}"))
+        if named is not None:
+            return SseEvent(chunk, _read_chunk(chunk[headers_end:-4]).data)
+    except _UNREADABLE:
+        pass  # whoever looks closer says so
+    return None
 
 
 def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> SseEvent:
