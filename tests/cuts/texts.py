@@ -21,7 +21,6 @@ KINDS = ("prose", "code", "JSON, TOML", "Markdown", "tables", "logs", "Chinese",
 TEXT_CHARS = 6_000
 """A text is at most this long."""
 
-_PROJECT = Path(__file__).resolve().parents[2]
 _LEAST_CHARS = 600
 
 
@@ -58,7 +57,8 @@ class Texts:
 
 
 def _at_hand() -> dict[str, list[Path]]:
-    """Real texts: this project, the standard library, what is installed beside."""
+    """Real texts: the standard library and what is installed beside. None of this project: each
+    change of it would give other texts, and other figures of the same code."""
     library = Path(sysconfig.get_paths()["stdlib"])
     include = Path(sysconfig.get_paths()["include"])
     beside = [Path(str(found.locate_file(""))) for found in distributions()]
@@ -67,13 +67,8 @@ def _at_hand() -> dict[str, list[Path]]:
     def each(pattern: str, *roots: Path) -> list[Path]:
         return sorted({found for root in roots for found in root.glob(pattern)})
 
-    # Not what `make bench` writes: the figures would change the texts that they were taken of.
-    written = {_PROJECT / "docs" / f"{name}.md" for name in ("seams", "performance", "costs")}
-    docs = [*each("docs/**/*.md", _PROJECT), *each("*.md", _PROJECT)]
-    docs = [page for page in docs if page not in written]
     return {
         "prose": [
-            _PROJECT / "LICENSE",
             library / "LICENSE.txt",
             library / "pydoc_data" / "topics.py",
             *each("*.dist-info/**/LICENSE*", *packages),
@@ -83,18 +78,15 @@ def _at_hand() -> dict[str, list[Path]]:
             *each("*.py", library),
             *each("*/*.py", library / "email", library / "http", library / "json"),
             *each("asyncio/*.py", library),
-            *each("src/**/*.py", _PROJECT),
             *each("*.h", include),
             *each("cpython/*.h", include),
         ],
         "JSON, TOML": [
             *each("jsonschema_specifications/schemas/**/*.json", *packages),
             *each("*.dist-info/sboms/*.json", *packages),
-            *each("*.toml", _PROJECT),
-            *each("tests/fixtures/**/*.json", _PROJECT),
             *each("**/*.toml", *packages),
         ],
-        "Markdown": [*docs, *each("*.dist-info/**/*.md", *packages)],
+        "Markdown": [*each("*.dist-info/**/*.md", *packages)],
         "tables": [
             *each("encodings/cp*.py", library),
             library / "html" / "entities.py",
