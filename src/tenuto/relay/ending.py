@@ -217,6 +217,16 @@ class Ending:
         yield Write(body)
 
 
+def hand_on(turn: Turn, head: Head, raw: bytes) -> Run:
+    """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
+    turn.watch.ended = True
+    if not turn.headed:
+        yield Open(head)
+    if raw:
+        yield Write(raw)
+    yield from rest_of_response()
+
+
 def rest_of_response() -> Run:
     """Hand on what is left of a response as it comes."""
     while isinstance(reply := (yield READ), bytes) and reply:

@@ -173,6 +173,24 @@ class Turn:
         """The base URL and the name: by them lessons about a model are kept."""
         return self.request.url.partition("?")[0], self.facts.model
 
+    def builder(self) -> Builder:
+        """Adds up what an attempt says."""
+        return Builder(
+            self.facts.max_tokens if self.first is None else None,
+            self.salt,
+            self.provider.overrides,
+            self.parsed.tool_parameters,
+        )
+
+    def received(self, attempt: Attempt) -> Attempt:
+        """Note an attempt, once it is over."""
+        self.reasoning.append(attempt.response.reasoning)
+        if self.first is None:
+            self.first = attempt
+        if self.answered is None and attempt.value and attempt.response.fault is None:
+            self.answered = attempt
+        return attempt
+
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""
         return self.wire.content(self.spoken(text)) if self.kept else ()

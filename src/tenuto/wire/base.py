@@ -20,6 +20,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.response import ToolCall
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
+from tenuto.wire.json import decode_object
 from tenuto.wire.stops import StopTable
 
 JsonObject = dict[str, Any]
@@ -339,6 +340,20 @@ class Wire:
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 502
     body_ceiling_tokens: Callable[[str], int | None] = unbounded
+
+    def opens(self, piece: bytes) -> bool:
+        """Whether a piece of a stream is just the event by which it says that it begins, and no SDK
+        fails on it."""
+        return (
+            bool(self.opening)
+            and piece.startswith(self.opening)
+            and piece.find(b"\n\n") == len(piece) - 2
+            and b"\r" not in piece
+            and b"\\" not in piece
+            and b'"error"' not in piece
+            and piece.isascii()
+            and decode_object(piece[piece.find(b"{") :]) is not None
+        )
 
     @property
     def wants_content(self) -> bool:

@@ -1,0 +1,105 @@
+"""One attempt whose answer is a whole body."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.response import Builder
+from tenuto.core.signals import Ended, FaultSeen
+from tenuto.relay.commands import READ, Command, Head, Lost, Open, Reply, Write
+from tenuto.relay.encoding import Decoder, UndecodableBytes
+from tenuto.relay.ending import hand_on
+from tenuto.relay.framing import Framing, begins
+from tenuto.relay.gathering import gathered
+from tenuto.relay.joining import joined, stands_apart
+from tenuto.relay.reframing import named
+from tenuto.relay.turn import Attempt, Turn, failed
+from tenuto.wire.base import JsonObject
+from tenuto.wire.json import as_utf8, decode_object, encode, readable
+
+_UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
+
+
+def read_body(
+    turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, Attempt | None]:
+    """Read a body to its end; None: the caller has been given it, and the turn is over.
+
+    `ahead`: what of it was read already."""
+    raw, last = yield from _received(turn, ahead)
+    if isinstance(last, bytes) and last:
+        if turn.first is not None:
+            return turn.received(Attempt(failed(FaultKind.LIMIT), head))
+        turn.watch.emit("left_alone", why="body_too_large", outcome=None)
+        yield from hand_on(turn, head, raw)
+        return None
+    lost = last if isinstance(last, Lost) else None
+    if lost is None and _is_plain(turn, raw):
+        turn.watch.ended = True
+        yield Open(head)
+        yield Write(raw)
+        return None
+    attempt = _read(turn, head, raw, decoder, lost)
+    if turn.open and (data := turn.outlet.begin(None, apart=stands_apart(turn))):
+        yield Write(data)
+    text = joined(turn, attempt)
+    if turn.open and (data := turn.outlet.say(text)):
+        yield Write(data)
+    return turn.received(attempt)
+
+
+def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tuple[bytes, Reply]]:
+    """What came, and the reply behind it: a piece of it itself where it became too large."""
+    pieces: list[bytes] = []
+    size, limit = 0, turn.policy.body_max_bytes
+    while True:
+        reply = ahead.popleft() if ahead else (yield READ)
+        if not isinstance(reply, bytes) or not reply:
+            return b"".join(pieces), reply
+        pieces.append(reply)
+        size += len(reply)
+        if limit and size > limit:
+            return b"".join(pieces), reply
+
+
+def _is_plain(turn: Turn, raw: bytes) -> bool:
+    """Whether the turn is over with this body and nobody wants to hear of it."""
+    if turn.first is not None or turn.facts.stream:
+        return False
+    if turn.around.watched or turn.provider.overrides:
+        return False
+    return turn.wire.is_plain(raw)
+
+
+def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:
+    """The attempt, with the bytes that the caller is to get where nothing is to be done."""
+    builder = turn.builder()
+    body: bytes | None = None
+    try:
+        body = decoder.feed(raw)
+    except UndecodableBytes:
+        builder.feed(_UNDECODABLE)
+    if lost is not None and lost.kind is FaultKind.GARBAGE:
+        builder.feed(_UNDECODABLE)
+    value = None if lost or body is None else _read_object(turn, body, builder)
+    handed_out = not turn.left_alone
+    if body and value is None and begins(body) is Framing.EVENTS:
+        value = gathered(turn.wire, body, builder)
+        if value and handed_out:
+            raw = encode(value)
+            head = named(head, b"application/json").of(raw)
+    elif body and value and handed_out and (said := readable(body)) is not body:
+        head, raw = head.of(said), said  # as in streams: SDKs decode strictly
+    return Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
+
+
+def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
+    value = decode_object(as_utf8(body))
+    if not isinstance(value, dict):
+        return None
+    for signal in turn.wire.parse_object(value, event=False):
+        builder.feed(signal)
+    builder.feed(Ended())
+    return value

@@ -1,0 +1,138 @@
+"""What follows from an attempt: the machine's decision, with the facts that it is made from, and
+what an error teaches of the model."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from tenuto.core.actions import Finish, Send
+from tenuto.core.edits import asked_tokens
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.machine import settled, step
+from tenuto.core.outcome import Outcome, classify
+from tenuto.core.response import Response
+from tenuto.core.runaway import is_runaway
+from tenuto.core.view import Facts, State, View
+from tenuto.providers.models import output_tokens as output_tokens_of
+from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.usage import output_tokens
+
+log = logging.getLogger("tenuto")
+
+_PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
+"""What errors teach about a model."""
+
+
+def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
+    """What to do after an attempt, what it was, and the facts that were looked at."""
+    response = attempt.response
+    outcome = classify(response)
+    if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
+        turn.watch.observed(response, outcome, finish)
+        return finish, outcome, Facts(said=turn.said)
+    facts = _facts(turn, attempt)
+    now_s = turn.around.now()
+    turn.state, action = _step(turn, response, facts, now_s)
+    turn.watch.observed(response, outcome, action)
+    if isinstance(action, Send):
+        left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
+        turn.watch.sending(action, outcome, turn.state, facts, left)
+    elif facts.left_alone and outcome is not Outcome.DONE:
+        turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
+    return action, outcome, facts
+
+
+def _step(
+    turn: Turn, response: Response, facts: Facts, now_s: float
+) -> tuple[State, Send | Finish]:
+    try:
+        return step(turn.state, response, facts, turn.policy, now_s)
+    except Exception:  # `decide` is somebody else's code: it must not cost an answer
+        log.exception("decide raised")
+        policy = replace(turn.policy, decide=None)
+        return step(turn.state, response, facts, policy, now_s)
+
+
+def _facts(turn: Turn, attempt: Attempt) -> Facts:
+    response, request = attempt.response, turn.facts
+    cut = classify(response) is Outcome.TEXT_CUT
+    return Facts(
+        said=turn.said,
+        content=turn.content(turn.said),
+        reasoning="".join(turn.reasoning),
+        new_chars=attempt.new_chars,
+        runaway=cut and is_runaway(turn.said),
+        output_tokens=_output_tokens(turn, attempt),
+        input_tokens=response.usage.input_tokens if response.usage else None,
+        max_tokens=request.max_tokens,
+        least_tokens=request.least_tokens,
+        ceiling_tokens=_ceiling_tokens(turn),
+        window_tokens=_window_tokens(turn),
+        prefill=_takes_prefill(turn),
+        lower_reasoning=request.lower_reasoning,
+        structured=request.structured,
+        tools=request.tools,
+        after_tool_result=request.after_tool_result,
+        runnable=turn.runnable(response),
+        http_error=attempt.http_error,
+        left_alone=turn.left_alone or request.sent_once,
+        timeout_s=turn.timeout_s(),
+    )
+
+
+def _ceiling_tokens(turn: Turn) -> int | None:
+    """What the provider said; and what its row or the model's says, and for bodies what the
+    wire bears: of these no less than was asked."""
+    request, dialect = turn.facts, turn.provider.dialect
+    told = turn.ceiling_tokens or _learned(turn, _OUTPUT)
+    bears = None if request.stream else turn.wire.body_ceiling_tokens(request.model)
+    known = None if told else dialect.output_tokens or output_tokens_of(request.model)
+    least = request.max_tokens or 0
+    bounds = [max(n, least) for n in (bears, known) if n is not None]
+    return min([told, *bounds] if told else bounds, default=None)
+
+
+def _window_tokens(turn: Turn) -> int | None:
+    return _learned(turn, _WINDOW) or turn.provider.dialect.window_tokens or None
+
+
+def _learned(turn: Turn, what: str) -> int | None:
+    around = turn.around
+    return around.learned.tokens(*turn.model, what, around.now())
+
+
+def _output_tokens(turn: Turn, attempt: Attempt) -> int:
+    """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
+    asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
+    if attempt.unread and asked is not None and attempt.response.usage is None:
+        return asked
+    return output_tokens(attempt.response, asked)
+
+
+def _takes_prefill(turn: Turn) -> bool:
+    wanted = turn.policy.prefill
+    if turn.facts.prefill_barred or wanted == "never":
+        return False
+    dialect = turn.provider.dialect
+    if wanted != "always" and not dialect.takes_prefill(turn.facts.model):
+        return False
+    return _learned(turn, _PREFILL) is None
+
+
+def learn(turn: Turn, fault: Fault) -> None:
+    """Keep what an error says about the model, for this turn and those that follow."""
+    learned, now_s = turn.around.learned, turn.around.now()
+    if fault.kind is FaultKind.PREFILL_REJECTED:
+        learned.deny(*turn.model, _PREFILL, now_s)
+    if fault.allowed_tokens:
+        turn.ceiling_tokens = fault.allowed_tokens
+    if fault.window_tokens:  # what is allowed is what this prompt leaves
+        learned.limit(*turn.model, _WINDOW, fault.window_tokens, now_s)
+    elif fault.allowed_tokens:
+        learned.limit(*turn.model, _OUTPUT, fault.allowed_tokens, now_s)
+
+
+def took_prefill(turn: Turn) -> None:
+    """Keep that the model has taken a prefill."""
+    turn.around.learned.allow(*turn.model, _PREFILL)

@@ -1,0 +1,55 @@
+"""How an attempt's text is joined to what the turn keeps."""
+
+from __future__ import annotations
+
+from tenuto.core.actions import AppendContent, holds_prefill
+from tenuto.core.edits import asks_for_call
+from tenuto.core.joint import AfterThought, Joint
+from tenuto.core.response import think_closing, visible
+from tenuto.core.seam import Seam, trailing_space
+from tenuto.relay.turn import Attempt, Kept, Turn
+
+
+def stands_apart(turn: Turn) -> bool:
+    """Whether this attempt's text is not joined to what is kept: a paused turn goes on."""
+    return any(isinstance(edit, AppendContent) for edit in turn.state.last_edits)
+
+
+def joint_of(turn: Turn) -> Joint | None:
+    """Where this attempt's text is joined to what is kept; None where nothing is."""
+    base, space = trailing_space(turn.said)
+    if not base or stands_apart(turn):
+        return None
+    given = turn.outlet.delivered_text if turn.open else base
+    if not visible(base):
+        return AfterThought(turn.said[len(given) :] + think_closing(base))
+    exact = holds_prefill(turn.state.last_edits)
+    given_space = given[len(base) :]
+    given_space = given_space if space.startswith(given_space) else ""
+    anew = asks_for_call(turn.state.last_edits)
+    again = {0, *(kept.begins for kept in turn.kept)} if anew else ()
+    return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact, again=again)
+
+
+def joined(turn: Turn, attempt: Attempt) -> str:
+    """Join a whole body's text to what is kept; returns what is new."""
+    apart, joint = stands_apart(turn), joint_of(turn)
+    text, said = attempt.response.text, turn.said
+    if joint is None:
+        attempt.new_chars = len(text)
+        keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
+        return text
+    new = joint.feed(text) + joint.finish()
+    base = trailing_space(said)[0]
+    attempt.new_chars = joint.new_chars
+    keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
+    return new
+
+
+def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
+    """All text that is kept from now on, of which this attempt's begins there."""
+    apart = stands_apart(turn)
+    turn.said = said
+    if not begins and not apart:
+        turn.kept = []
+    turn.kept.append(Kept(attempt, begins, apart))

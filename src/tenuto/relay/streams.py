@@ -1,0 +1,181 @@
+"""One attempt whose answer is a stream of events."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.response import Builder
+from tenuto.core.seam import trailing_space
+from tenuto.core.signals import FaultSeen
+from tenuto.relay.commands import (
+    BODY_HEADERS,
+    READ,
+    Command,
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Run,
+    Write,
+)
+from tenuto.relay.encoding import Decoder, UndecodableBytes
+from tenuto.relay.joining import joint_of, keep, stands_apart
+from tenuto.relay.outlet import Outlet
+from tenuto.relay.turn import Attempt, Turn
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.stream import under_its_name
+
+
+def open_head(turn: Turn, head: Head) -> Run:
+    """Hand on the head of a stream, if the caller has none yet."""
+    if not turn.headed:
+        turn.headed = True
+        yield Open(head.without(*BODY_HEADERS), events=True)
+
+
+def read_stream(
+    turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, Attempt | None]:
+    """Read a stream to its end, and hand on what may go on at once.
+
+    `ahead`: what of it was read already."""
+    given = ahead[0] if ahead else None
+    if isinstance(given, bytes) and _opens(turn, decoder, given):
+        # Handed on before anything is made for what follows it.
+        yield from open_head(turn, head)
+        yield Write(given)
+    else:
+        given = None
+    builder, outlet = turn.builder(), turn.outlet
+    apart, joint = stands_apart(turn), joint_of(turn)
+    opening = outlet.begin(joint, apart=apart)
+    if not turn.open:
+        turn.open = True
+        yield from open_head(turn, head)
+    if opening:
+        yield Write(opening)
+    events = _Events(turn, decoder)
+    quick = events.quick(outlet, builder)
+    tail, lost = b"", None
+    while not builder.ended:
+        offered = quick if events.idle and outlet.flows else READ
+        reply = ahead.popleft() if ahead else (yield offered)
+        if not isinstance(reply, bytes):
+            lost = reply if isinstance(reply, Lost) else None
+            if lost is not None and lost.kind is FaultKind.LIMIT:
+                builder.feed(_limit("event_too_large", str(lost.error)))
+            break
+        try:
+            came = events.of(reply)
+        except EventTooLarge as error:
+            builder.feed(_limit("event_too_large", str(error)))
+            break
+        except UndecodableBytes:
+            builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
+            break
+        out, tail = _taken(came, outlet, builder)
+        if builder.ended and outlet.transparent:
+            # An SDK leaves at the end mark: what there is to tell is told before.
+            out, tail = b"", out + tail
+        if out and reply is not given:
+            yield Write(out)
+        if outlet.overfull:
+            builder.feed(_limit("hold_back_exceeded"))
+        elif _is_late(turn):
+            builder.feed(_limit("turn_timeout"))
+        elif reply:
+            continue
+        break
+    if out := outlet.end(builder):
+        yield Write(out)
+    if builder.ended and not outlet.writing:
+        tail += events.rest()
+    attempt = Attempt(
+        builder.build(), head, events=events.kept, tail=tail, decoder=decoder, lost=lost
+    )
+    attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
+    # What was only forwarded is what was read; one text is kept, not two.
+    text = outlet.text if outlet.writing else attempt.response.text
+    said = turn.said
+    begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
+    keep(turn, attempt, text, min(begins, len(text)))
+    return turn.received(attempt)
+
+
+def _opens(turn: Turn, decoder: Decoder, piece: bytes) -> bool:
+    """Whether a piece only says that the turn's stream begins: it is handed on whatever follows, so
+    that the first of the caller's chunks waits for nothing."""
+    return decoder.plain and not turn.state.attempts and turn.wire.opens(piece)
+
+
+class _Events:
+    """The events of a stream, from its pieces.
+
+    `kept`: those that have data, where the wire wants its content back."""
+
+    def __init__(self, turn: Turn, decoder: Decoder) -> None:
+        self._turn = turn
+        self._decoder = decoder
+        self._sse = SseDecoder(turn.policy.event_max_bytes)
+        self._names = turn.wire.named_events and not turn.left_alone
+        self._wants_content = turn.wire.wants_content
+        self.kept: list[bytes] = []
+
+    @property
+    def idle(self) -> bool:
+        """Whether no part of an event is held: what comes next begins one."""
+        return self._sse.idle
+
+    def quick(self, outlet: Outlet, builder: Builder) -> Read:
+        """What to ask for while nothing is held: pieces that are one event like one before it are
+        taken in as few steps as may be."""
+        # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
+        flows = not outlet.writing and not outlet.writer.follows_text
+        if not self._decoder.plain or not flows or self._turn.state.attempts:
+            return READ
+        kept = self.kept if self._wants_content else None
+        return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))
+
+    def of(self, piece: bytes) -> list[SseEvent]:
+        """The events that a piece completes; b"": those that the stream's end leaves over.
+
+        Raises:
+            EventTooLarge: an event is larger than the policy allows.
+            UndecodableBytes: the encoding does not hold what it says.
+        """
+        events = self._sse.feed(self._decoder.feed(piece)) if piece else self._sse.flush()
+        if self._names:
+            events = [under_its_name(event) for event in events]
+        if self._wants_content:
+            self.kept += [event.raw for event in events if event.data]
+        return events
+
+    def rest(self) -> bytes:
+        """What came behind the end mark."""
+        return b"".join(event.raw for event in self._sse.flush())
+
+
+def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:
+    """Pass events through the outlet: what may go on now, and what came after the end."""
+    if len(events) == 1:
+        return outlet.event(events[0], builder), b""
+    out: list[bytes] = []
+    for number, event in enumerate(events):
+        out.append(outlet.event(event, builder))
+        if builder.ended:
+            return b"".join(out), b"".join(later.raw for later in events[number + 1 :])
+    return b"".join(out), b""
+
+
+def _limit(what: str, message: str = "") -> FaultSeen:
+    return FaultSeen(Fault(FaultKind.LIMIT, what, message))
+
+
+def _is_late(turn: Turn) -> bool:
+    """Whether a further attempt runs on beyond the turn's time (C29). The first one may: it ends
+    when it would have ended without Tenuto."""
+    limit, state = turn.policy.turn_timeout_s, turn.state
+    return bool(limit and state.attempts) and turn.around.now() - state.started_s > limit
