@@ -136,6 +136,17 @@ def test_detect_speaks_to_a_person_in_a_sentence(
     assert "The output limit cut the answer." in said
 
 
+@pytest.mark.parametrize("junk", ["Good morning.", "<html>502 Bad Gateway</html>", '{"a": 1}'])
+def test_detect_says_so_of_what_is_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], junk: str
+) -> None:
+    (tmp_path / "junk").write_text(junk)
+    assert main(["detect", "junk"]) == 0
+    assert "No wire knows its shape" in capsys.readouterr().out
+    assert main(["detect", "junk", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["wire"] is None
+
+
 def test_detect_reads_the_other_files_when_one_cannot_be_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

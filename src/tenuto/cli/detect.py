@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-import tenuto
 from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
 from tenuto.core.stop import printable
+from tenuto.detection import recognize
 
 EXAMPLES = (
     "tenuto detect answer.json stream.sse",
@@ -48,15 +48,22 @@ def detect(
     return code
 
 
+_OF_NO_WIRE = "No wire knows its shape: it is no answer, or one that broke off."
+
+
 def described(name: str, content: bytes) -> dict[str, Any]:
-    """Why an answer ended, as plain values.
+    """Why an answer ended, as plain values; `wire` is None where no wire knows its shape.
 
     >>> described("x", b'{"choices": [{"mess')["reason"]
     'dropped'
+    >>> described("x", b"Good morning.")["message"]
+    'No wire knows its shape: it is no answer, or one that broke off.'
     """
-    stop = tenuto.detect(content)
+    response, wire = recognize(content)
+    stop = response.stop
     return {
         "file": name,
+        "wire": wire.name if wire else None,
         "reason": stop.reason.value,
         "raw": stop.raw,
         "field": stop.field,
@@ -64,7 +71,7 @@ def described(name: str, content: bytes) -> dict[str, Any]:
         "confidence": stop.confidence.value,
         "anomalies": list(stop.anomalies),
         "broken": stop.broken,
-        "message": stop.message,
+        "message": stop.message if wire else _OF_NO_WIRE,
     }
 
 
