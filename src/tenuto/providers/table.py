@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tenuto.providers.chat import CHAT
 from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
+from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
@@ -60,21 +61,7 @@ PROVIDERS: tuple[Provider, ...] = (
         authorization="x-api-key",
         source="https://platform.claude.com/docs/en/api/messages 2026-11-21",
     ),
-    # These speak like Anthropic and sign nothing; in thinking mode they want the thinking back.
-    Provider(
-        Dialect("deepseek-anthropic", signed_thinking=False),
-        "anthropic-messages",
-        hosts=("api.deepseek.com",),
-        authorization="x-api-key",
-        source="https://api-docs.deepseek.com/guides/anthropic_api 2026-11-22",
-    ),
-    Provider(
-        Dialect("moonshot-anthropic", signed_thinking=False),
-        "anthropic-messages",
-        hosts=("api.moonshot.ai", "api.moonshot.cn"),
-        authorization="x-api-key",
-        source="https://platform.kimi.ai/docs 2026-11-21",
-    ),
+    *MESSAGES_ELSEWHERE,
     Provider(
         Dialect("aws-bedrock", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
