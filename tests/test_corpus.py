@@ -30,6 +30,7 @@ LABELS = {"context_window": "context_window_exceeded"}
 STOP = {
     "ollama": re.compile(rb'"done_reason"\s*:\s*"[^"]+"'),
     "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
+    "openai-completions": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
     "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
     # Other events name a status too, those of items and of a response in progress.
     "openai-responses": re.compile(

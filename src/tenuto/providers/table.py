@@ -33,6 +33,8 @@ UNKNOWN_OF = {
     "anthropic-messages": Provider(
         Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
+    # A prompt is the beginning of what the model writes, whoever runs it.
+    "openai-completions": Provider(Dialect(prefill=True), "openai-completions"),
     "openai-responses": Provider(Dialect(), "openai-responses"),
     "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(
