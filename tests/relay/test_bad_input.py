@@ -77,7 +77,7 @@ def mutations(
 ALIKE = 6
 """Of how many events of the same members each member is changed, by another odd value each time."""
 
-LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400}
+LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400, "openai-completions": 300}
 """Wires with fewer members to change: how many changes there must be at least."""
 
 
@@ -107,6 +107,7 @@ CUT = {
     "gemini-interactions": "incomplete-stream",
     "ollama": "length-stream",
     "openai-chat": "length-stream",
+    "openai-completions": "length-stream",
     "openai-responses": "max-output-tokens-stream",
 }
 """A stream that the output limit cut, on each wire: what follows it is written by the wire."""

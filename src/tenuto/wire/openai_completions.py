@@ -23,6 +23,7 @@ from tenuto.wire import openai_chat
 from tenuto.wire import openai_chat_render as chat
 from tenuto.wire.base import Answer, JsonObject
 from tenuto.wire.json import encode, encode_event
+from tenuto.wire.members import object_in
 from tenuto.wire.openai_completions_request import parse_request
 from tenuto.wire.plain import say_something
 from tenuto.wire.stops import StopTable
@@ -39,8 +40,7 @@ KINDS = (KIND, "text.completion", "completion.chunk")
 
 
 def _as_chat(value: Any) -> Any:
-    """The same as Chat Completions says it. A choice that says its text there as well (Together)
-    is taken at that word."""
+    """The same as Chat Completions says it."""
     choices = value.get("choices") if isinstance(value, dict) else None
     if not isinstance(choices, list):
         return value
@@ -48,10 +48,14 @@ def _as_chat(value: Any) -> Any:
 
 
 def _choice_as_chat(choice: object) -> object:
-    if not isinstance(choice, dict) or "text" not in choice:
+    """Some say the text as Chat does, or in both ways at once (Together). Of calls nobody knows."""
+    if not isinstance(choice, dict):
         return choice
-    said = next((part for key in ("delta", "message") if (part := choice.get(key))), None)
-    return {**choice, "message": None, "delta": said or {"content": choice["text"]}}
+    ways = (choice.get("text"), *(object_in(choice.get(k)).get("content") for k in _AS_CHAT))
+    return {**choice, "message": None, "delta": {"content": next(filter(None, ways), None)}}
+
+
+_AS_CHAT = ("delta", "message")
 
 
 def parse_object(value: object, *, event: bool) -> list[Signal]:

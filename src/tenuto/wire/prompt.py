@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendContent,
     AppendFailedCalls,
     AppendUser,
     Edit,
@@ -72,10 +71,8 @@ def gone_on(prompt: str, edits: Sequence[Edit], *, raw: bool) -> str:
     said = False
     for edit in edits:
         match edit:
-            case AppendAssistant(text):
+            case AppendAssistant(text) | AppendFailedCalls(text):  # calls have no place
                 prompt, said = prompt + ("" if raw else "\n\n") + text, True
             case AppendUser(text) if not (raw and said):
                 prompt += f"\n\n{text}"
-            case AppendContent() | AppendFailedCalls():
-                raise AssertionError("a prompt has no tools, and keeps no content")
     return prompt
