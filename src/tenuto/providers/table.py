@@ -2,7 +2,7 @@
 
 A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
 is not recognized gets the safe defaults of `UNKNOWN`. The rows of Chat Completions, which most of
-them speak, stand in modules of their own.
+them speak, stand in modules of their own, and so do those of Completions.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 from tenuto.providers.chat import CHAT
 from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
+from tenuto.providers.completions import COMPLETIONS, COMPLETIONS_UNKNOWN
 from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
 from tenuto.providers.provider import Provider
@@ -33,8 +34,7 @@ UNKNOWN_OF = {
     "anthropic-messages": Provider(
         Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
-    # A prompt is the beginning of what the model writes, whoever runs it.
-    "openai-completions": Provider(Dialect(prefill=True), "openai-completions"),
+    "openai-completions": COMPLETIONS_UNKNOWN,
     "openai-responses": Provider(Dialect(), "openai-responses"),
     "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(
@@ -56,6 +56,7 @@ PROVIDERS: tuple[Provider, ...] = (
     *CHAT,
     *CHAT_CLOUDS,
     *CHAT_SERVERS,
+    *COMPLETIONS,
     Provider(
         Dialect("anthropic", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
