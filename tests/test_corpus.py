@@ -139,6 +139,15 @@ def test_recorded_responses_are_read_as_they_are_labelled(wire, by_shape):
     assert len(wrong) <= 0.001 * len(recorded(wire)) + UNREADABLE.get(wire, 0), wrong
 
 
+@pytest.mark.behaviour("N1", "N2")
+@pytest.mark.parametrize("wire", ["hf", "other"])
+def test_of_the_rarest_apis_all_are_read_but_one_of_each_two(wire):
+    """Words of a 404 without any form, and Aleph Alpha's, whose service is no more, say nothing."""
+    (wrong,) = disagreements(wire, by_shape=True)
+    assert len(recorded(wire)) == 2
+    assert "unknown" in wrong or "dropped" in wrong
+
+
 @pytest.mark.behaviour("S1", "S5")
 @pytest.mark.parametrize("wire", STOP)
 def test_a_cut_never_raises_and_never_looks_like_a_clean_end(wire):

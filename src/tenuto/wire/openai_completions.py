@@ -148,11 +148,9 @@ def looks_like(value: JsonObject) -> bool:
 
 
 def is_event(value: JsonObject) -> bool:
-    """Whether an object is an event that does not end its choice: it says that there is no stop
-    yet. What ends one may as well be a whole body, and is read alike."""
-    choice = _first_choice(value)
-    unfinished = "finish_reason" in choice and choice["finish_reason"] is None
-    return unfinished and openai_chat.usage_object(value) is None
+    """Whether an object is an event: it says whether there is a stop, and counts no tokens. A body
+    that counts none is read alike."""
+    return "finish_reason" in _first_choice(value) and openai_chat.usage_object(value) is None
 
 
 _other_path = re.compile(r"(?:/chat|/fim|/agents)/completions\Z").search
