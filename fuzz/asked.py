@@ -17,6 +17,7 @@ from cohere.core.http_sse import EventSource
 from google.genai import errors
 from google.genai._api_client import HttpResponse
 from google.genai._gaos.utils.eventstreaming import stream_events
+from openai.types import Completion
 from openai.types.chat import ChatCompletionChunk
 
 from tenuto.wire.base import Wire
@@ -56,6 +57,10 @@ _anthropic = anthropic.Anthropic(api_key="key", base_url="https://host")
 
 def _read_openai(raw: bytes) -> None:
     list(openai.Stream(cast_to=ChatCompletionChunk, response=_response(raw), client=_openai))
+
+
+def _read_completions(raw: bytes) -> None:
+    list(openai.Stream(cast_to=Completion, response=_response(raw), client=_openai))
 
 
 def _read_responses(raw: bytes) -> None:
@@ -114,6 +119,13 @@ ALL = (
             "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
         },
         _read_openai,
+        openai.APIError,
+    ),
+    Asked(
+        "/v1/completions",
+        "prompt",
+        {"model": "m", "prompt": "Caf\u00e9?"},
+        _read_completions,
         openai.APIError,
     ),
     Asked(

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from tenuto.wire.registry import wires
 
 PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
-PER_WIRE = ("alike", "detecting", "faults", "edits", "turns")
+READ = ("alike", "detecting", "faults")
+ASKED = ("edits", "turns")
+"""Those that send a request; some wires are only read."""
 
 
 class Target(NamedTuple):
@@ -22,7 +24,13 @@ class Target(NamedTuple):
 
 def names() -> list[str]:
     """All targets, those of the wires as `detecting-openai-chat`."""
-    return [*PLAIN, *(f"{name}-{wire}" for name in PER_WIRE for wire in wires())]
+    of_wires = (
+        f"{name}-{wire.name}"
+        for name in (*READ, *ASKED)
+        for wire in wires().values()
+        if name in READ or not wire.only_read
+    )
+    return [*PLAIN, *of_wires]
 
 
 def target(name: str) -> Target:

@@ -45,7 +45,7 @@ def _meanings() -> Iterator[list[str]]:
 
 def render() -> str:
     """How each ending shows."""
-    known = [wire for _, wire in sorted(wires().items())]
+    known = [wire for _, wire in sorted(wires().items()) if not wire.only_read]
     head = ["Outcome", "Status", "Reason", *(code(wire.name) for wire in known), '`"error"`']
     return "\n".join(table(head, _rows(known))) + "\n"
 

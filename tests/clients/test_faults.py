@@ -1,5 +1,6 @@
-"""Every fault that the simulator knows, through the wrapped SDK, four ways: nothing silent, nothing
-harmful, no broken call, bounded, and the next turn is accepted."""
+"""Every fault that the simulator knows of what openai-python asks for in rows or in a prompt, through
+the wrapped SDK, four ways: nothing silent, nothing harmful, no broken call, bounded, and the next turn
+is accepted."""
 
 from __future__ import annotations
 
@@ -9,10 +10,11 @@ from collections.abc import Iterator
 
 import openai
 import pytest
-from asking import Asker, Got, broken_call, in_every_mode, next_turn_is_refused
+from asking import Asker, Got, broken_call, next_turn_is_refused
 from wrapping import Wrapped, facing_faults
+from wrapping_completions import WrappedCompletions
 
-from tenuto.sim import CASES, HTTP_FAULTS, Case
+from tenuto.sim import CASES, CASES_ON, HTTP_FAULTS, Case
 
 MOST_REQUESTS = 8
 """More than any ladder of the default policy can send for one turn."""
@@ -27,6 +29,15 @@ TRUTHFUL_STOPS = {
 }
 """What an unfinished turn may show instead of `length`: the provider's own words (P1a)."""
 
+LEFT_TO_THE_SDK = ("http_429_once", "http_500_once")
+"""Whose waits are shown once, on Chat: those who ask with a prompt here repeat nothing."""
+OF_EACH_WIRE = [
+    pytest.param(wire, case, mode, id=f"{wire}-{case.name}-{mode}")
+    for wire in ("openai-chat", "openai-completions")
+    for case in CASES_ON[wire].values()
+    for mode in sorted(case.modes)
+    if wire == "openai-chat" or case.name not in LEFT_TO_THE_SDK
+]
 
 Askers = dict[str, Wrapped]
 
@@ -35,6 +46,13 @@ Askers = dict[str, Wrapped]
 def askers() -> Iterator[Askers]:
     with facing_faults(Wrapped) as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def askers_on(askers: Askers) -> Iterator[dict[str, Askers]]:
+    """Those of each wire."""
+    with facing_faults(WrappedCompletions, max_retries=0) as made:
+        yield {"openai-chat": askers, "openai-completions": made}
 
 
 def is_right(asker: Asker, got: Got, case: Case) -> bool:
@@ -53,9 +71,9 @@ def is_truthful(got: Got, case: Case) -> bool:
 
 
 @pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9")
-@in_every_mode(CASES.values())
-def test_a_wrapped_client_recovers_or_ends_truthfully(askers, case, mode, way):
-    asker = askers[way]
+@pytest.mark.parametrize(("wire", "case", "mode"), OF_EACH_WIRE)
+def test_a_wrapped_client_recovers_or_ends_truthfully(askers_on, wire, case, mode, way):
+    asker = askers_on[wire][way]
     before = len(asker.sim.requests)
     got = asker.ask_case(case, mode, way)
     assert len(asker.sim.requests) - before <= MOST_REQUESTS
@@ -74,9 +92,9 @@ def test_a_wrapped_client_recovers_or_ends_truthfully(askers, case, mode, way):
 
 
 @pytest.mark.behaviour("P1a")
-@in_every_mode(CASES.values())
-def test_on_incomplete_error_raises_for_every_unfinished_turn(askers, case, mode):
-    asker = askers["strict"]
+@pytest.mark.parametrize(("wire", "case", "mode"), OF_EACH_WIRE)
+def test_on_incomplete_error_raises_for_every_unfinished_turn(askers_on, wire, case, mode):
+    asker = askers_on[wire]["strict"]
     got = asker.ask_case(case, mode)
     ending = dict(asker.ending)
     if ending["status"] == "complete":

@@ -11,6 +11,8 @@ from typing import Any
 
 import httpx
 import pytest
+from asking_completions import CASES as OF_PROMPTS
+from openai.types import Completion
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
 
@@ -68,6 +70,23 @@ def documents(text: str) -> list[dict[str, Any]]:
 
 def ask(sim: Simulator, body: dict[str, Any]) -> httpx.Response:
     return httpx.post(sim.base_url + "/chat/completions", json=body)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [c for c in OF_PROMPTS.values() if c.name not in FOREIGN and c.bare != "raises"],
+    ids=lambda case: case.name,
+)
+def test_what_a_case_sends_to_a_prompt_is_valid_to_the_sdks_type(sim, case):
+    for mode in case.modes:
+        prompt = f"bytes of {case.name} {mode}\n"
+        given = {"model": f"sim/{case.name}", "prompt": prompt, "stream": mode == "stream"}
+        response = httpx.post(f"{sim.base_url}/completions", json=given | dict(case.request))
+        for document in documents(response.text.lstrip("\ufeff")):
+            for choice in document["choices"]:
+                # While a text is written it is null, which the type leaves out.
+                choice["finish_reason"] = choice["finish_reason"] or "stop"
+            assert unknown_keys(Completion.model_validate(document)) - ADDED == set()
 
 
 ORDERLY = [case for case in CASES.values() if case.name not in FOREIGN and case.bare != "raises"]

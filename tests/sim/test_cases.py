@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import openai
 import pytest
 from asking import broken_call, in_every_mode, verdicts
+from asking_completions import CASES as OF_PROMPTS
+from asking_completions import CompletionsAsker
 
 from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
 
@@ -45,6 +48,19 @@ REQUIRED = [
 def test_the_bare_sdk_makes_of_a_case_what_the_case_says(bare, case, mode, way):
     got = bare.ask_case(case, mode, way)
     assert case.bare in verdicts(bare, got, case), (got.error, got.finish, got.text, got.calls)
+
+
+@pytest.fixture(scope="module")
+def prompting(sim: Simulator) -> Iterator[CompletionsAsker]:
+    made = CompletionsAsker(sim)
+    yield made
+    made.close()
+
+
+@in_every_mode(OF_PROMPTS.values())
+def test_a_case_does_to_an_answer_to_a_prompt_what_it_says(prompting, case, mode):
+    got = prompting.ask_case(case, mode)
+    assert case.bare in verdicts(prompting, got, case), (got.error, got.finish, got.text)
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")

@@ -18,9 +18,6 @@ from tenuto.relay.scripted import Script, Scripted
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 URL = "https://api.openai.com/v1/chat/completions"
 
-NOT_YET = {31}
-"""Lines of Ollama's own API, which is no wire yet."""
-
 
 @pytest.mark.behaviour("N1")
 def test_every_quirk_has_a_fixture():
@@ -29,7 +26,7 @@ def test_every_quirk_has_a_fixture():
         for folder in FIXTURES.glob("*/*/expect.json")
         if (found := re.match(r"q(\d+)b?-", folder.parent.name))
     }
-    assert set(range(1, 51)) - shown <= NOT_YET
+    assert set(range(1, 51)) <= shown
 
 
 @pytest.mark.behaviour("N12")

@@ -10,8 +10,9 @@ from tenuto.sim.cases import TABLES_ON, described
 EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")
 
 WireName = Literal[
-    "openai-chat", "anthropic-messages", "openai-responses", "gemini-generate",
-    "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere", "ollama",
+    "openai-chat", "anthropic-messages", "openai-responses", "openai-completions",
+    "gemini-generate", "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere",
+    "ollama",
 ]  # fmt: skip
 
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}

@@ -2,7 +2,8 @@
 
 A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
 is not recognized gets the safe defaults of `UNKNOWN`. The rows of Chat Completions, which most of
-them speak, stand in modules of their own.
+them speak, stand in modules of their own, and so do those of Completions,
+and of APIs that are only read.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from urllib.parse import urlsplit
 
 from tenuto.providers.chat import CHAT
 from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
+from tenuto.providers.completions import COMPLETIONS, COMPLETIONS_UNKNOWN
 from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
+from tenuto.providers.native import NATIVE
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 from tenuto.wire.names import Names, key_of
@@ -33,6 +36,7 @@ UNKNOWN_OF = {
     "anthropic-messages": Provider(
         Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
+    "openai-completions": COMPLETIONS_UNKNOWN,
     "openai-responses": Provider(Dialect(), "openai-responses"),
     "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(
@@ -54,6 +58,8 @@ PROVIDERS: tuple[Provider, ...] = (
     *CHAT,
     *CHAT_CLOUDS,
     *CHAT_SERVERS,
+    *COMPLETIONS,
+    *NATIVE,
     Provider(
         Dialect("anthropic", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",

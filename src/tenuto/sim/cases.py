@@ -15,6 +15,7 @@ from tenuto.sim.cohere.cases import tables as cohere_tables
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
 from tenuto.sim.ollama.cases import tables as ollama_tables
+from tenuto.sim.openai_completions.cases import tables as completions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
 
 CHAT: Final = "openai-chat"
@@ -75,6 +76,7 @@ def _with_wires(
 
 _OWN: Final = {
     "anthropic-messages": anthropic_tables,
+    "openai-completions": completions_tables,
     "openai-responses": responses_tables,
     "gemini-generate": gemini_tables,
     "gemini-interactions": interactions_tables,

@@ -16,6 +16,7 @@ from tenuto.sim import (
     gemini_interactions,
     ollama,
     openai_chat,
+    openai_completions,
     openai_responses,
 )
 from tenuto.sim.wire import Wire
@@ -23,6 +24,7 @@ from tenuto.sim.wire import Wire
 _SPOKEN: Final = (
     openai_chat.WIRE,
     anthropic_messages.WIRE,
+    openai_completions.WIRE,
     openai_responses.WIRE,
     gemini_generate.WIRE,
     gemini_interactions.WIRE,

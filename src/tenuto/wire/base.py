@@ -255,6 +255,15 @@ def unbounded(model: str) -> int | None:
     return None
 
 
+def unasked(path: str) -> bool:
+    """No request is known to speak it: such a wire is read, and that is all."""
+    return False
+
+
+def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> None:
+    """Nothing: requests of a wire that is only read pass untouched."""
+
+
 def nothing(spoken: Sequence[Spoken]) -> Content:
     """Nothing: text is all that is wanted back."""
     return ()
@@ -354,6 +363,11 @@ class Wire:
             and piece.isascii()
             and decode_object(piece[piece.find(b"{") :]) is not None
         )
+
+    @property
+    def only_read(self) -> bool:
+        """Whether responses are read, and nothing is ever sent or written."""
+        return self.is_request is unasked
 
     @property
     def wants_content(self) -> bool:

@@ -1,5 +1,5 @@
 """The request's side of Ollama: facts and edits; repairs of a history in `ollama_history`, requests
-with a prompt instead of messages in `ollama_prompt`.
+with a prompt instead of messages in `prompt`.
 
 Theory of operation
 -------------------
@@ -24,7 +24,11 @@ from tenuto.core.actions import (
     AppendContent,
     AppendFailedCalls,
     AppendUser,
+    DropConstraint,
+    DropKeys,
     Edit,
+    LowerReasoning,
+    SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.response import ToolCall
@@ -33,16 +37,21 @@ from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
     listed,
+    members_of,
     object_in,
     read_leniently,
     rows_of,
     value_of,
+    with_members,
 )
 from tenuto.wire.ollama_history import failed_result, repair_history
-from tenuto.wire.ollama_prompt import BUDGET, EditedRequest, PromptRequest, less_thinking
 from tenuto.wire.ollama_render import call_of
+from tenuto.wire.prompt import Members, PromptRequest
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
+
+BUDGET = "num_predict"
+"""The option that is the output limit."""
 
 
 class _Asked(msgspec.Struct):
@@ -65,11 +74,45 @@ class _Asked(msgspec.Struct):
 _read = msgspec.json.Decoder(_Asked).decode
 
 
-class ChatRequest(EditedRequest):
+def less_thinking(think: Any) -> str | bool | None:
+    """What less means for a value of `think`; None where it cannot be lowered. Models that can
+    think do so unless they are told not to.
+
+    >>> less_thinking("high"), less_thinking(None), less_thinking("low") is None
+    ('low', False, True)
+    """
+    if think is None or think is True:
+        return False
+    return "low" if think in ("max", "high", "medium") else None
+
+
+def edited(members: Members, edits: Sequence[Edit], *_: object) -> Members:
+    """The members, with the edits that are about none of the conversation."""
+    members = dict(members)
+    for edit in edits:
+        match edit:
+            case SetOutputBudget(tokens):
+                raw = members.get("options", b"{}")
+                options = raw if isinstance(value_of(raw), dict) else b"{}"
+                members["options"] = with_members(options, {BUDGET: encode(tokens)})
+            case LowerReasoning():
+                less = less_thinking(value_of(members.get("think")))
+                members["think"] = encode(less or False)
+            case DropConstraint():
+                members.pop("format", None)
+            case DropKeys(keys):
+                members = {k: raw for k, raw in members.items() if k not in keys}
+    return members  # no tool can be forced here
+
+
+class ChatRequest:
     """A request with messages (`wire.base.WireRequest`)."""
 
     def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
-        super().__init__(body, facts)
+        self._body = body
+        self.facts = facts
+        self.repairs: tuple[str, ...] = ()
+        self._members: Members = {}
         self._rows: list[bytes] = []
         # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
         # split: then this is no request for us.
@@ -78,8 +121,9 @@ class ChatRequest(EditedRequest):
             self._split()
 
     def _split(self) -> None:
+        """The members and rows as bytes: a request that passes as it came needs none."""
         if not self._members:
-            super()._split()
+            self._members = members_of(self._body)
             self._rows, self.repairs = repair_history(rows_of(self._members["messages"]))
 
     def tool_parameters(self) -> dict[str, JsonObject]:
@@ -98,7 +142,8 @@ class ChatRequest(EditedRequest):
         """The bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
             return self._body
-        members = self.edited(edits)
+        self._split()
+        members = edited(self._members, edits)
         rows = list(self._rows)
         for edit in edits:
             match edit:
@@ -151,7 +196,7 @@ def parse_request(
         if path.rstrip("/").endswith(GENERATE):
             asks = isinstance(asked.prompt, str) and asked.prompt.strip()
             facts = _facts(asked, probe_max_tokens, {})
-            return PromptRequest(body, facts, raw=asked.raw is True) if asks else None
+            return PromptRequest(body, facts, edited, raw=asked.raw is True) if asks else None
         rows = asked.messages
         if not rows or not all(isinstance(row, dict) for row in rows):
             return None

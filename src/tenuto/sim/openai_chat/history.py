@@ -108,9 +108,9 @@ def basic_violation(body: Mapping[str, Any]) -> Failure | None:
         return found
     for i, message in enumerate(body["messages"]):
         if not isinstance(message, dict):
-            return _mistyped(f"messages[{i}]", "an object", message)
+            return mistyped(f"messages[{i}]", "an object", message)
         if "role" not in message:
-            return _missing(f"messages[{i}].role")
+            return missing(f"messages[{i}].role")
     return None
 
 
@@ -124,13 +124,15 @@ def header_violation(headers: Mapping[str, str]) -> Failure | None:
     return None if name is None else failure(f"Unrecognized request header supplied: {name}")
 
 
-def _missing(path: str) -> Failure:
+def missing(path: str) -> Failure:
+    """Return the refusal of a body that lacks something."""
     return failure(
         f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter"
     )
 
 
-def _mistyped(path: str, expected: str, value: Any) -> Failure:
+def mistyped(path: str, expected: str, value: Any) -> Failure:
+    """Return the refusal of a value of another type."""
     got = _JSON_NAMES.get(type(value), "value")
     article = "" if got == "null" else "an " if got[0] in "aeiou" else "a "
     return failure(
@@ -153,14 +155,19 @@ def _shape_rules(body: Mapping[str, Any]) -> Violations:
     if not isinstance(body.get("model"), str) or not body["model"]:
         yield failure("you must provide a model parameter")
     if "messages" not in body:
-        yield _missing("messages")
+        yield missing("messages")
     elif not isinstance(body["messages"], list):
-        yield _mistyped("messages", "an array of objects", body["messages"])
+        yield mistyped("messages", "an array of objects", body["messages"])
     elif not body["messages"]:
         yield _empty("messages")
+    yield from types_rules(body)
+
+
+def types_rules(body: Mapping[str, Any]) -> Violations:
+    """Yield what is wrong with the types of members that any request may have."""
     for name, (type_, words) in _TYPES.items():
         if body.get(name) is not None and not isinstance(body[name], type_):
-            yield _mistyped(name, words, body[name])
+            yield mistyped(name, words, body[name])
 
 
 def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
@@ -175,7 +182,7 @@ def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
             code="invalid_parameter_combination",
         )
     for name in ("max_tokens", "max_completion_tokens"):
-        yield from _budget_rules(name, body.get(name), max_output_tokens)
+        yield from budget_rules(name, body.get(name), max_output_tokens)
     if body.get("tools") == []:
         yield _empty("tools")
     if body.get("tool_choice") is not None and not body.get("tools"):
@@ -191,11 +198,12 @@ def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
         )
 
 
-def _budget_rules(name: str, value: Any, ceiling: int) -> Violations:
+def budget_rules(name: str, value: Any, ceiling: int) -> Violations:
+    """Yield what is wrong with an output limit."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
-        yield _mistyped(name, "an integer", value)
+        yield mistyped(name, "an integer", value)
     elif value < 1:
         yield failure(
             f"Invalid '{name}': integer below minimum value. Expected a value >= 1, "
@@ -210,10 +218,10 @@ def _budget_rules(name: str, value: Any, ceiling: int) -> Violations:
 def _roles_and_keys(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
         if not isinstance(message, dict):
-            yield _mistyped(f"messages[{i}]", "an object", message)
+            yield mistyped(f"messages[{i}]", "an object", message)
             return
         if "role" not in message:
-            yield _missing(f"messages[{i}].role")
+            yield missing(f"messages[{i}].role")
         role = message["role"]
         if not isinstance(role, str) or role not in KEYS:
             yield failure(
@@ -234,7 +242,7 @@ def _contents(messages: Messages) -> Violations:
         content, role = message.get("content"), message["role"]
         calls = message.get("tool_calls")
         if content is not None and not isinstance(content, str | list):
-            yield _mistyped(f"messages[{i}].content", "a string or an array of objects", content)
+            yield mistyped(f"messages[{i}].content", "a string or an array of objects", content)
         if role == "assistant":
             refused = text_of(message.get("refusal")).strip()
             if calls or refused or message.get("function_call"):
@@ -253,7 +261,7 @@ def _calls(messages: Messages) -> Violations:
         if calls is None:
             continue
         if not isinstance(calls, list):
-            yield _mistyped(f"messages[{i}].tool_calls", "an array of objects", calls)
+            yield mistyped(f"messages[{i}].tool_calls", "an array of objects", calls)
             return
         if not calls:
             yield failure(f"[] is too short - 'messages.{i}.tool_calls'")
@@ -263,13 +271,13 @@ def _calls(messages: Messages) -> Violations:
 
 def _call(path: str, call: Any) -> Violations:
     if not isinstance(call, dict):
-        yield _mistyped(path, "an object", call)
+        yield mistyped(path, "an object", call)
         return
     for name in ("id", "type"):
         if name not in call:
-            yield _missing(f"{path}.{name}")
+            yield missing(f"{path}.{name}")
         elif not isinstance(call[name], str):
-            yield _mistyped(f"{path}.{name}", "a string", call[name])
+            yield mistyped(f"{path}.{name}", "a string", call[name])
     if len(call["id"]) > _MAX_ID_CHARS:
         yield failure(
             f"Invalid '{path}.id': string too long. Expected a string with maximum length "
@@ -288,13 +296,13 @@ def _call(path: str, call: Any) -> Violations:
             yield failure(f"Extra inputs are not permitted, field: '{path}.{name}'")
     function = call.get("function")
     if not isinstance(function, dict):
-        yield _missing(f"{path}.function")
+        yield missing(f"{path}.function")
         return
     for name in ("name", "arguments"):
         if name not in function:
-            yield _missing(f"{path}.function.{name}")
+            yield missing(f"{path}.function.{name}")
         elif not isinstance(function[name], str):
-            yield _mistyped(f"{path}.function.{name}", "a string", function[name])
+            yield mistyped(f"{path}.function.{name}", "a string", function[name])
     if not is_json_object(function["arguments"]):
         yield failure(BROKEN_ARGUMENTS, param=f"{path}.function.arguments")
 
@@ -305,7 +313,7 @@ def _results(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
         if message["role"] == "tool":
             if "tool_call_id" not in message:
-                yield _missing(f"messages[{i}].tool_call_id")
+                yield missing(f"messages[{i}].tool_call_id")
             # A second result for the same call finds its call answered already.
             if message["tool_call_id"] not in pending:
                 yield failure(ORPHAN_RESULT, param=f"messages.[{i}].role")

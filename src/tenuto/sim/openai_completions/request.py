@@ -1,0 +1,99 @@
+"""What a Completions request asks for, and which ones are refused, in which words.
+
+A prompt here is one line that asks, and behind it what was written so far: a model goes on with
+that by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.errors import Failure
+from tenuto.sim.openai_chat.errors import failure, unknown_argument
+from tenuto.sim.openai_chat.history import (
+    NOT_JSON,
+    budget_rules,
+    header_violation,
+    missing,
+    mistyped,
+    types_rules,
+)
+from tenuto.sim.reply import Settings
+
+_KEYS: Final = frozenset(
+    {"model", "prompt", "best_of", "echo", "frequency_penalty", "logit_bias", "logprobs"}
+    | {"max_tokens", "n", "presence_penalty", "seed", "stop", "stream", "stream_options"}
+    | {"suffix", "temperature", "top_p", "user"}
+    | {"response_format"}  # of servers for open models
+)
+
+
+def read(body: Mapping[str, Any], _: Settings) -> Asked:
+    """Return what a body asks for, which `impossible` let pass.
+
+    >>> read({"model": "sim", "prompt": "Tell me.\\nThe tide"}, Settings()).rows[1].text
+    'The tide'
+    """
+    prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
+    prompt = prompts[0] if isinstance(prompts[0], str) else str(prompts[0])
+    asked, written = prompt.partition("\n")[::2]
+    several = len(prompts) if isinstance(prompts[0], str | list) else 1
+    budget, form = body.get("max_tokens"), body.get("response_format")
+    return Asked(
+        model=body["model"],
+        rows=(Row("user", asked), *((Row("assistant", written),) if written else ())),
+        counted=prompt,
+        budget_tokens=budget if type(budget) is int else None,
+        stream=bool(body.get("stream")),
+        choices=several * (body.get("n") or 1),
+        include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
+        response_format=form if isinstance(form, dict) else None,
+        prefill="continue",
+    )
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({"model": "sim"}).document["error"]["param"]
+    'prompt'
+    """
+    return next(_shape(body), None) if isinstance(body, dict) else failure(NOT_JSON)
+
+
+def _shape(body: Mapping[str, Any]) -> Iterator[Failure]:
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        yield failure("you must provide a model parameter")
+    prompt = body.get("prompt")
+    if prompt is None:
+        yield missing("prompt")
+    elif not isinstance(prompt, str | list) or not prompt:
+        yield mistyped("prompt", "a string or an array", prompt)
+    yield from types_rules(body)
+
+
+def violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    """Return the first rule that a request breaks.
+
+    >>> made = violation({}, {"model": "sim", "prompt": "x", "_y": 1}, Settings())
+    >>> made.document["error"]["message"]
+    'Unrecognized request argument supplied: _y'
+    """
+    found = header_violation(headers)
+    return found or next(_violations(body, settings.max_output_tokens), None)
+
+
+def _violations(body: Mapping[str, Any], ceiling: int) -> Iterator[Failure]:
+    for name in body:
+        if name not in _KEYS:
+            yield unknown_argument(name)
+    yield from budget_rules("max_tokens", body.get("max_tokens"), ceiling)
+    if body.get("stream_options") is not None and not body.get("stream"):
+        yield failure(
+            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
+            param="stream_options",
+        )

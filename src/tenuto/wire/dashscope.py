@@ -1,0 +1,139 @@
+"""DashScope's own API for Qwen's models.
+
+https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (read 2026-11-22 through clients that
+quote it). Responses are read, and that is all. What Chat Completions says at the top stands under
+`output`: choices with messages, or one `text`. Of a stream, each event says what is new, or, where
+the request asks for no `incremental_output`, all of the text so far: that is the same stop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.signals import FaultSeen, Signal, StopSeen
+from tenuto.wire import openai_chat
+from tenuto.wire.base import JsonObject, never, no_request, unasked
+from tenuto.wire.errors import ErrorRow, error_in, read
+from tenuto.wire.errors import row as _row
+from tenuto.wire.members import object_in
+from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
+from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.stops import StopTable
+
+_K = FaultKind
+
+STOPS: StopTable = {
+    # It ended by itself, or by a stop sequence of the request. Before that stands the text "null".
+    "stop": openai_chat.STOPS["stop"],
+    # It became too long.
+    "length": openai_chat.STOPS["length"],
+    # A tool is called.
+    "tool_calls": openai_chat.STOPS["tool_calls"],
+}
+"""In the order of the reference."""
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(_K.CONTEXT_OVERFLOW, words=r"range of input length should be"),
+    _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"range of max_tokens should be \[\d+, (?P<allowed>\d{1,9})\]",
+    ),
+    _row(
+        _K.RATE_LIMITED,
+        "throttling",
+        "throttling.ratequota",
+        "throttling.burstrate",
+        "throttling.allocationquota",
+    ),
+    _row(_K.TIMEOUT, "internalerror.timeout", "requesttimeout"),
+    _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied", "arrearage"),
+    _row(_K.OVERLOADED, "serviceunavailable", "modelunavailable", "modelservingerror"),
+    _row(_K.INVALID_REQUEST, "invalidparameter", "badrequest.emptyparameter"),
+    *CHAT_ERRORS,
+)
+"""By the code, then as behind its compatible endpoint."""
+
+_COUNTS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+_DETAILS = {"output_tokens_details": "completion_tokens_details"}
+_OF_CHAT = {**_COUNTS, **_DETAILS, "prompt_tokens_details": "prompt_tokens_details"}
+
+
+def _as_chat(value: JsonObject) -> JsonObject:
+    """The same as Chat Completions says it."""
+    output, usage = object_in(value.get("output")), object_in(value.get("usage"))
+    choices = output.get("choices")
+    if not isinstance(choices, list):
+        choices = [{"message": {"content": output.get("text")}, **output}]
+    choices = [
+        {**choice, "delta": choice.get("message")} if isinstance(choice, dict) else choice
+        for choice in choices
+    ]
+    told = {_OF_CHAT[key]: item for key, item in usage.items() if key in _OF_CHAT}
+    return {"choices": choices, "usage": told or None}
+
+
+def _under_output(signal: Signal) -> Signal:
+    return (
+        replace(signal, field=f"output.{signal.field}") if isinstance(signal, StopSeen) else signal
+    )
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    error = _error_of(value)
+    if error is not None:
+        return [FaultSeen(read(error, ERRORS))]
+    return [
+        _under_output(signal) for signal in openai_chat.parse_object(_as_chat(value), event=event)
+    ]
+
+
+def _error_of(value: JsonObject) -> object:
+    """An error is an object with a `code`; an event of that name has it one level deeper."""
+    if value.get("error"):
+        return value["error"]
+    return value if value.get("code") and not object_in(value.get("output")) else None
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return read(error_in(body, _error_of), ERRORS, status, retry_after_s(headers))
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response of this wire, or one of its events, or its error."""
+    output = object_in(value.get("output"))
+    if isinstance(output.get("choices"), list) or isinstance(output.get("text"), str):
+        return True
+    return {"request_id", "code", "message"} <= value.keys()
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: it says that there is no stop yet. What ends a stream may as
+    well be a whole body, and is read alike."""
+    output = object_in(value.get("output"))
+    choices = output.get("choices")
+    said = choices[0] if isinstance(choices, list) and choices else output
+    return object_in(said).get("finish_reason") in ("null", None, "")
+
+
+WIRE = replace(
+    openai_chat.WIRE,
+    name="dashscope",
+    stops=STOPS,
+    errors=ERRORS,
+    is_request=unasked,
+    request=no_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=lambda _: None,
+    is_terminator=never,
+    is_plain=lambda _: False,
+    usage_object=lambda value: object_in(value.get("usage")) or None,
+    parse_fault=parse_fault,
+)

@@ -1,0 +1,224 @@
+"""OpenAI's Completions, the one before Chat, and all who speak like it.
+
+https://platform.openai.com/docs/api-reference/completions (read through openai-python 3.54,
+2026-11-22: `openai/types/completion.py`, `completion_choice.py`). Chat Completions in all but two
+things: a choice holds its `text` itself, and a request is a prompt. So it is read, and written, as
+Chat is; the request's side stands in `openai_completions_request`.
+
+A body and an event look alike. The model goes on at the end of the prompt by itself: a cut text is
+continued exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, Literal
+
+import msgspec
+
+from tenuto.core.signals import Signal, TextDelta
+from tenuto.wire import openai_chat
+from tenuto.wire import openai_chat_render as chat
+from tenuto.wire.base import Answer, JsonObject
+from tenuto.wire.json import encode, encode_event
+from tenuto.wire.members import object_in
+from tenuto.wire.openai_completions_request import parse_request
+from tenuto.wire.plain import say_something
+from tenuto.wire.stops import StopTable
+
+STOPS: StopTable = {word: openai_chat.STOPS[word] for word in ("stop", "length", "content_filter")}
+"""OpenAI's own values, in the order and spelling of the reference."""
+
+KIND = "text_completion"
+KINDS = (KIND, "text.completion", "completion.chunk")
+"""OpenAI's word for what it is, and Together's two."""
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def _as_chat(value: Any) -> Any:
+    """The same as Chat Completions says it."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    if not isinstance(choices, list):
+        return value
+    return {**value, "choices": [_choice_as_chat(choice) for choice in choices]}
+
+
+def _choice_as_chat(choice: object) -> object:
+    """Some say the text as Chat does, or in both ways at once (Together). Of calls nobody knows."""
+    if not isinstance(choice, dict):
+        return choice
+    ways = (choice.get("text"), *(object_in(choice.get(k)).get("content") for k in _AS_CHAT))
+    return {**choice, "message": None, "delta": {"content": next(filter(None, ways), None)}}
+
+
+_AS_CHAT = ("delta", "message")
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    return openai_chat.parse_object(_as_chat(value), event=event)
+
+
+class _Choice(msgspec.Struct):
+    text: str
+    index: Literal[0, None] = 0
+    finish_reason: Literal["", None] = None
+    native_finish_reason: Literal["", None] = None
+    error: None = None
+    delta: None = None
+    message: None = None
+
+
+class _Chunk(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    choices: tuple[_Choice]
+    object: str | None = None
+    error: None = None
+    usage: None = None
+    x_groq: None = None
+    base_resp: None = None
+    type: None = None
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | None:
+    """The one signal of an event that carries text and nothing else, else None.
+
+    >>> read_flowing(b'{"choices":[{"index":0,"text":"Hi","finish_reason":null}]}')
+    TextDelta(text='Hi')
+    """
+    try:
+        chunk = _read_chunk(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    text = chunk.choices[0].text
+    return TextDelta(text) if text and chunk.object != "error" else None
+
+
+class _WholeChoice(msgspec.Struct):
+    text: msgspec.Raw  # not decoded: bodies may be large
+    finish_reason: Literal["stop"]
+    index: Literal[0] = 0
+    native_finish_reason: Literal["stop", "", None] = None
+    error: None = None
+    delta: None = None
+    message: None = None
+
+
+class _Whole(msgspec.Struct):
+    choices: tuple[_WholeChoice]
+    object: Literal["text_completion", "text.completion", None] = None
+    error: None = None
+    x_groq: None = None
+    base_resp: None = None
+    type: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"choices":[{"text":"Hi","finish_reason":"stop"}]}')
+    True
+    """
+    try:
+        return say_something([_read_whole(body).choices[0].text], body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _first_choice(value: JsonObject) -> JsonObject:
+    choices = value.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a completion, or one of its events."""
+    return value.get("object") in KINDS or isinstance(_first_choice(value).get("text"), str)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: it says whether there is a stop, and counts no tokens. A body
+    that counts none is read alike."""
+    return "finish_reason" in _first_choice(value) and openai_chat.usage_object(value) is None
+
+
+_other_path = re.compile(r"(?:/chat|/fim|/agents)/completions\Z").search
+"""Where Chat is spoken, or Mistral's form of it."""
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is the completions endpoint, below whatever base URL.
+
+    >>> is_request("/v1/completions"), is_request("/v1/chat/completions")
+    (True, False)
+    """
+    path = path.rstrip("/")
+    return path.endswith("/completions") and not _other_path(path)
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+class CompletionsWriter(chat.ChatWriter):
+    """One message as events (`wire.base.Writer`): text is all that has a place."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self._shared |= {"id": "cmpl-tenuto", "object": KIND}
+
+    def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
+        text = delta.get("content", "")
+        if not text and finish is None:
+            return b""
+        choice = {"index": 0, "text": text, "logprobs": None, "finish_reason": finish}
+        return encode_event({**self._shared, "choices": [choice]})
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wire.base.Wire`).
+
+    >>> body_of([{"id": "c", "choices": [{"text": "Hi", "finish_reason": "stop"}]}])
+    {'id': 'c', 'choices': [{'text': 'Hi', 'finish_reason': 'stop'}]}
+    """
+    told = chat.body_of(map(_as_chat, events))
+    del told["choices"][0]["message"]
+    return told
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole completion: the first attempt's identity, the last's choice."""
+    choice = dict(_first_choice(last) or _first_choice(first))
+    choice |= {"index": 0, "text": answer.text, "finish_reason": answer.native_stop}
+    body = {"object": KIND, **first, "choices": [choice]}
+    body.pop("error", None)
+    if answer.usage is not None:
+        body["usage"] = chat.merged_usage(answer.raw_usage or {}, answer.usage)
+    return encode(body)
+
+
+WIRE = replace(
+    openai_chat.WIRE,
+    name="openai-completions",
+    stops=STOPS,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    parse_object=parse_object,
+    read_flowing=read_flowing,
+    is_plain=is_plain,
+    writer=CompletionsWriter,
+    body_of=body_of,
+    render_body=render_body,
+)

@@ -1,0 +1,113 @@
+"""The request's side of OpenAI's Completions: facts and edits. What a prompt becomes stands in
+`prompt`.
+
+A prompt is continued where it is one text: several of them have several answers, and one of tokens
+has no characters to go on behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import DropConstraint, DropKeys, Edit, SetOutputBudget
+from tenuto.wire.base import Dialect, RequestFacts
+from tenuto.wire.json import encode, is_utf8
+from tenuto.wire.members import members_of, value_of
+from tenuto.wire.prompt import Members, PromptRequest
+
+BUDGET = "max_tokens"
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    prompt: Any = None
+    model: Any = None
+    stream: Any = None
+    stream_options: Any = None
+    max_tokens: Any = None
+    response_format: Any = None
+    n: Any = None
+    best_of: Any = None
+    echo: Any = None
+    logprobs: Any = None
+    prompt_logprobs: Any = None
+    suffix: Any = None
+
+
+_read = msgspec.json.Decoder(_Asked).decode
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"model": "m", "prompt": "The tide"}').facts.model
+    'm'
+    >>> parse_request(b'{"model": "m"}') is None
+    True
+    """
+    try:
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            return None
+        asked = _asked(body)
+        if asked.prompt is None:
+            return None
+        return PromptRequest(body, _facts(asked, probe_max_tokens), _edited, raw=True)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _asked(body: bytes) -> _Asked:
+    """The members that are looked at, in one reading; a number that no double holds takes a second
+    and more lenient one."""
+    try:
+        return _read(body)
+    except msgspec.DecodeError:
+        members = members_of(body)
+        known = members.keys() & set(_Asked.__struct_fields__)
+        return _Asked(**{key: value_of(members[key]) for key in known})
+
+
+def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+    budget, form, options = asked.max_tokens, asked.response_format, asked.stream_options
+    max_tokens = budget if type(budget) is int and budget > 0 else None
+    return RequestFacts(
+        model=asked.model if isinstance(asked.model, str) else "",
+        stream=bool(asked.stream),
+        max_tokens=max_tokens,
+        structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
+        include_usage=isinstance(options, dict) and options.get("include_usage") is True,
+        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+    )
+
+
+def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
+    """Why a request cannot be continued (C28), "" where it can."""
+    prompts = asked.prompt if isinstance(asked.prompt, list) else [asked.prompt]
+    reasons = {
+        "several_choices": any(type(n) is int and n > 1 for n in (asked.n, asked.best_of)),
+        "several_prompts": len(prompts) > 1 and not all(type(item) is int for item in prompts),
+        "tokens": not all(isinstance(prompt, str) for prompt in prompts) or not prompts,
+        "logprobs": asked.logprobs is not None or asked.prompt_logprobs is not None,
+        "echo": bool(asked.echo),
+        "fill_in": bool(asked.suffix),  # the text goes between two others
+        "probe": max_tokens is not None and max_tokens <= probe_max_tokens,
+    }
+    return next((reason for reason, holds in reasons.items() if holds), "")
+
+
+def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect) -> Members:
+    """The members, with the edits that are about none of the conversation."""
+    for edit in edits:
+        match edit:
+            case SetOutputBudget(tokens):
+                members = {**members, BUDGET: encode(tokens)}
+            case DropConstraint():
+                members = {k: raw for k, raw in members.items() if k != "response_format"}
+            case DropKeys(keys):
+                # A limit is a cap on cost: it must not be lost with its key.
+                members = {k: raw for k, raw in members.items() if k not in keys or k == BUDGET}
+    return members  # no tool can be forced here, and no reasoning be lowered
