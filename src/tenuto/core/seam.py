@@ -121,9 +121,10 @@ class Seam:
     `said` is the merged text as the request carried it, without white space at its end;
     `trimmed` the white space that was left out there, which is known to come next, and
     `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
-    sent as a prefill.  `again`: where in `said` each attempt began, if a call was asked for and not
-    more text: what was said from there on is a repetition when it comes again, however short.  At
-    most about `hold_chars` characters are held at any time.
+    sent as a prefill; `echoed`: by one who repeats every prefill, so that even a letter that comes
+    again is no new text.  `again`: where in `said` each attempt began, if a call was asked for and
+    not more text: what was said from there on is a repetition when it comes again, however short.
+    At most about `hold_chars` characters are held at any time.
 
     A character that the limit cut shows at the end of `said`, as U+FFFD or as half of a surrogate
     pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
@@ -160,6 +161,7 @@ class Seam:
         trimmed: str = "",
         delivered_trimmed: str = "",
         exact: bool = False,
+        echoed: bool = False,
         again: Collection[int] = (),
         hold_chars: int = 2_000,
     ) -> None:
@@ -178,7 +180,7 @@ class Seam:
         self._restored = 0
         self._kind = "exact"
         head = self._said[self._start : self._start + HEAD_CHARS]
-        restarts = is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
+        restarts = echoed or is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
         pieces = {self._said[begin:].lstrip() for begin in again} - {""}
         self._opening = Opening(
             self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
