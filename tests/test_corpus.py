@@ -45,6 +45,7 @@ STOP = {
         re.IGNORECASE,
     ),
     "cohere": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
+    "mistral": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
 }
 """The native stop, by wire."""
 

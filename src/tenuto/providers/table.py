@@ -156,13 +156,17 @@ PROVIDERS: tuple[Provider, ...] = (
         "mistral",
         hosts=(
             "api.mistral.ai",
-            ".api.mistral.ai",
             "api.eu.mistral.ai",
             "api.us.mistral.ai",
             "codestral.mistral.ai",
         ),
         usage=("usage.num_cached_tokens",),
-        quirks=(),
+        quirks=(
+            "q05-call-without-type",
+            "q22-error-in-the-middle-stream",
+            "q42-whole-call-in-one-event-stream",
+            "thinking-chunks-stream",
+        ),
         source="https://docs.mistral.ai/api; mistralai 3.7.0, mistralai/client/models 2026-11-22",
     ),
     Provider(
