@@ -11,7 +11,8 @@ EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto 
 
 WireName = Literal[
     "openai-chat", "anthropic-messages", "openai-responses", "gemini-generate",
-    "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere", "ollama",
+    "gemini-interactions", "bedrock-converse", "bedrock-invoke", "cohere", "mistral",
+    "ollama",
 ]  # fmt: skip
 
 _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}

@@ -139,6 +139,7 @@ class Seam:
 
     __slots__ = (
         "_anew",
+        "_echoed",
         "_exact",
         "_given",
         "_held",
@@ -172,6 +173,7 @@ class Seam:
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
         self._exact = exact
+        self._echoed = exact and echoed
         self._anew = bool(again)
         self._hold_chars = hold_chars
         self._held = ""
@@ -180,7 +182,7 @@ class Seam:
         self._restored = 0
         self._kind = "exact"
         head = self._said[self._start : self._start + HEAD_CHARS]
-        restarts = echoed or is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
+        restarts = self._echoed or is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
         pieces = {self._said[begin:].lstrip() for begin in again} - {""}
         self._opening = Opening(
             self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
@@ -224,7 +226,9 @@ class Seam:
             rest = self._settle(self._decide(final=True) or NOTHING, "")
         elif self._phase is _Phase.FOLLOWING:
             held = self._held + self._said[self._start : self._start + self._matched]
-            if not self._exact and self._matched >= RESTART_CHARS:
+            if self._echoed and self._matched:  # it broke off in what is said again
+                rest = self._settle(("echo", len(held)), "", held)
+            elif not self._exact and self._matched >= RESTART_CHARS:
                 rest = self._settle(("restart", len(held)), "", held)
             else:
                 rest = self._settle(NOTHING, "", held)

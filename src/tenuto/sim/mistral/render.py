@@ -74,6 +74,8 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         for chunk in chunks[-1:] if reply.finish is not None and not error else ():
             chunk["usage"] = usage(reply)
     for number, chunk in enumerate(chunks):
+        if "usage" in chunk:
+            chunk["usage"] = usage(reply)
         chunk["p"] = _PADDING[: 1 + number * 7 % 36]
     told = [("", dump(chunk)) for chunk in chunks]
     if step.odd is Odd.NOT_JSON:
