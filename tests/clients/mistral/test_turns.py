@@ -12,8 +12,10 @@ import httpx2
 import pytest
 from asking_mistral import CASES, TOOLS
 from far_sides import FarSide, json_answer
+from mistralai.azure.client import MistralAzure
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
+from mistralai.gcp.client import MistralGCP
 from wrapping import QUICK
 from wrapping_cohere import is_right
 from wrapping_mistral import WrappedMistral
@@ -29,6 +31,14 @@ ASK: Any = [{"role": "user", "content": "Hi"}]
 
 def rows_of(sim: Simulator) -> list[Any]:
     return [request.json["messages"] for request in sim.requests]
+
+
+def said(text: str, finish: str) -> bytes:
+    choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
+    told = {"id": "ab" * 16, "object": "chat.completion", "model": "m", "created": 1}
+    body = {**told, "choices": [choice | {"finish_reason": finish}], "usage": usage}
+    return json_answer(json.dumps(body).encode())
 
 
 @pytest.mark.behaviour("C1", "C8", "C17", "C19", "H5")
@@ -129,12 +139,8 @@ def test_what_the_sdk_is_told_to_retry_it_retries_and_nothing_else(
 
 @pytest.mark.behaviour("P8", "C28")
 def test_filling_in_the_middle_is_handed_on_as_it_came_and_watched() -> None:
-    choice = {"index": 0, "message": {"role": "assistant", "content": "x +"}}
-    told = {"id": "ab" * 16, "object": "chat.completion", "model": "codestral-2508", "created": 1}
-    usage = {"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}
-    body = {**told, "choices": [choice | {"finish_reason": "length"}], "usage": usage}
     events: list[tenuto.Event] = []
-    with FarSide(json_answer(json.dumps(body).encode())) as far:
+    with FarSide(said("x +", "length")) as far:
         url = far.base_url.removesuffix("/v1")
         with Mistral(api_key="key", server_url=url) as bare:
             client = tenuto.wrap(bare, on_event=events.append)
@@ -146,6 +152,41 @@ def test_filling_in_the_middle_is_handed_on_as_it_came_and_watched() -> None:
 
 
 # --- the client
+
+
+ELSEWHERE: dict[str, tuple[Callable[[str], Any], bytes]] = {
+    "azure": (
+        lambda url: MistralAzure(api_key="key", server_url=url),
+        b"POST /models/chat/completions?api-version=",
+    ),
+    "google cloud": (
+        lambda url: MistralGCP(project_id="p", access_token="t", server_url=url),
+        b"POST /v1/projects/p/locations/europe-west4/publishers/mistralai/models/m:rawPredict",
+    ),
+    "an agent": (
+        lambda url: Mistral(api_key="key", server_url=url),
+        b"POST /v1/agents/completions",
+    ),
+}
+
+
+@pytest.mark.behaviour("C1", "C8", "P1")
+@pytest.mark.parametrize("where", ELSEWHERE)
+def test_azure_google_cloud_and_agents_speak_alike(where: str) -> None:
+    make, path = ELSEWHERE[where]
+    answers = said("Half of it was", "length"), said("Half of it was done.", "stop")
+    with FarSide(*answers) as far, make(far.base_url.removesuffix("/v1")) as bare:
+        client = tenuto.wrap(bare, policy=tenuto.Policy(**QUICK))
+        if where == "an agent":
+            made = client.agents.complete(agent_id="a", messages=ASK)
+        else:
+            made = client.chat.complete(model="m", messages=ASK)
+        assert made.choices[0].message.content == "Half of it was done."
+        (first, asked), (second, again) = far.requests
+    assert first.startswith(path)
+    assert second.startswith(path)
+    row = {"role": "assistant", "content": "Half of it was", "prefix": True}
+    assert json.loads(again)["messages"] == [*json.loads(asked)["messages"], row]
 
 
 @pytest.mark.behaviour("P1")
