@@ -21,6 +21,7 @@ import pytest
 
 from tenuto import Confidence, Stop, StreamDetector, detect
 from tenuto.core.stop import CLEAN
+from tenuto.detection import recognize
 from tenuto.wire.aws_eventstream import AwsEventDecoder
 
 NAME = Path("shared/corpus/recorded.jsonl.gz")
@@ -140,6 +141,16 @@ def test_recorded_responses_are_read_as_they_are_labelled(wire, by_shape):
     wrong = disagreements(wire, by_shape=by_shape)
     odd = UNREADABLE.get(wire, 0) + (SHAPES_OF_OTHERS.get(wire, 0) if by_shape else 0)
     assert len(wrong) <= 0.001 * len(recorded(wire)) + odd, wrong
+
+
+@pytest.mark.behaviour("N8")
+def test_mistrals_answers_are_told_from_those_of_openais_chat():
+    named = {
+        wire: Counter(getattr(recognize(raw)[1], "name", "") for _, raw, _ in recorded(wire))
+        for wire in ("mistral", "openai-chat")
+    }
+    assert named["mistral"] == {"mistral": len(recorded("mistral"))}
+    assert not named["openai-chat"]["mistral"]
 
 
 @pytest.mark.behaviour("S1", "S5")
