@@ -23,6 +23,7 @@ from wrapping_bedrock import WrappedBedrock
 from wrapping_cohere import WrappedCohere
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
+from wrapping_mistral import WrappedMistral
 from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
@@ -33,6 +34,7 @@ MAKERS: dict[str, Any] = {
     "cohere": WrappedCohere,
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
+    "mistral": WrappedMistral,
     "ollama": WrappedOllama,
     "openai-chat": Wrapped,
     "openai-responses": WrappedResponses,
@@ -44,6 +46,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "cohere": {"tools": CHAT_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
     "gemini-interactions": {"tools": INTERACTIONS_TOOLS},
+    "mistral": {"tools": CHAT_TOOLS},
     "ollama": {"tools": CHAT_TOOLS},
     "openai-chat": {"tools": CHAT_TOOLS},
     "openai-responses": {"tools": RESPONSES_TOOLS},
@@ -238,6 +241,20 @@ def _interactions(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     yield {"interaction": last, "event_type": "interaction.completed"}
 
 
+def _mistral(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    """A call comes in one piece here as well."""
+    shared: Event = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+    calls = [
+        {"id": ID, "type": "function", "function": {"name": NAME, "arguments": piece}, "index": 0}
+        for piece in pieces
+    ]
+    usage = {"prompt_tokens": 1, "completion_tokens": 5, "total_tokens": 6}
+    begun: Event = {"role": "assistant", "content": text}
+    yield {**shared, "choices": [{"index": 0, "delta": begun, "finish_reason": None}]}
+    choice = {"index": 0, "delta": {"tool_calls": calls}, "finish_reason": "tool_calls"}
+    yield {**shared, "choices": [choice], "usage": usage}
+
+
 def _ollama(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     """A call comes in one piece here as well."""
     shared: Event = {"model": "m", "created_at": "2026-11-22T10:00:00Z"}
@@ -258,6 +275,7 @@ EVENTS = {
     "cohere": _cohere,
     "gemini-generate": _gemini,
     "gemini-interactions": _interactions,
+    "mistral": _mistral,
     "ollama": _ollama,
     "openai-chat": _chat,
     "openai-responses": _responses,

@@ -21,6 +21,7 @@ import pytest
 
 from tenuto import Confidence, Stop, StreamDetector, detect
 from tenuto.core.stop import CLEAN
+from tenuto.detection import recognize
 from tenuto.wire.aws_eventstream import AwsEventDecoder
 
 NAME = Path("shared/corpus/recorded.jsonl.gz")
@@ -46,6 +47,7 @@ STOP = {
         re.IGNORECASE,
     ),
     "cohere": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
+    "mistral": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
 }
 """The native stop, by wire."""
 
@@ -146,6 +148,16 @@ def test_of_the_rarest_apis_all_are_read_but_one_of_each_two(wire):
     (wrong,) = disagreements(wire, by_shape=True)
     assert len(recorded(wire)) == 2
     assert "unknown" in wrong or "dropped" in wrong
+
+
+@pytest.mark.behaviour("N8")
+def test_mistrals_answers_are_told_from_those_of_openais_chat():
+    named = {
+        wire: Counter(getattr(recognize(raw)[1], "name", "") for _, raw, _ in recorded(wire))
+        for wire in ("mistral", "openai-chat")
+    }
+    assert named["mistral"] == {"mistral": len(recorded("mistral"))}
+    assert not named["openai-chat"]["mistral"]
 
 
 @pytest.mark.behaviour("S1", "S5")

@@ -24,6 +24,7 @@ import httpx2
 import openai
 import pytest
 from google import genai
+from mistralai.client.sdkconfiguration import SERVERS
 
 import tenuto
 from tenuto.providers.table import ROWS
@@ -77,6 +78,8 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         # It reads its address from the environment when it is imported.
         defaults: Any = cohere.ClientV2.__init__.__kwdefaults__
         monkeypatch.setitem(defaults, "base_url", sim.root_url)
+        monkeypatch.setenv("MISTRAL_API_KEY", "none")
+        monkeypatch.setitem(SERVERS, "global", f"{sim.root_url}/mistral")
         yield sim
 
 

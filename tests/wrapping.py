@@ -73,12 +73,14 @@ class Wrapped(Watching, Asker):
 
 
 @contextmanager
-def facing_faults(kind: Any, token_chars: int = 20, **options: Any) -> Iterator[dict[str, Any]]:
+def facing_faults(
+    kind: Any, token_chars: int = 20, fine_chars: int = 4, **options: Any
+) -> Iterator[dict[str, Any]]:
     """Askers for a matrix of faults, by the way to ask; "strict" is one that raises for what stays
     unfinished. What comes out must be alike on both ways, so they differ in more than the client:
-    nobody listens to "sync", and its answers come in small pieces, those of the others in pieces of
-    `token_chars`, since reading them takes most of the time of a test."""
-    with Simulator() as fine, Simulator(token_chars=token_chars) as coarse:
+    nobody listens to "sync", and its answers come in pieces of `fine_chars`, those of the others in
+    pieces of `token_chars`, since reading them takes most of the time of a test."""
+    with Simulator(token_chars=fine_chars) as fine, Simulator(token_chars=token_chars) as coarse:
         policy = tenuto.Policy(**QUICK)
         made = {
             "sync": kind(fine, policy, watched=False, **options),

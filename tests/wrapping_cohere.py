@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-from asking import Got
+from asking import Asker, Got
 from asking_cohere import CohereAsker
 from wrapping import Watching
 
@@ -24,7 +24,7 @@ class WrappedCohere(Watching, CohereAsker):
         self.wrap(policy, watched=watched)
 
 
-def is_right(asker: CohereAsker, got: Got, case: Case) -> bool:
+def is_right(asker: Asker, got: Got, case: Case) -> bool:
     """Whether the answer is the full right one: think blocks aside, arguments as JSON."""
     text, arguments = asker.wanted(got, case)
     said = re.sub(r"<think>.*?</think>", "", got.text, flags=re.DOTALL).strip()

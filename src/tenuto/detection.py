@@ -350,6 +350,7 @@ class _Reader:
             return likely
         self._wire = wire_for_shape(value)
         if self._wire is not None or likely is not None:
+            self._reader_of_error = likely
             return self._wire or likely
         readers = {
             wire: seen.fault.kind
@@ -357,6 +358,8 @@ class _Reader:
             for seen in wire.parse_object(value, event=True)
             if isinstance(seen, FaultSeen)
         }
+        if len(readers) == 1:
+            (self._reader_of_error,) = readers
         knowing = (wire for wire, kind in readers.items() if kind not in _GENERAL)
         return next(knowing, next(iter(readers), None))
 

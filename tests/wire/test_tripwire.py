@@ -18,10 +18,16 @@ from cohere.types import (
 )
 from google.genai.interactions import Interaction
 from google.genai.types import FinishReason
+from mistralai.client.models import (
+    chatcompletionchoice,
+    completionresponsestreamchoice,
+    contentchunk,
+)
 from openai.types.chat import chat_completion, chat_completion_chunk
 
 from tenuto.wire.bedrock_converse_errors import read_fault
 from tenuto.wire.bedrock_converse_events import EVENTS
+from tenuto.wire.openai_chat import OTHER_PARTS
 from tenuto.wire.registry import wires
 
 RUNTIME: Any = botocore.session.get_session().get_service_model("bedrock-runtime")
@@ -40,6 +46,11 @@ def openais() -> Iterable[str]:
     return set().union(*(literals(c.model_fields["finish_reason"].annotation) for c in choices))
 
 
+MISTRALS: Any = (
+    chatcompletionchoice.ChatCompletionChoiceFinishReason,
+    completionresponsestreamchoice.CompletionResponseStreamChoiceFinishReason,
+)
+
 COHERES: Any = (ChatFinishReason, ChatStreamEndEventFinishReason, CohereFinishReason)
 """Those of version 2, and of version 1."""
 
@@ -49,6 +60,7 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     "bedrock-converse": lambda: RUNTIME.shape_for("StopReason").enum,
     "cohere": lambda: set().union(*map(literals, COHERES)),
     "gemini-generate": lambda: [reason.value for reason in FinishReason],
+    "mistral": lambda: set().union(*map(literals, MISTRALS)),
     "gemini-interactions": lambda: literals(Interaction.model_fields["status"].annotation),
 }
 """By wire, the stops that its official SDK knows."""
@@ -74,3 +86,9 @@ def test_every_event_and_every_error_of_bedrocks_runtime_is_known():
     for name in errors:
         by_code = read_fault({"type": name, "message": "No."}, status=499)
         assert by_code != read_fault({"type": "SomethingNew", "message": "No."}, status=499), name
+
+
+@pytest.mark.behaviour("N13")
+def test_every_kind_of_chunk_of_mistrals_content_is_known():
+    read = {"text", "thinking", "reference"}
+    assert set(contentchunk._CONTENT_CHUNK_VARIANTS) == read | set(OTHER_PARTS)

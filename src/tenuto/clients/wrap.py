@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeVar, cast
 
-from tenuto.clients import botocore_client, cohere_client, google_client, sdk_client
+from tenuto.clients import (
+    botocore_client,
+    cohere_client,
+    google_client,
+    mistral_client,
+    sdk_client,
+)
 from tenuto.clients.httpx_client import library_of
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, UnsupportedClient
@@ -34,7 +40,13 @@ class Kind(Protocol):
         """A client like this one, whose turns are finished."""
 
 
-KINDS: tuple[Kind, ...] = (sdk_client, google_client, cohere_client, botocore_client)
+KINDS: tuple[Kind, ...] = (
+    sdk_client,
+    google_client,
+    cohere_client,
+    mistral_client,
+    botocore_client,
+)
 
 
 def wrap(
@@ -50,10 +62,11 @@ def wrap(
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
             or another of the anthropic SDK's, an `ollama.Client`, their async sisters, a
             `google.genai.Client` (whose `aio` is wrapped with it, over httpx2 or httpx instead of
-            aiohttp), a `cohere.ClientV2` or `Client` (whose `v2` is finished), or an instance of a
-            subclass of one of them; or a client of boto3 or aiobotocore for `bedrock-runtime`.
-            Where a client signs its requests, every request that differs from what it signed is
-            signed by it anew.
+            aiohttp), a `cohere.ClientV2` or `Client` (whose `v2` is finished), a
+            `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP` (sync and async alike), or an
+            instance of a subclass of one of them; or a client of boto3 or aiobotocore for
+            `bedrock-runtime`. Where a client signs its requests, every request that differs from
+            what it signed is signed by it anew.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.

@@ -121,9 +121,10 @@ class Seam:
     `said` is the merged text as the request carried it, without white space at its end;
     `trimmed` the white space that was left out there, which is known to come next, and
     `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
-    sent as a prefill.  `again`: where in `said` each attempt began, if a call was asked for and not
-    more text: what was said from there on is a repetition when it comes again, however short.  At
-    most about `hold_chars` characters are held at any time.
+    sent as a prefill; `echoed`: by one who repeats every prefill, so that even a letter that comes
+    again is no new text.  `again`: where in `said` each attempt began, if a call was asked for and
+    not more text: what was said from there on is a repetition when it comes again, however short.
+    At most about `hold_chars` characters are held at any time.
 
     A character that the limit cut shows at the end of `said`, as U+FFFD or as half of a surrogate
     pair.  It is not compared.  The caller leaves it out of the request and does not deliver it
@@ -138,6 +139,7 @@ class Seam:
 
     __slots__ = (
         "_anew",
+        "_echoed",
         "_exact",
         "_given",
         "_held",
@@ -160,6 +162,7 @@ class Seam:
         trimmed: str = "",
         delivered_trimmed: str = "",
         exact: bool = False,
+        echoed: bool = False,
         again: Collection[int] = (),
         hold_chars: int = 2_000,
     ) -> None:
@@ -170,6 +173,7 @@ class Seam:
         self._trimmed = trimmed
         self._owed = trimmed[len(delivered_trimmed) :]
         self._exact = exact
+        self._echoed = exact and echoed
         self._anew = bool(again)
         self._hold_chars = hold_chars
         self._held = ""
@@ -178,7 +182,7 @@ class Seam:
         self._restored = 0
         self._kind = "exact"
         head = self._said[self._start : self._start + HEAD_CHARS]
-        restarts = is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
+        restarts = self._echoed or is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
         pieces = {self._said[begin:].lstrip() for begin in again} - {""}
         self._opening = Opening(
             self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
@@ -222,7 +226,9 @@ class Seam:
             rest = self._settle(self._decide(final=True) or NOTHING, "")
         elif self._phase is _Phase.FOLLOWING:
             held = self._held + self._said[self._start : self._start + self._matched]
-            if not self._exact and self._matched >= RESTART_CHARS:
+            if self._echoed and self._matched:  # it broke off in what is said again
+                rest = self._settle(("echo", len(held)), "", held)
+            elif not self._exact and self._matched >= RESTART_CHARS:
                 rest = self._settle(("restart", len(held)), "", held)
             else:
                 rest = self._settle(NOTHING, "", held)

@@ -25,7 +25,7 @@ from tenuto.providers.provider import Overrides, Provider
 from tenuto.providers.table import ROWS, UNKNOWN, by_url
 from tenuto.wire.base import Dialect, Wire
 from tenuto.wire.names import key_of
-from tenuto.wire.registry import WIRES, wire_for_path
+from tenuto.wire.registry import WIRES, wires_for_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(
@@ -117,19 +117,26 @@ def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
     return WIRES.find(name), None, UNKNOWN.overrides
 
 
-def route(url: str) -> tuple[Wire | None, Provider, str]:
+def route(url: str, speaks: str = "") -> tuple[Wire | None, Provider, str]:
     """What a URL is about: the wire, who is behind it, and the path. A client asks the same few
-    again and again."""
-    return _route(url, WIRES.changes + ROWS.changes)
+    again and again.
+
+    Args:
+        speaks: the name of the wire that the asking SDK speaks where several have the same paths;
+            "": that of whom a row names, else the one that they look like.
+    """
+    return _route(url, speaks, WIRES.changes + ROWS.changes)
 
 
 @lru_cache(maxsize=256)
-def _route(url: str, changes: int) -> tuple[Wire | None, Provider, str]:
+def _route(url: str, speaks: str, changes: int) -> tuple[Wire | None, Provider, str]:
     path = urlsplit(url).path
-    wire = wire_for_path(path)
-    if wire is None:
+    found = [(wire, by_url(url, wire.name)) for wire in wires_for_path(path)]
+    if not found:
         return None, UNKNOWN, path
-    provider = by_url(url, wire.name)
+    named = (one for one in found if not one[1].unknown)
+    spoken = (one for one in found if one[0].name == speaks)
+    wire, provider = next(spoken, next(named, found[0]))
     own = WIRES.find(provider.wire)  # a version of the wire that only this provider speaks
     return own if own is not None and own.is_request(path) else wire, provider, path
 

@@ -31,6 +31,8 @@ _OLLAMA = Dialect(
 these models, and where the model's own template leaves that message open, which nothing tells.
 https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22"""
 
+_MISTRAL = Dialect("mistral", prefill=True, prefill_row=(("prefix", True),), prefill_echoed=True)
+
 UNKNOWN_OF = {
     "openai-chat": Provider(Dialect(), "openai-chat"),
     "anthropic-messages": Provider(
@@ -47,6 +49,8 @@ UNKNOWN_OF = {
     ),
     "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
     "cohere": Provider(Dialect(), "cohere"),
+    # Who is behind Mistral's SDK, serves Mistral's models.
+    "mistral": Provider(replace(_MISTRAL, name="unknown"), "mistral"),
     # Whoever speaks it, speaks it for its models.
     "ollama": Provider(replace(_OLLAMA, name="unknown"), "ollama"),
 }
@@ -152,6 +156,24 @@ PROVIDERS: tuple[Provider, ...] = (
         "cohere",
         hosts=("api.cohere.com", "api.cohere.ai"),
         source="https://docs.cohere.com/reference/chat 2026-11-22",
+    ),
+    Provider(
+        _MISTRAL,
+        "mistral",
+        hosts=(
+            "api.mistral.ai",
+            "api.eu.mistral.ai",
+            "api.us.mistral.ai",
+            "codestral.mistral.ai",
+        ),
+        usage=("usage.num_cached_tokens",),
+        quirks=(
+            "q05-call-without-type",
+            "q22-error-in-the-middle-stream",
+            "q42-whole-call-in-one-event-stream",
+            "thinking-chunks-stream",
+        ),
+        source="https://docs.mistral.ai/api; mistralai 3.7.0, mistralai/client/models 2026-11-22",
     ),
     Provider(
         _OLLAMA,

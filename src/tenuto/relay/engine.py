@@ -24,6 +24,10 @@ class Engine:
         on_event: called with every event, or None.
         learned: what providers taught, where it is shared with others; None: an own one.
 
+    Attributes:
+        speaks: the name of the wire that the client's SDK speaks where several have the same
+            paths; "" where it says nothing of it.
+
     Raises:
         PolicyError: the policy needs a package that is not installed.
     """
@@ -34,12 +38,13 @@ class Engine:
         schema.require(policy)
         self.policy = policy
         self.on_event = on_event
+        self.speaks = ""
         self._around = Surroundings(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
 
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
-        return method == "POST" and route(url)[0] is not None
+        return method == "POST" and route(url, self.speaks)[0] is not None
 
     def begin(self, request: Request) -> Run | None:
         """The turn of a request, or None where it is none and must pass untouched."""
@@ -48,7 +53,7 @@ class Engine:
 
     def read(self, request: Request) -> Asked | None:
         """A request as its wire reads it, or None where it is none and must pass untouched."""
-        wire, provider, path = route(request.url)
+        wire, provider, path = route(request.url, self.speaks)
         if wire is None or request.method != "POST":
             return None
         parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)

@@ -28,7 +28,14 @@ def joint_of(turn: Turn) -> Joint | None:
     given_space = given_space if space.startswith(given_space) else ""
     anew = asks_for_call(turn.state.last_edits)
     again = {0, *(kept.begins for kept in turn.kept)} if anew else ()
-    return Seam(base, trimmed=space, delivered_trimmed=given_space, exact=exact, again=again)
+    return Seam(
+        base,
+        trimmed=space,
+        delivered_trimmed=given_space,
+        exact=exact,
+        echoed=turn.provider.dialect.prefill_echoed,
+        again=again,
+    )
 
 
 def joined(turn: Turn, attempt: Attempt) -> str:

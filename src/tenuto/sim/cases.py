@@ -14,6 +14,7 @@ from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, S
 from tenuto.sim.cohere.cases import tables as cohere_tables
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
+from tenuto.sim.mistral.cases import tables as mistral_tables
 from tenuto.sim.ollama.cases import tables as ollama_tables
 from tenuto.sim.openai_completions.cases import tables as completions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
@@ -84,6 +85,7 @@ _OWN: Final = {
     "bedrock-invoke": invoke_tables,
     "cohere": cohere_tables,
     "ollama": ollama_tables,
+    "mistral": mistral_tables,
 }
 """What each further wire makes of the common tables."""
 

@@ -14,6 +14,7 @@ from tenuto.sim import (
     cohere,
     gemini_generate,
     gemini_interactions,
+    mistral,
     ollama,
     openai_chat,
     openai_completions,
@@ -32,6 +33,7 @@ _SPOKEN: Final = (
     bedrock_invoke.WIRE,
     cohere.WIRE,
     ollama.WIRE,
+    mistral.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

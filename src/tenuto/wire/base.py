@@ -37,6 +37,7 @@ class Dialect:
             for in their names; None: all or none, as `prefill` says.
         prefill_row: members that the row of a prefill carries as well.
         prefill_members: top-level members that a request with a prefill carries as well.
+        prefill_echoed: whether every answer to a prefill begins with it, however short it is.
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
@@ -55,6 +56,7 @@ class Dialect:
     output_key: str = "max_tokens"
     prefill_row: tuple[tuple[str, bool], ...] = ()
     prefill_members: tuple[tuple[str, bool], ...] = ()
+    prefill_echoed: bool = False
     reasoning_key: str = ""
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()
@@ -289,6 +291,9 @@ class Wire:
             None where the bytes are no request of this wire.
 
         looks_like: whether an object has the shape of this wire's body or event.
+        its_own: of a wire whose paths and shapes are those of another one as well: what shows that
+            an object is its own nevertheless. It is spoken where an SDK or a provider's row says
+            so; None: it is like no other.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
         parse_object: the signals of a body or event.
         read_flowing: the one signal of an event that carries text or reasoning and nothing else but
@@ -330,6 +335,7 @@ class Wire:
     request: Callable[[bytes, int, str, Dialect], WireRequest | None]
 
     looks_like: Callable[[JsonObject], bool]
+    its_own: Callable[[JsonObject], bool] | None = None
     is_event: Callable[[JsonObject], bool]
     parse_object: ParseObject
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]

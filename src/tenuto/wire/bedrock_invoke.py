@@ -11,13 +11,11 @@ What the makers answer is read in `bedrock_invoke_makers`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import unquote
 
-from tenuto.core.actions import Edit
 from tenuto.wire import anthropic_messages, bedrock_converse, openai_chat
-from tenuto.wire.base import Dialect, JsonObject, RequestFacts, WireRequest
+from tenuto.wire.base import Dialect, JsonObject, WireRequest
 from tenuto.wire.bedrock_converse_errors import ERRORS
 from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
@@ -33,27 +31,10 @@ from tenuto.wire.bedrock_invoke_makers import (
     unpacked,
 )
 from tenuto.wire.json import decode_object
+from tenuto.wire.watched import Watched
 
 _PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
 _NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
-
-
-class Watched:
-    """A request that is answered as it is: nothing of it can be gone on with
-    (`wire.base.WireRequest`)."""
-
-    def __init__(self, body: bytes, model: str, stream: bool) -> None:
-        self._body = body
-        self.facts = RequestFacts(model=model, stream=stream, left_alone="no_messages")
-        self.repairs: tuple[str, ...] = ()
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """None that are known."""
-        return {}
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The caller's own bytes."""
-        return self._body
 
 
 def is_plain(body: bytes) -> bool:

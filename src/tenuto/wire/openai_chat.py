@@ -76,13 +76,16 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
 OTHER_CONTENT = ("images", "audio")
 """Fields of a message with content that is not read: OpenRouter's images, OpenAI's audio."""
 
+OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "resource_link")
+"""The same of the parts of a content."""
+
 REASONING_FIELDS = ("reasoning_content", "reasoning")
 """DeepSeek, SGLang, llama.cpp and Kimi use the first, vLLM and OpenRouter the second."""
 
 
-CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens")
+CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
 """Where tokens that were read from a cache are counted by those who do it beside the details:
-DeepSeek, Kimi."""
+DeepSeek, Kimi, Mistral."""
 
 
 def parse_object(value: object, *, event: bool) -> list[Signal]:
@@ -196,6 +199,8 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
             )
         elif isinstance(thinking, str):
             signals.append(ReasoningDelta(thinking))
+        elif part.get("type") in OTHER_PARTS:
+            signals.append(OtherSeen())
     return signals
 
 

@@ -67,19 +67,22 @@ ERRORS: tuple[ErrorRow, ...] = (
     # Comes with status 429, but waiting does not help.
     _row(_K.AUTHENTICATION, "insufficient_quota", "1008"),
     _row(
-        _K.RATE_LIMITED,
-        "rate_limit_exceeded",
-        "rate_limit_error",
-        "1002",
-        statuses=range(429, 430),
-    ),
-    _row(
         _K.OVERLOADED,
         "overloaded_error",
         "provider_overloaded",
         "provider_unavailable",
         "engine_overloaded",
+        # Mistral, of all who ask, also with status 429.
+        words=r"service tier capacity exceeded",
         statuses=range(529, 530),
+    ),
+    _row(
+        _K.RATE_LIMITED,
+        "rate_limit_exceeded",
+        "rate_limit_error",
+        "rate_limited",
+        "1002",
+        statuses=range(429, 430),
     ),
     _row(_K.OVERLOADED, statuses=range(503, 504)),
     _row(_K.TIMEOUT, "timeout", "timeout_error", "1001", statuses=range(504, 505)),

@@ -14,7 +14,7 @@ history alone, so the same history gives the same bytes each time (H5a).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -97,7 +97,14 @@ class ChatRequest:
         """The members and rows as bytes: a request that passes as it came needs none."""
         if not self._members:
             self._members = members_of(self._body)
-            self._rows, self.repairs = repair_history(rows_of(self._members["messages"]))
+            self._rows, self.repairs = self._repaired(rows_of(self._members["messages"]))
+
+    def _repaired(self, rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
+        return repair_history(rows)
+
+    def _arranged(self, rows: list[bytes]) -> list[bytes]:
+        """The rows, ours among them, as those who speak alike may want them arranged."""
+        return rows
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
@@ -149,7 +156,7 @@ class ChatRequest:
         for key in dropped:
             _drop(members, key, dropped)
         rows = [_without(row, dropped) for row in rows] if dropped else rows
-        members["messages"] = listed(rows)
+        members["messages"] = listed(self._arranged(rows))
         return joined(members)
 
 
@@ -164,6 +171,9 @@ def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
         members.setdefault(other, value)
 
 
+_Request = TypeVar("_Request", bound=ChatRequest)
+
+
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
 ) -> ChatRequest | None:
@@ -175,13 +185,20 @@ def parse_request(
     >>> parse_request(b"not json") is None
     True
     """
+    return request_of(ChatRequest, body, probe_max_tokens, dialect)
+
+
+def request_of(
+    kind: type[_Request], body: bytes, probe_max_tokens: int, dialect: Dialect
+) -> _Request | None:
+    """The same as a request of those who speak alike."""
     try:
         if not is_utf8(body):  # members that are only carried on are not looked at below
             return None
         asked = _asked(body)
         if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
             return None
-        return ChatRequest(body, asked.messages, _facts(asked, probe_max_tokens, dialect))
+        return kind(body, asked.messages, _facts(asked, probe_max_tokens, dialect))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 

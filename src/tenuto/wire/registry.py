@@ -17,7 +17,8 @@ def _shipped() -> dict[str, Wire]:
         wire = getattr(importlib.import_module(f"{package.__name__}.{module.name}"), "WIRE", None)
         if wire is not None:
             found[wire.name] = wire
-    return found
+    # Those that look like another one come last.
+    return dict(sorted(found.items(), key=lambda item: item[1].its_own is not None))
 
 
 WIRES: Names[Wire] = Names(_shipped)
@@ -32,14 +33,28 @@ def wires() -> dict[str, Wire]:
     return WIRES.all()
 
 
+def wires_for_path(path: str) -> list[Wire]:
+    """The wires that requests to a URL path may speak, often none: the one whose path it is, and
+    those that are told from it by who is asked."""
+    here = [wire for wire in wires().values() if wire.is_request(path)]
+    return [*[wire for wire in here if wire.its_own is None][:1], *filter(_like_another, here)]
+
+
 def wire_for_path(path: str) -> Wire | None:
-    """The wire that requests to a URL path speak, or None."""
-    return next((wire for wire in wires().values() if wire.is_request(path)), None)
+    """The first of them: the wire of a path where nobody says who is asked."""
+    return next(iter(wires_for_path(path)), None)
 
 
 def wire_for_shape(value: JsonObject) -> Wire | None:
     """The wire whose bodies or events look like this object, or None."""
+    for wire in filter(_like_another, wires().values()):
+        if wire.its_own is not None and wire.its_own(value):
+            return wire
     for wire in wires().values():
         if wire.looks_like(value):
             return wire
     return None
+
+
+def _like_another(wire: Wire) -> bool:
+    return wire.its_own is not None

@@ -1,0 +1,62 @@
+"""The client of the mistralai SDK, which keeps its HTTP clients, a sync and an async one, in its
+configuration.
+
+Theory of operation
+-------------------
+All that a client offers (`chat`, `fim`, `beta`, …) is made when it is asked for, and points at the
+configuration. The copy has a configuration of its own whose two HTTP clients recover, and makes the
+rest anew. The original is kept alive by the copy: it closes their connections when it is collected.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from tenuto.clients import httpx_client
+from tenuto.clients.sdk_client import is_named
+from tenuto.relay.engine import Engine
+
+CLASSES: Mapping[str, frozenset[str]] = {
+    "mistralai": frozenset({"Mistral", "MistralAzure", "MistralGCP"}),
+}
+"""Subclasses count."""
+
+NAMES: tuple[str, ...] = tuple(f"mistralai.{name}" for name in sorted(CLASSES["mistralai"]))
+
+_CONFIGURATION = "sdk_configuration"
+_HTTP = ("client", "async_client")
+
+
+def is_client(client: object) -> bool:
+    """Whether this module wraps it. The SDK takes other HTTP clients too, which nothing wraps."""
+    if not is_named(client, CLASSES):
+        return False
+    held = getattr(client, _CONFIGURATION, None)
+    return all(httpx_client.library_of(getattr(held, name, None)) is not None for name in _HTTP)
+
+
+def engine_of(client: Any) -> Engine | None:
+    """The engine of a client that recovers, or None."""
+    return httpx_client.engine_of(getattr(client, _CONFIGURATION).client)
+
+
+def is_wrapped(client: Any) -> bool:
+    """Whether nothing is left to do."""
+    return engine_of(client) is not None
+
+
+def recovering(client: Any, engine: Engine) -> Any:
+    """A client like this one, whose turns are finished."""
+    engine.speaks = "mistral"
+    old = getattr(client, _CONFIGURATION)
+    held = copy.copy(old)
+    for name in _HTTP:
+        setattr(held, name, httpx_client.recovering(getattr(old, name), engine))
+    wrapped = copy.copy(client)
+    own = vars(wrapped)
+    own.update({_CONFIGURATION: held, "parent_ref": wrapped, "_tenuto_original": client})
+    for name in [name for name in own if name in client._sub_sdk_map]:  # noqa: SLF001
+        del own[name]
+    return wrapped

@@ -1,0 +1,136 @@
+"""How a reply is written: as Chat Completions, but for what Mistral does otherwise.
+
+As recorded in 2026: thinking stands in the content, which then is a list of chunks; a call comes
+whole, in the event of the stop, which has the usage as well; events are padded; and the answer to a
+prefill begins with it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.case import Odd, Shape, Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.mistral.errors import ERRORS
+from tenuto.sim.openai_chat import render as chat
+from tenuto.sim.reply import Call, Reply
+
+_NOT_ITS: Final = ("service_tier", "system_fingerprint", "usage")
+_PADDING: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return the document that answers a request without `stream`.
+
+    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made["choices"][0]["message"]
+    {'role': 'assistant', 'tool_calls': None, 'content': 'Hi.'}
+    """
+    if step.error:
+        return dict(ERRORS[step.error].document)
+    document = chat.render_body(replace(reply, calls=()), step, envelope)
+    told = {} if "usage" not in document else {"usage": usage(reply)}
+    calls = _calls(reply)
+    for choice in document["choices"]:
+        said = choice.pop("message")
+        del choice["logprobs"]
+        content = _content(said["content"] or "", said.get("reasoning_content") or "")
+        choice["message"] = {"role": "assistant", "tool_calls": calls or None, "content": content}
+    kept = {key: value for key, value in document.items() if key not in _NOT_ITS}
+    return kept | told
+
+
+def usage(reply: Reply) -> dict[str, Any]:
+    """Return the usage object of a reply.
+
+    >>> usage(Reply("Hi.", (), "stop", 3, 1))["total_tokens"]
+    4
+    """
+    told = chat.usage(reply)
+    del told["completion_tokens_details"]
+    return told | {"prompt_tokens_details": {"cached_tokens": 0}, "service_tier": "standard"}
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the payloads of the events of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> len(made), made[-1]
+    (4, ('', '[DONE]'))
+    """
+    error = step.error
+    said = replace(reply, calls=(), text=reply.echo + (reply.text or ""))
+    said = replace(said, finish=None) if error else said
+    envelope = replace(envelope, include_usage=False)
+    events = chat.render_events(said, replace(step, error=""), envelope)
+    done = [event for event in events if event[1] == chat.DONE]
+    chunks = [_as_mistral(json.loads(text)) for _, text in events if text != chat.DONE]
+    if reply.calls:
+        _carry(chunks, _calls(reply), reply)
+    if step.usage and step.odd is not Odd.USAGE_AFTER_FINISH:
+        for chunk in chunks[-1:] if reply.finish is not None and not error else ():
+            chunk["usage"] = usage(reply)
+    for number, chunk in enumerate(chunks):
+        if "usage" in chunk:
+            chunk["usage"] = usage(reply)
+        chunk["p"] = _PADDING[: 1 + number * 7 % 36]
+    told = [("", dump(chunk)) for chunk in chunks]
+    if step.odd is Odd.NOT_JSON:
+        told.insert(len(told) // 2, ("", '{"id":'))
+    if error:
+        told.append(("", dump(ERRORS[error].document)))
+    return [*told, *done]
+
+
+def _carry(chunks: list[dict[str, Any]], calls: list[dict[str, Any]], reply: Reply) -> None:
+    """Put the calls into the event of the stop, or behind the others where there is none."""
+    for chunk in chunks:
+        for choice in chunk["choices"]:
+            if choice["finish_reason"] is not None:
+                choice["delta"] = {"tool_calls": calls}
+    if reply.finish is None or chunks[-1]["choices"][0]["finish_reason"] is None:
+        choice = {"index": 0, "delta": {"tool_calls": calls}, "finish_reason": None}
+        chunks.append({**chunks[0], "choices": [choice]})
+
+
+def _as_mistral(chunk: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in chunk.items() if key not in _NOT_ITS or key == "usage"}
+    for choice in kept["choices"]:
+        choice.pop("logprobs", None)
+        delta = choice["delta"]
+        delta.pop("refusal", None)
+        if delta.get("content", "") is None:
+            delta["content"] = ""
+        if (thinking := delta.pop("reasoning_content", None)) is not None:
+            delta["content"] = _content("", thinking)
+        if choice["finish_reason"] is not None:
+            delta.setdefault("content", "")
+    return kept
+
+
+def _content(text: str, thinking: str) -> str | list[dict[str, Any]]:
+    if not thinking:
+        return text
+    inner = [{"type": "text", "text": thinking}]
+    parts: list[dict[str, Any]] = [{"type": "thinking", "thinking": inner, "closed": True}]
+    return [*parts, {"type": "text", "text": text}] if text else parts
+
+
+def _calls(reply: Reply) -> list[dict[str, Any]]:
+    return [_call(call, number, reply.shape) for number, call in enumerate(reply.calls)]
+
+
+def _call(call: Call, number: int, shape: Shape) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "id": call.id and call.id.removeprefix("call_")[:9],
+        "type": "function",
+        "function": {"name": call.name, "arguments": call.arguments},
+        "index": 0 if shape is Shape.WRONG_INDEX else number,
+    }
+    for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id"), (Shape.NO_INDEX, "index")):
+        if shape is absent:
+            del made[name]
+    return made

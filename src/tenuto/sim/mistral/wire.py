@@ -1,0 +1,42 @@
+"""The row of Mistral's chat: that of Chat Completions, below a path of its own, since one simulator
+serves both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.asked import Asked
+from tenuto.sim.mistral.errors import ERRORS, failure, not_allowed, too_many_tokens
+from tenuto.sim.mistral.render import render_body, render_events
+from tenuto.sim.mistral.rules import impossible, violation
+from tenuto.sim.openai_chat.request import read as read_chat
+from tenuto.sim.openai_chat.wire import WIRE as CHAT
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Settings
+
+
+def _read(body: Mapping[str, Any], settings: Settings) -> Asked:
+    """Return what a body asks for. A row with `prefix` is the beginning of the answer."""
+    begun = body["messages"][-1].get("prefix") is True
+    return replace(read_chat(body, settings), prefill="continue" if begun else None)
+
+
+WIRE: Final = replace(
+    CHAT,
+    name="mistral",
+    path="/mistral/v1/chat/completions",
+    read=_read,
+    impossible=impossible,
+    violation=violation,
+    refuse=failure,
+    errors=ERRORS,
+    too_many_tokens=too_many_tokens,
+    unknown_key=not_allowed,
+    core_keys=CHAT.core_keys - {"max_completion_tokens", "stream_options"},
+    render_body=render_body,
+    render_events=render_events,
+    answer_id=lambda key: key_of(key, length=32),
+    headers=lambda key: {"mistral-correlation-id": key, "x-kong-request-id": key},
+)

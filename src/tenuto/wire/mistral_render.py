@@ -1,0 +1,122 @@
+"""The writing side of Mistral's chat: content in chunks, and errors in its own shape.
+
+A content is a text, or a list of chunks where there is more than text: thinking, references
+(`mistralai/client/models/contentchunk.py`, mistralai 3.7, 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
+from tenuto.wire.json import decode_object, encode, encode_event
+from tenuto.wire.members import object_in
+from tenuto.wire.openai_chat_render import DONE, ChatWriter, call_delta, completion, merged_usage
+
+ERROR_STATUS = 424
+"""What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
+
+
+class MistralWriter(ChatWriter):
+    """One message as chunks (`wire.base.Writer`)."""
+
+    def reasoning(self, text: str) -> bytes:
+        """A chunk that carries thinking."""
+        return self._chunk({"content": [_thinking(text)]})
+
+    def passed(self, value: JsonObject) -> bytes:
+        """What the content carries besides text, and what Chat has."""
+        other = [part for part in _parts(value, "delta") if part.get("type") != "text"]
+        return super().passed(value) + (self._chunk({"content": other}) if other else b"")
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Calls, `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
+        programs look for a choice in every one."""
+        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
+        last: JsonObject = {**self._shared, "choices": [choice]}
+        if answer.usage is not None:
+            last["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+        return b"".join(calls) + encode_event(last) + DONE
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event that is no chunk, for which the official SDK raises, and the end mark."""
+        return encode_event(_error(code, message)) + DONE
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole completion."""
+    body = completion(first, last, answer)
+    message = body["choices"][0]["message"]
+    for key in ("reasoning", "reasoning_content"):
+        message.pop(key, None)
+    message["content"] = _content(answer)
+    return encode(body)
+
+
+def _content(answer: Answer) -> str | list[JsonObject]:
+    """A text alone, or chunks: the thinking, then the text, with what else came where it came."""
+    parts = list(_merged(part for one in answer.spoken for part in _kept(one)))
+    if "".join(part["text"] for part in parts if "text" in part) != answer.text:
+        others = (part for part in parts if "text" not in part)
+        parts = [*_texts(answer.text), *others]
+    thinking = [_thinking(answer.reasoning)] if answer.reasoning else []
+    if not thinking and all("text" in part for part in parts):
+        return answer.text
+    return [*thinking, *parts]
+
+
+def _kept(one: Spoken) -> Iterable[JsonObject]:
+    """What is kept of one attempt's chunks, without its thinking."""
+    if one.value is not None:
+        said = _parts(one.value, "message")
+    else:
+        events = (object_in(decode_object(data)) for data in one.events)
+        said = [part for event in events for part in _parts(event, "delta")]
+    said = [part for part in said if part.get("type") != "thinking"]
+    if one.text == one.own:
+        return said
+    return [*_texts(one.text), *(part for part in said if part.get("type") != "text")]
+
+
+def _parts(value: JsonObject, name: str) -> list[JsonObject]:
+    """The chunks of a message or a delta."""
+    choices = value.get("choices")
+    choice = object_in(choices[0]) if isinstance(choices, list) and choices else {}
+    content = object_in(choice.get(name)).get("content")
+    if isinstance(content, str):
+        return _texts(content)
+    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+
+
+def _merged(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """The same chunks, with texts that follow one another made one."""
+    text = ""
+    for part in parts:
+        if isinstance(part.get("text"), str):
+            text += part["text"]
+            continue
+        yield from _texts(text)
+        yield {key: value for key, value in part.items() if key != "text"}
+        text = ""
+    yield from _texts(text)
+
+
+def _texts(text: str) -> list[JsonObject]:
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _thinking(text: str) -> JsonObject:
+    return {"type": "thinking", "thinking": _texts(text)}
+
+
+def _error(code: str, message: str) -> JsonObject:
+    kind = "tenuto_incomplete"
+    return {"object": "error", "message": message, "type": kind, "param": None, "code": code}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error: dict[str, Any] = _error(code, message) | kept_of(partial)
+    return encode(error)

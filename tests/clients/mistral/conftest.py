@@ -1,0 +1,33 @@
+"""The official SDK of Mistral, wrapped, in front of a simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from wrapping import QUICK
+from wrapping_mistral import WrappedMistral
+
+import tenuto
+from tenuto.sim import Simulator
+
+
+@pytest.fixture
+def sim() -> Iterator[Simulator]:
+    with Simulator() as running:
+        yield running
+
+
+@pytest.fixture
+def wrapped(sim: Simulator) -> Iterator[Callable[..., WrappedMistral]]:
+    """Makes wrapped askers; keywords are settings of the policy."""
+    made: list[WrappedMistral] = []
+
+    def make(max_retries: int = 0, **settings: Any) -> WrappedMistral:
+        made.append(WrappedMistral(sim, tenuto.Policy(**(QUICK | settings)), max_retries))
+        return made[-1]
+
+    yield make
+    for asker in made:
+        asker.close()

@@ -1,0 +1,31 @@
+"""Asking a simulator through the wrapped SDK of Mistral."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from asking_mistral import MistralAsker
+from wrapping import Watching
+
+import tenuto
+from tenuto.sim import Simulator
+
+
+class WrappedMistral(Watching, MistralAsker):
+    """Asks through `tenuto.wrap`."""
+
+    def __init__(
+        self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 0, *, watched: bool = True
+    ) -> None:
+        super().__init__(sim, max_retries)
+        self.wrap(policy, watched=watched)
+
+
+def assert_one_message(told: list[Any]) -> None:
+    """A stream is one message: one id, one stop, which has the usage and stands last, and a choice
+    in every chunk."""
+    assert len({chunk.id for chunk in told}) == 1
+    assert all(chunk.choices for chunk in told)
+    stops = [chunk for chunk in told if chunk.choices[0].finish_reason]
+    assert stops == told[-1:]
+    assert stops[0].usage is not None
