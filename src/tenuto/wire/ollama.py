@@ -17,7 +17,7 @@ from typing import Literal
 
 import msgspec
 
-from tenuto.core.fault import Fault
+from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
@@ -92,6 +92,8 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
+    elif not event and value.get("done") is False:  # the first line, and all that came
+        signals.append(FaultSeen(Fault(FaultKind.CONNECTION, "not_done")))
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
