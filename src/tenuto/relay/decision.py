@@ -114,8 +114,8 @@ def _takes_prefill(turn: Turn) -> bool:
     wanted = turn.policy.prefill
     if turn.facts.prefill_barred or wanted == "never":
         return False
-    dialect = turn.provider.dialect
-    if wanted != "always" and not dialect.takes_prefill(turn.facts.model):
+    takes = turn.facts.goes_on or turn.provider.dialect.takes_prefill(turn.facts.model)
+    if wanted != "always" and not takes:
         return False
     return _learned(turn, _PREFILL) is None
 

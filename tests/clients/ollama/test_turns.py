@@ -225,6 +225,15 @@ def test_a_cut_answer_to_a_prompt_is_continued() -> None:
         assert second == f"{first}\n\nThe tide is\n\n{hints.CONTINUE}"
 
 
+@pytest.mark.behaviour("C8", "C14a")
+def test_a_raw_prompt_is_gone_on_with_and_loses_nothing_that_is_said_again() -> None:
+    said, rest = "All hands.\nRow the boat down the river,", "\nRow the boat down the river, Joe."
+    with FarSide(json_answer(told(said, "length")), json_answer(told(rest, "stop"))) as far:
+        whole = client_of(far).generate("m", "A song:\n", raw=True)
+        assert list(prompts(far)) == ["A song:\n", f"A song:\n{said}"]
+    assert whole.response == said + rest
+
+
 @pytest.mark.behaviour("C1", "S2")
 def test_a_cut_stream_of_answers_to_a_prompt_is_one_stream() -> None:
     first = stream(told("", thinking="Hm."), told("The tide"), told(" is"), told("", "length"))
