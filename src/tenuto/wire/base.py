@@ -143,9 +143,9 @@ class Shown:
     received: bool = False
 
 
-def shown_alike(*, done: str, cut: str) -> dict[Outcome, Shown]:
-    """How those outcomes show that show alike on nearly every wire, by the native values of a clean
-    end and of an answer that the output limit cut."""
+def shown_alike(*, done: str, cut: str, blocked: str) -> dict[Outcome, Shown]:
+    """How outcomes show, by the native values of a clean end, of an answer that the output limit
+    cut, and of one that a filter stopped; a wire that has more words says which."""
     return {
         Outcome.DONE: Shown(native=done, received=True),
         Outcome.TEXT_CUT: Shown(native=cut),
@@ -158,6 +158,13 @@ def shown_alike(*, done: str, cut: str) -> dict[Outcome, Shown]:
         Outcome.EMPTY: Shown(error="empty_output"),
         Outcome.DROPPED: Shown(error="dropped"),
         Outcome.FAULT: Shown(error="provider_error"),
+        # What came is truthful as it stands.
+        Outcome.PAUSED: Shown(native=cut, received=True),
+        Outcome.OVERFLOW: Shown(native=cut, received=True),
+        Outcome.BLOCKED: Shown(native=blocked, received=True),
+        Outcome.REFUSED: Shown(native=blocked, received=True),
+        Outcome.CANCELLED: Shown(native=cut, received=True),
+        Outcome.UNKNOWN: Shown(native=cut, received=True),
     }
 
 

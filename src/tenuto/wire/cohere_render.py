@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenuto.core.response import ToolCall
-from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.cohere_citations import Cited, cited_in, joined_citations
 from tenuto.wire.cohere_errors import OURS
+from tenuto.wire.cohere_usage import merged_usage
 from tenuto.wire.json import count, encode
 from tenuto.wire.members import object_in
 
@@ -266,29 +266,6 @@ def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
     if "tool_plan" in message:
         message["tool_plan"] = said.pop(_THINKING)
     return [{"type": kind, kind: told} for kind, told in said.items() if told]
-
-
-def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19). What is
-    billed grows by as much as what is counted.
-
-    >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
-    {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
-    """
-    tokens, billed = dict(object_in(raw.get("tokens"))), dict(object_in(raw.get("billed_units")))
-    before = [place.get("output_tokens") for place in (tokens, billed)]
-    told = {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-    }
-    counted = tokens if tokens or not billed else billed
-    counted.update({key: number for key, number in told.items() if number is not None})
-    counts = [*before, usage.output_tokens]
-    if counted is tokens and all(isinstance(number, int | float) for number in counts):
-        billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
-    merged = {**raw, "tokens": tokens, "billed_units": billed}
-    return {key: value for key, value in merged.items() if value or key in raw}
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
