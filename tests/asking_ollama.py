@@ -42,11 +42,13 @@ class Said:
         return [call["function"]["arguments"] for call in self.calls]
 
 
-def of_parts(parts: list[ollama.ChatResponse]) -> Said:
+def of_parts(parts: list[Any]) -> Said:
     """Read a response, or the parts of a stream, as a program does that keeps what it is given."""
     said = Said()
     for part in parts:
-        message = part.message
+        message = getattr(part, "message", None) or ollama.Message(
+            role="assistant", content=part.response, thinking=part.thinking
+        )
         said.text += message.content or ""
         said.thinking += message.thinking or ""
         said.calls += [call.model_dump(exclude_none=True) for call in message.tool_calls or ()]
@@ -108,19 +110,23 @@ class OllamaAsker:
             if way == "async":
                 self.loop.run_until_complete(self._ask_async(given))
             else:
-                made: Any = self.client.chat(**given)
+                made: Any = self.made(self.client, given)
                 self.told.extend(made if given["stream"] else [made])
             return of_parts(self.told)
         except Exception as error:  # noqa: BLE001 - which one it is, is what tests are about
             return Said(error=error)
 
     async def _ask_async(self, given: Row) -> None:
-        made: Any = await self.async_client.chat(**given)
+        made: Any = await self.made(self.async_client, given)
         if not given["stream"]:
             self.told.append(made)
             return
         async for part in made:
             self.told.append(part)
+
+    def made(self, client: Any, given: Row) -> Any:
+        """What a client says to a question, or will say."""
+        return client.chat(**given)
 
     def wanted(self, said: Said, case: Case) -> tuple[str, list[Any]]:
         """Return text and arguments of the full right answer."""
@@ -129,6 +135,23 @@ class OllamaAsker:
         format_ = {"type": "json_object"} if case.request.get("format") else None
         whole = self.sim.expected(said.prompt, case.name, response_format=format_)
         return whole.text, [json.loads(str(call.arguments)) for call in whole.calls]
+
+
+class PromptAsker(OllamaAsker):
+    """Asks by a prompt, which holds all that was said, in paragraphs."""
+
+    def made(self, client: Any, given: Row) -> Any:
+        prompt = "\n\n".join(row["content"] for row in given["messages"])
+        more = {key: value for key, value in given.items() if key != "messages"}
+        return client.generate(prompt=prompt, **more)
+
+
+WITHOUT_TOOLS = {
+    name: case
+    for name, case in CASES.items()
+    if not case.wants_tools and not case.after_tool_result
+}
+"""A prompt comes without any."""
 
 
 def broken_call(said: Any, wanted: list[Any]) -> str:

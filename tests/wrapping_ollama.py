@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from asking_ollama import OllamaAsker, Said
+from asking_ollama import OllamaAsker, PromptAsker, Said
 from wrapping import Watching
 
 import tenuto
@@ -20,6 +20,10 @@ class WrappedOllama(Watching, OllamaAsker):
     ) -> None:
         super().__init__(sim, max_retries)
         self.wrap(policy, watched=watched)
+
+
+class WrappedPrompts(WrappedOllama, PromptAsker):
+    """The same by prompts."""
 
 
 def is_right(asker: WrappedOllama, said: Said, case: Case) -> bool:

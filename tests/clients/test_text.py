@@ -468,6 +468,24 @@ def test_a_text_that_became_one_period_is_delivered_once_and_not_continued(play,
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "runaway")
 
 
+@pytest.mark.behaviour("C13", "N4")
+@both
+@pytest.mark.parametrize("calls", [(), (WHOLE_CALL,)], ids=["text", "calls"])
+def test_what_the_provider_stopped_for_repeating_itself_is_left_at_that(play, mode, way, calls):
+    turn = play(R("Over and over.", "repetition", calls), R("never asked for"))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish, got.error) == ("Over and over.", "repetition", None)
+    assert (got.calls, turn.sent) == ([], 1)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "runaway")
+
+
+@pytest.mark.behaviour("C13", "S3")
+def test_a_stream_that_broke_off_in_a_runaway_is_not_resumed(play):
+    turn = play(R("I will now fix that bug, too. " * 30, dropped=True), R("never asked for"))
+    assert turn.tell("stream").error is not None
+    assert (turn.sent, turn.ending["reason"]) == (1, "runaway")
+
+
 @pytest.mark.behaviour("C13")
 @pytest.mark.parametrize(
     "text",

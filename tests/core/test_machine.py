@@ -211,6 +211,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
     ),
     (Outcome.FAULT, "leave it to the SDK"): Situation((SERVER_FAULT,), Facts(http_error=True)),
+    (Outcome.FAULT, "leave a text that repeats itself"): Situation(
+        (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
+    ),
     (Outcome.FAULT, "send again"): Situation((SERVER_FAULT,)),
     (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
@@ -234,6 +237,8 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "policy": {"context_window_tokens": 511},
     },
     "the text goes on": {"facts": {"runaway": True}},
+    "the text does not repeat itself up to its end": {"facts": {"runaway": True}},
+    "the provider stopped a model that repeated itself": {"signals": (TEXT, SERVER_FAULT)},
     "text is kept": {"facts": {"said": " "}},
     "no text is kept": {"facts": {"said": "kept"}},
     "no text is kept, or nothing came since a pause": {"facts": {"said": "kept"}},

@@ -20,7 +20,7 @@ from tenuto.wire.registry import wires
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 STREAMS = [
     path
-    for path in sorted(FIXTURES.glob("*/*/stream.sse"))
+    for path in sorted([*FIXTURES.glob("*/*/stream.sse"), *FIXTURES.glob("*/*/stream.ndjson")])
     if not wires()[path.parts[-3]].only_read
 ]
 
@@ -50,6 +50,9 @@ def calls_of(calls: Iterable[ToolCall]) -> list[tuple[str, Any]]:
 @pytest.mark.parametrize("path", STREAMS, ids=lambda p: f"{p.parts[-3]}-{p.parts[-2]}")
 def test_every_stream_means_the_same_as_the_body_that_is_made_of_it(path):
     stream, body, made = both(path.parts[-3], path.read_bytes())
+    if made is None and path.suffix == ".ndjson":
+        assert wires()[path.parts[-3]].parse_object(decode_object(path.read_bytes()), event=False)
+        return  # its only line is a body
     if path.parts[-2] in STREAMED_BY_MEMBER:
         assert made is None
         return
@@ -121,3 +124,16 @@ def test_probabilities_and_audio_of_chat_are_those_of_all_chunks():
     (choice,) = made_of("openai-chat", [first, second])["choices"]
     assert [one["token"] for one in choice["logprobs"]["content"]] == ["Hi", "you"]
     assert choice["message"]["audio"] == {"id": "a", "data": "AABB", "transcript": "Hiyou"}
+
+
+@pytest.mark.behaviour("N7")
+def test_images_and_probabilities_of_ollama_are_those_of_all_lines():
+    def line(word: str, **more: object) -> JsonObject:
+        message = {"role": "assistant", "content": word, "images": [word]}
+        return {"model": "m", "message": message, "done": False, "logprobs": [word]} | more
+
+    lines = [line("Hi"), line("you", done=True, done_reason="stop")]
+    made = gathered(wires()["ollama"], b"\n".join(map(encode, lines)), Builder())
+    assert made is not None
+    assert made["message"] == {"role": "assistant", "content": "Hiyou", "images": ["Hi", "you"]}
+    assert made["logprobs"] == ["Hi", "you"]

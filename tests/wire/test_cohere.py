@@ -30,8 +30,9 @@ from tenuto.wire import cohere as wire
 from tenuto.wire import cohere_v1
 from tenuto.wire.base import Answer, Dialect, Spoken
 from tenuto.wire.cohere_errors import read_fault
-from tenuto.wire.cohere_render import CohereWriter, merged_usage, render_body
+from tenuto.wire.cohere_render import CohereWriter, render_body
 from tenuto.wire.cohere_request import parse_request
+from tenuto.wire.cohere_usage import merged_usage
 from tenuto.wire.json import decode_object
 from tenuto.wire.members import members_of, rows_of
 from tenuto.wire.registry import wire_for_path
@@ -141,7 +142,7 @@ def test_a_key_that_is_not_known_is_named():
     ],
 )
 def test_a_status_alone_tells_what_failed(status, kind):
-    assert wire.parse_fault(status, {}, b'{"message":"No."}').kind is kind
+    assert wire.WIRE.parse_fault(status, {}, b'{"message":"No."}').kind is kind
 
 
 # --- what leaves
@@ -322,5 +323,5 @@ def test_citations_stand_at_the_words_that_they_are_of():
 def test_the_quick_reading_of_an_event_agrees_with_the_whole_one(folder):
     stream = folder / "stream.sse"
     for data in data_of(stream.read_bytes()) if stream.exists() else []:
-        quick = wire.read_flowing(data)
+        quick = wire.WIRE.read_flowing(data)
         assert quick is None or [quick] == wire.parse_object(decode_object(data), event=True)

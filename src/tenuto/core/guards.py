@@ -78,6 +78,13 @@ TOKENS_LEFT = Guard("tokens are left", _tokens_left, "budget_exhausted")
 UNDER_OUTPUT_CAP = Guard("text is below the output cap", _under_output_cap, "output_cap")
 ROOM = Guard("the context window has room", _room, "context_window")
 PROGRESS = Guard("the text goes on", _progress, "runaway")
+NO_RUNAWAY = Guard(
+    "the text does not repeat itself up to its end", lambda v: not v.facts.runaway, "runaway"
+)
+LOOPED = Guard(
+    "the provider stopped a model that repeated itself",
+    lambda v: v.response.fault is None and v.response.stop.detail == "repetition",
+)
 SAID = Guard("text is kept", lambda v: bool(v.said))
 NOTHING_SAID = Guard("no text is kept", lambda v: not v.said)
 NOTHING_CAME = Guard(

@@ -21,10 +21,12 @@ from tenuto.core.guards import (
     HAS_CALLS,
     HAS_CONTENT,
     KEYS_REJECTED,
+    LOOPED,
     LOWER_REASONING,
     MAY_CONTINUE,
     MAY_RETRY,
     MAY_SEND,
+    NO_RUNAWAY,
     NOT_LEFT_ALONE,
     NOTHING_CAME,
     NOTHING_NEW,
@@ -74,7 +76,7 @@ def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: G
 
 
 def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
-    guards = (RETRYABLE, *MAY_RETRY, SAID, UNDER_OUTPUT_CAP, ROOM, *more)
+    guards = (RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
 
@@ -238,6 +240,12 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.PARAMETER,
         ),
         Rung("leave it to the SDK", (SDK_RETRIES,)),
+        Rung(
+            "leave a text that repeats itself",
+            (LOOPED, SAID),
+            ends=(Status.PARTIAL, "runaway"),
+            as_received=True,
+        ),
         *_BREAK,
     ),
     Outcome.DROPPED: _BREAK,

@@ -11,7 +11,6 @@ from tenuto.core.signals import Ended, FaultSeen
 from tenuto.relay.commands import READ, Command, Head, Lost, Open, Reply, Write
 from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.ending import hand_on
-from tenuto.relay.framing import Framing, begins
 from tenuto.relay.gathering import gathered
 from tenuto.relay.joining import joined, stands_apart
 from tenuto.relay.reframing import named
@@ -85,7 +84,7 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
         builder.feed(_UNDECODABLE)
     value = None if lost or body is None else _read_object(turn, body, builder)
     handed_out = not turn.left_alone
-    if body and value is None and begins(body) is Framing.EVENTS:
+    if body and value is None:
         value = gathered(turn.wire, body, builder)
         if value and handed_out:
             raw = encode(value)

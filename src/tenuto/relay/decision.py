@@ -56,13 +56,13 @@ def _step(
 
 def _facts(turn: Turn, attempt: Attempt) -> Facts:
     response, request = attempt.response, turn.facts
-    cut = classify(response) is Outcome.TEXT_CUT
+    broke = classify(response) in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
     return Facts(
         said=turn.said,
         content=turn.content(turn.said),
         reasoning="".join(turn.reasoning),
         new_chars=attempt.new_chars,
-        runaway=cut and is_runaway(turn.said),
+        runaway=broke and is_runaway(turn.said),
         output_tokens=_output_tokens(turn, attempt),
         input_tokens=response.usage.input_tokens if response.usage else None,
         max_tokens=request.max_tokens,
@@ -114,8 +114,8 @@ def _takes_prefill(turn: Turn) -> bool:
     wanted = turn.policy.prefill
     if turn.facts.prefill_barred or wanted == "never":
         return False
-    dialect = turn.provider.dialect
-    if wanted != "always" and not dialect.takes_prefill(turn.facts.model):
+    takes = turn.facts.goes_on or turn.provider.dialect.takes_prefill(turn.facts.model)
+    if wanted != "always" and not takes:
         return False
     return _learned(turn, _PREFILL) is None
 

@@ -128,7 +128,7 @@ class Ending:
         if self._turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
             return False
         if finish.as_received:
-            return True
+            return not response.calls
         shown = self._turn.wire.shown[finish.shown]
         if shown.error or response.fault is not None or response.calls:
             return False

@@ -1,27 +1,30 @@
 """The events of a stream as the whole body that was asked for.
 
 Gateways that force every answer into a stream send one where none was asked for, and SDKs hand
-that out as text. What the events tell, the wire says as a body, and from there on it is one.
+that out as text, or fail on it. What the events, or the lines, tell, the wire says as a body, and
+from there on it is one.
 """
 
 from __future__ import annotations
 
 from tenuto.core.arguments import Finding
 from tenuto.core.response import Builder
+from tenuto.relay.framing import Framing, begins
 from tenuto.wire.base import Answer, JsonObject, Spoken, Wire
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import SseDecoder
+from tenuto.wire.json_lines import LineDecoder
+from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 
 def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
     """The body that events make; None where they make none. The builder is fed what they say, an
     end included only where it came."""
-    reader, sse = EventReader(wire), SseDecoder()
+    reader = EventReader(wire)
     values: list[JsonObject] = []
     kept: list[bytes] = []
     usage: JsonObject = {}
-    for event in (*sse.feed(stream), *sse.flush()):
+    for event in _events(wire, stream):
         signals, value = reader.read(event)
         for signal in signals:
             builder.feed(signal)
@@ -47,6 +50,17 @@ def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
     )
     made = decode_object(wire.render_body(body, body, answer))
     return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
+
+
+def _events(wire: Wire, stream: bytes) -> list[SseEvent]:
+    """What a stream is made of, often nothing: a body is none."""
+    if begins(stream) is Framing.EVENTS:
+        sse = SseDecoder()
+        return [*sse.feed(stream), *sse.flush()]
+    decoder = LineDecoder()
+    lines = [line for line in (*decoder.feed(stream), *decoder.flush()) if line.data]
+    first = decode_object(lines[0].data or b"") if lines else None
+    return lines if isinstance(first, dict) and wire.is_event(first) else []
 
 
 def _calls_are_whole(wire: Wire, body: JsonObject) -> bool:

@@ -6,7 +6,8 @@ Each line is one event of text to the pipe, and each event that it writes is one
 A line that is handed on keeps its bytes: where they are more than its object and a line feed, they
 wait in the order in which they came, each under the data that the pipe sees of it. What is no event
 of an object does not reach the caller: the SDKs decode every line (`iter_lines` in
-`ollama/_client.py` of ollama-python 0.6.3), blank ones too.
+`ollama/_client.py` of ollama-python 0.6.3), blank ones too. To that reader a line ends where
+Python's `splitlines` ends one: what would end it within a text is written as its escape.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.framing import Framing
 from tenuto.relay.reframing import EVENTS, named
 from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.sse import BOM, EventTooLarge, SseDecoder, SseEvent
+
+_ENDS_A_LINE = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
+"""What JSON lets stand in a text, and readers of lines take for the end of one, as escapes."""
 
 
 class LinesFraming:
@@ -75,7 +79,7 @@ class LinesFraming:
             return b""
         data = line.data.replace(b"\r", b" ").replace(b"\n", b" ")
         raw = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
-        raw = self._blank + line.raw if self._left_alone else raw
+        raw = self._blank + line.raw if self._left_alone else raw.removeprefix(BOM)
         if raw != data + b"\n":  # else it is written so anyway
             self._kept.append((data, raw))
         self._blank = b""
@@ -101,6 +105,11 @@ class LinesFraming:
         )
 
     def _line(self, data: bytes) -> bytes:
+        line = self._as_it_came(data)
+        return line if self._left_alone or line.isascii() else _one_line(line)
+
+    def _as_it_came(self, data: bytes) -> bytes:
+        """The line that an event was, else one of its data."""
         if any(data == kept for kept, _ in self._kept):
             while self._kept:
                 kept, raw = self._kept.popleft()  # those before it were dropped: order is kept
@@ -112,3 +121,10 @@ class LinesFraming:
     def closing(self) -> bytes:
         """What is to be written behind all: blank lines, where they came."""
         return self._blank if self._framed and self._left_alone else b""
+
+
+def _one_line(line: bytes) -> bytes:
+    """A line of JSON that is one line to whoever reads it."""
+    for end, escape in _ENDS_A_LINE.items():
+        line = line.replace(end, escape)
+    return line

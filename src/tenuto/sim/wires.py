@@ -38,6 +38,9 @@ _SPOKEN: Final = (
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
+_AT: Final = (*_SPOKEN, ollama.GENERATE)
+"""One wire may have several paths, each a row."""
+
 
 def wire_at(path: str, query: str = "") -> tuple[Wire, Mapping[str, str]] | None:
     """Return the wire whose requests go there, with what path and query say, or None.
@@ -45,7 +48,7 @@ def wire_at(path: str, query: str = "") -> tuple[Wire, Mapping[str, str]] | None
     >>> wire_at("/v1/messages", "beta=true")[1]
     {'beta': 'true'}
     """
-    for wire in WIRES.values():
+    for wire in _AT:
         if (match := re.fullmatch(wire.path, path)) is not None:
             said = {name: unquote(text) for name, text in match.groupdict().items() if text}
             return wire, dict(parse_qsl(query)) | said

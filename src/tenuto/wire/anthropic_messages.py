@@ -365,14 +365,9 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="end_turn", cut="max_tokens"),
-    # What came is truthful as it stands.
+    **shown_alike(done="end_turn", cut="max_tokens", blocked="refusal"),
     Outcome.PAUSED: Shown(native="pause_turn", received=True),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
-    Outcome.BLOCKED: Shown(native="refusal", received=True),
-    Outcome.REFUSED: Shown(native="refusal", received=True),
-    Outcome.CANCELLED: Shown(native="max_tokens", received=True),
-    Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 

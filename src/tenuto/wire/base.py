@@ -75,6 +75,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
 
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
     model takes: the request ends in an assistant row of its own, or uses what excludes it.
+    `goes_on`: the model goes on at the end of the request by itself, whatever its name.
     `follows`: the id of the response that the request goes on from, whose history the provider
     keeps. `least_tokens`: the smallest output limit that is accepted. `sent_once`: why nothing may
     be sent after it, "" where it may: what is sent is kept in a history that others read. Such a
@@ -89,6 +90,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     structured: bool = False
     lower_reasoning: bool = False
     prefill_barred: bool = False
+    goes_on: bool = False
     include_usage: bool = False
     left_alone: str = ""
     sent_once: str = ""
@@ -143,9 +145,9 @@ class Shown:
     received: bool = False
 
 
-def shown_alike(*, done: str, cut: str) -> dict[Outcome, Shown]:
-    """How those outcomes show that show alike on nearly every wire, by the native values of a clean
-    end and of an answer that the output limit cut."""
+def shown_alike(*, done: str, cut: str, blocked: str) -> dict[Outcome, Shown]:
+    """How outcomes show, by the native values of a clean end, of an answer that the output limit
+    cut, and of one that a filter stopped; a wire that has more words says which."""
     return {
         Outcome.DONE: Shown(native=done, received=True),
         Outcome.TEXT_CUT: Shown(native=cut),
@@ -158,6 +160,13 @@ def shown_alike(*, done: str, cut: str) -> dict[Outcome, Shown]:
         Outcome.EMPTY: Shown(error="empty_output"),
         Outcome.DROPPED: Shown(error="dropped"),
         Outcome.FAULT: Shown(error="provider_error"),
+        # What came is truthful as it stands.
+        Outcome.PAUSED: Shown(native=cut, received=True),
+        Outcome.OVERFLOW: Shown(native=cut, received=True),
+        Outcome.BLOCKED: Shown(native=blocked, received=True),
+        Outcome.REFUSED: Shown(native=blocked, received=True),
+        Outcome.CANCELLED: Shown(native=cut, received=True),
+        Outcome.UNKNOWN: Shown(native=cut, received=True),
     }
 
 

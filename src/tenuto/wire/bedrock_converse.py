@@ -130,15 +130,9 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="end_turn", cut="max_tokens"),
+    **shown_alike(done="end_turn", cut="max_tokens", blocked="content_filtered"),
     Outcome.ARGUMENTS_MALFORMED: Shown(native="malformed_tool_use"),
-    # What came is truthful as it stands.
-    Outcome.PAUSED: Shown(native="max_tokens", received=True),
     Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
-    Outcome.BLOCKED: Shown(native="content_filtered", received=True),
-    Outcome.REFUSED: Shown(native="content_filtered", received=True),
-    Outcome.CANCELLED: Shown(native="max_tokens", received=True),
-    Outcome.UNKNOWN: Shown(native="max_tokens", received=True),
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 

@@ -3,18 +3,14 @@
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
 table, reading, and the faces of an ending. The error table stands in `cohere_errors`, the request's
-side in `cohere_request`, the writing side in `cohere_render`. Of version 1 answers are read
-(`cohere_v1`), but not finished.
+side in `cohere_request`, the writing side in `cohere_render`, quick readings in `cohere_quick`. Of
+version 1 answers are read (`cohere_v1`), but not finished.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from collections.abc import Callable
 
-import msgspec
-
-from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     Began,
@@ -25,7 +21,6 @@ from tenuto.core.signals import (
     ReasoningDelta,
     Signal,
     TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -33,12 +28,12 @@ from tenuto.wire import cohere_render as render
 from tenuto.wire import cohere_v1
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.cohere_errors import ERRORS, read_fault
+from tenuto.wire.cohere_quick import is_plain, read_flowing
 from tenuto.wire.cohere_request import parse_request
-from tenuto.wire.errors import error_in
+from tenuto.wire.cohere_usage import read_usage, usage_object
+from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, is_no_piece
 from tenuto.wire.members import object_in
-from tenuto.wire.plain import say_something
-from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -106,8 +101,8 @@ def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     """The stop that stands in a place, and the usage beside it."""
     raw = object_in(place).get("finish_reason")
     stop = look_up(raw, field, _ALL_STOPS)
-    signals: list[Signal] = [] if stop is None else [stop]
-    return [*signals, UsageSeen(_usage(usage))] if isinstance(usage, dict) and usage else signals
+    used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) and usage else []
+    return [*used] if stop is None else [stop, *used]
 
 
 def _part(part: object) -> list[Signal]:
@@ -221,133 +216,9 @@ def _error_of(value: JsonObject) -> object | None:
     return value.get("error") or object_in(value.get("delta")).get("error") or None
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the end of a stream."""
-    usage = value.get("usage")
-    if usage is None:
-        usage = object_in(value.get("delta")).get("usage")
-    return usage if isinstance(usage, dict) else None
-
-
-def _usage(usage: JsonObject) -> Usage:
-    """What was counted; where that is not told, what was billed."""
-    counted = object_in(usage.get("tokens")) or object_in(usage.get("billed_units"))
-    return Usage(
-        input_tokens=_count(counted.get("input_tokens")),
-        output_tokens=_count(counted.get("output_tokens")),
-        reasoning_tokens=_count(counted.get("reasoning_tokens")),
-        cached_tokens=_count(usage.get("cached_tokens")),
-    )
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens; the SDK has them as fractions.
-
-    >>> _count(9.0), _count(-1), _count("9")
-    (9, None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None
-
-
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Content(msgspec.Struct):
-    text: str | None = None
-    thinking: str | None = None
-
-
-class _Message(msgspec.Struct):
-    content: _Content
-
-
-class _Delta(msgspec.Struct):
-    message: _Message
-    error: None = None
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal["content-delta"]
-    delta: _Delta
-    message: None = None
-    error: None = None
-    text: None = None
-    event_type: None = None
-    generations: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or thinking and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"content-delta","index":0,'
-    ...              b'"delta":{"message":{"content":{"text":"Hi"}}}}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"content-end","index":0}') is None
-    True
-    """
-    try:
-        content = _read_flowing(data).delta.message.content
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    if content.thinking:
-        return ReasoningDelta(content.thinking)
-    return None if content.text is None else TextDelta(content.text)
-
-
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _TextPart(msgspec.Struct, tag_field="type", tag="text"):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Answer(msgspec.Struct):
-    content: list[_TextPart]
-    tool_calls: tuple[()] | None = None
-    tool_plan: None = None
-
-
-class _Whole(msgspec.Struct):
-    message: _Answer
-    finish_reason: Literal["COMPLETE", "STOP_SEQUENCE"]
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"message":{"content":[{"type":"text","text":"Hi"}]},'
-    ...          b'"finish_reason":"COMPLETE"}')
-    True
-    """
-    try:
-        return say_something([part.text for part in _read_whole(body).message.content], body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
-SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="COMPLETE", cut="MAX_TOKENS"),
-    # What came is truthful as it stands.
-    Outcome.PAUSED: Shown(native="MAX_TOKENS", received=True),
-    Outcome.OVERFLOW: Shown(native="MAX_TOKENS", received=True),
-    Outcome.BLOCKED: Shown(native="ERROR_TOXIC", received=True),
-    Outcome.REFUSED: Shown(native="ERROR_TOXIC", received=True),
-    Outcome.CANCELLED: Shown(native="MAX_TOKENS", received=True),
-    Outcome.UNKNOWN: Shown(native="MAX_TOKENS", received=True),
-}
+SHOWN: dict[Outcome, Shown] = shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC")
 """Every outcome, as the caller sees it where the turn is not complete."""
 
 _ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
@@ -379,11 +250,6 @@ def is_event(value: JsonObject) -> bool:
     return value.get("type") in (*_NAMES, "debug") or cohere_v1.is_event(value)
 
 
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
-
-
 WIRE = Wire(
     name="cohere",
     stops=STOPS,
@@ -398,7 +264,7 @@ WIRE = Wire(
     opening=b"event: message-start\ndata: {",
     is_plain=is_plain,
     usage_object=usage_object,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(_error_of, read_fault),
     writer=render.CohereWriter,
     clean_stop=render.clean_stop,
     body_of=render.body_of,

@@ -7,13 +7,13 @@ message keeps the identity of its first attempt: its id.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tenuto.core.response import ToolCall
-from tenuto.core.signals import Usage
-from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
-from tenuto.wire.citations import Place, is_one, places
+from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.citations import is_one
+from tenuto.wire.cohere_citations import Cited, cited_in, joined_citations
 from tenuto.wire.cohere_errors import OURS
+from tenuto.wire.cohere_usage import merged_usage
 from tenuto.wire.json import count, encode
 from tenuto.wire.members import object_in
 
@@ -54,7 +54,7 @@ class CohereWriter:
         self._next = 0
         self._open: int | None = None
         self._kind = ""
-        self._citations: list[list[Any]] = [[]]
+        self._heard = [Cited()]
         self._cited = 0
 
     def begin(self, value: JsonObject) -> None:
@@ -68,6 +68,7 @@ class CohereWriter:
             case "message-start":
                 self._started = True
             case "content-start":
+                self._hear(value)
                 index = count(value.get("index"))
                 self._open = self._next if index is None else index
                 self._next = self._open + 1
@@ -79,7 +80,7 @@ class CohereWriter:
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Text goes on in the part that is open: nothing is said between attempts."""
-        self._citations.append([])
+        self._heard.append(Cited())
         return b""
 
     def text(self, text: str) -> bytes:
@@ -99,8 +100,7 @@ class CohereWriter:
         the end: where they belong is known when all text is."""
         said = _said(value)
         thinking, plan = object_in(said.get("content")).get(_THINKING), said.get("tool_plan")
-        if value.get("type") == "citation-start" and said.get("citations"):
-            self._citations[-1].append(said["citations"])
+        self._hear(value)
         if self._open is not None and self._kind == _TEXT:
             return b""
         if isinstance(thinking, str) and thinking:
@@ -108,6 +108,17 @@ class CohereWriter:
         if isinstance(plan, str) and plan and value.get("type") == "tool-plan-delta":
             return self._close() + self._start() + _piece("tool-plan-delta", None, tool_plan=plan)
         return b""
+
+    def _hear(self, value: JsonObject) -> None:
+        """Note what citations there are, and the part of text that they may count in: the first,
+        since how long it is nobody counts."""
+        said, heard = _said(value), self._heard[-1]
+        if value.get("type") == "citation-start" and said.get("citations"):
+            heard.citations.append(said["citations"])
+        elif value.get("type") == "content-start" and not heard.starts:
+            index = count(value.get("index"))
+            if index is not None and "text" in object_in(said.get("content")):
+                heard.starts[index] = 0
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """What is open and its citations, calls, the stop with the usage, and `[DONE]`."""
@@ -164,13 +175,13 @@ class CohereWriter:
     def _citing(self, answer: Answer) -> bytes:
         """The citations that were not handed on with the first attempt."""
         spoken = answer.spoken
-        heard = [*([[]] * len(spoken)), *self._citations][len(self._citations) :]
-        given = [
-            noted if one.value is None else citations_of(one.value)
+        heard = [*([Cited()] * len(spoken)), *self._heard][len(self._heard) :]
+        cited = [
+            noted if one.value is None else cited_in(one.value)
             for one, noted in zip(spoken, heard, strict=True)
         ]
         out = []
-        for citation in joined_citations(spoken, given, self._open or 0):
+        for citation in joined_citations(spoken, cited, self._open or 0):
             out.append(_piece("citation-start", self._cited, citations=citation))
             out.append(render_event("citation-end", index=self._cited))
             self._cited += 1
@@ -190,40 +201,6 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
 def _call(call: ToolCall) -> JsonObject:
     function = {"name": call.name, "arguments": call.arguments}
     return {**(call.extra or {}), "id": call.id, "type": "function", "function": function}
-
-
-# --- citations
-
-
-def citations_of(body: JsonObject) -> list[Any]:
-    """The citations of a body, often none."""
-    found = object_in(body.get("message")).get("citations")
-    return found if isinstance(found, list) else []
-
-
-def joined_citations(
-    spoken: Sequence[Spoken], given: Iterable[Sequence[Any]], part: int
-) -> list[JsonObject]:
-    """Those that were `given` with each attempt, with the positions of the whole text, which is in
-    this part of the content; without those that have no place in it, and none twice."""
-    out: list[JsonObject] = []
-    for place, of_one in zip(places(spoken), given, strict=True):
-        for citation in of_one:
-            moved = _moved(citation, place, part)
-            if moved is not None and moved not in out:
-                out.append(moved)
-    return out
-
-
-def _moved(citation: Any, place: Place, part: int) -> JsonObject | None:
-    start, end, words = (object_in(citation).get(key) for key in ("start", "end", "text"))
-    if type(start) is not int or type(end) is not int:
-        return None
-    span = place.moved((start, end), words if isinstance(words, str) else None)
-    if span is None:
-        return None
-    where = {"content_index": part} if "content_index" in citation else {}
-    return {**citation, "start": span[0], "end": span[1], **where}
 
 
 # --- whole bodies
@@ -255,16 +232,14 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """A whole answer: the first attempt's identity, the last one's message, the merged content."""
     message = {"role": "assistant", **object_in(last.get("message") or first.get("message"))}
-    content: list[JsonObject] = []
-    if "tool_plan" in message:
-        message["tool_plan"] = answer.reasoning
-    elif answer.reasoning:
-        content.append({"type": _THINKING, _THINKING: answer.reasoning})
-    if answer.text:
-        content.append({"type": _TEXT, _TEXT: answer.text})
-    if not is_one(answer.spoken):
-        given = [citations_of(one.value or {}) for one in answer.spoken]
-        message["citations"] = joined_citations(answer.spoken, given, max(len(content) - 1, 0))
+    whole = is_one(answer.spoken)
+    content = _as_it_came(message, answer) if whole else None
+    if content is None:
+        content = _joined(message, answer)
+    if not whole:
+        cited = [cited_in(one.value or {}) for one in answer.spoken]
+        part = max(len(content) - 1, 0)
+        message["citations"] = joined_citations(answer.spoken, cited, part, answer.reasoning)
     message["content"], message["tool_calls"] = content, [_call(call) for call in answer.calls]
     for key in ("content", "tool_calls", "tool_plan", "citations"):
         if not message.get(key):
@@ -276,27 +251,21 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     return encode(body)
 
 
-def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19). What is
-    billed grows by as much as what is counted.
+def _as_it_came(message: JsonObject, answer: Answer) -> list[JsonObject] | None:
+    """The content of a message that says all that there is to say, part by part, else None."""
+    own, plan = message.get("content"), message.get("tool_plan")
+    parts = [object_in(part) for part in own] if isinstance(own, list) else []
+    text, thought = ("".join(str(p.get(kind, "")) for p in parts) for kind in (_TEXT, _THINKING))
+    said = (text, (plan if isinstance(plan, str) else "") + thought)
+    return parts if said == (answer.text, answer.reasoning) else None
 
-    >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
-    {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
-    """
-    tokens, billed = dict(object_in(raw.get("tokens"))), dict(object_in(raw.get("billed_units")))
-    before = [place.get("output_tokens") for place in (tokens, billed)]
-    told = {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "reasoning_tokens": usage.reasoning_tokens,
-    }
-    counted = tokens if tokens or not billed else billed
-    counted.update({key: number for key, number in told.items() if number is not None})
-    counts = [*before, usage.output_tokens]
-    if counted is tokens and all(isinstance(number, int | float) for number in counts):
-        billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
-    merged = {**raw, "tokens": tokens, "billed_units": billed}
-    return {key: value for key, value in merged.items() if value or key in raw}
+
+def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
+    """One part of each kind; what was thought is the plan's where the message has one."""
+    said = {_THINKING: answer.reasoning, _TEXT: answer.text}
+    if "tool_plan" in message:
+        message["tool_plan"] = said.pop(_THINKING)
+    return [{"type": kind, kind: told} for kind, told in said.items() if told]
 
 
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:

@@ -7,13 +7,14 @@ one fits everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.stop import printable
 from tenuto.wire.json import decode_object
+from tenuto.wire.retry_after import retry_after_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +160,18 @@ def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> objec
     if isinstance(value, list) and value:
         value = value[0]
     return (error_of(value) or value) if isinstance(value, dict) else ""
+
+
+def fault_parser(
+    error_of: Callable[[dict[str, Any]], object], read_fault: Callable[..., Fault]
+) -> Callable[[int, Mapping[str, str], bytes], Fault]:
+    """What reads the fault of an HTTP error response, with what it asks to wait: by where the wire
+    has its errors, and by what they mean there."""
+
+    def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        return read_fault(error_in(body, error_of), status, retry_after_s(headers))
+
+    return parse_fault
 
 
 def _allowed_tokens(groups: dict[str, str]) -> int | None:

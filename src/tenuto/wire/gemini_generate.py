@@ -375,13 +375,8 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="STOP", cut="MAX_TOKENS"),
+    **shown_alike(done="STOP", cut="MAX_TOKENS", blocked="SAFETY"),
     Outcome.ARGUMENTS_MALFORMED: Shown(native="MALFORMED_FUNCTION_CALL"),
-    # What came is truthful as it stands.
-    Outcome.PAUSED: Shown(native="MAX_TOKENS", received=True),
-    Outcome.OVERFLOW: Shown(native="MAX_TOKENS", received=True),
-    Outcome.BLOCKED: Shown(native="SAFETY", received=True),
-    Outcome.REFUSED: Shown(native="SAFETY", received=True),
     Outcome.CANCELLED: Shown(native="OTHER", received=True),
     Outcome.UNKNOWN: Shown(native="OTHER", received=True),
 }

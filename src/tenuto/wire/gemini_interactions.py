@@ -385,14 +385,10 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="completed", cut="incomplete"),
-    # What came is truthful as it stands.
+    **shown_alike(done="completed", cut="incomplete", blocked="failed"),
     Outcome.PAUSED: Shown(native="requires_continuation", received=True),
-    Outcome.OVERFLOW: Shown(native="incomplete", received=True),
-    Outcome.BLOCKED: Shown(native="failed", received=True),
     Outcome.REFUSED: Shown(native="completed", received=True),
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
-    Outcome.UNKNOWN: Shown(native="incomplete", received=True),
 }
 """Every outcome, as the caller sees it where the turn is not complete."""
 

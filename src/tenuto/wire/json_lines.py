@@ -1,12 +1,13 @@
 r"""Objects of JSON, one a line: bytes in, lines out, no byte lost.
 
 https://github.com/ndjson/ndjson-spec (read 2026-11-22). Beyond it: an answer whose first line is no
-object by itself is one document, however many lines it has.
+object by itself is one document, however many lines it has; a mark of the encoding before a line
+is none of it.
 """
 
 from __future__ import annotations
 
-from tenuto.wire.sse import EventTooLarge, SseEvent
+from tenuto.wire.sse import BOM, EventTooLarge, SseEvent
 
 
 class LineDecoder:
@@ -68,4 +69,4 @@ class LineDecoder:
 
 
 def _line(raw: bytes, terminated: bool) -> SseEvent:
-    return SseEvent(raw, raw.strip() or None, terminated=terminated)
+    return SseEvent(raw, raw.removeprefix(BOM).strip() or None, terminated=terminated)

@@ -12,13 +12,11 @@ whole, its arguments as an object, and is named by no stop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
+from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import (
     CallDelta,
     FaultSeen,
@@ -32,13 +30,13 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import ollama_render as render
-from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
-from tenuto.wire.errors import error_in
+from tenuto.wire import openai_chat
+from tenuto.wire.base import JsonObject, Wire, never
+from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count
 from tenuto.wire.ollama_errors import ERRORS, error_of, read_fault
 from tenuto.wire.ollama_request import CHAT, GENERATE, parse_request
 from tenuto.wire.plain import say_something
-from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -92,6 +90,8 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
+    elif not event and value.get("done") is False:  # the first line, and all that came
+        signals.append(FaultSeen(Fault(FaultKind.CONNECTION, "not_done")))
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
@@ -242,18 +242,9 @@ def is_plain(body: bytes) -> bool:
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
-SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="stop", cut="length"),
-    # What came is truthful as it stands.
-    Outcome.PAUSED: Shown(native="length", received=True),
-    Outcome.OVERFLOW: Shown(native="length", received=True),
-    # Ollama filters nothing; who stands before it does so in OpenAI's word.
-    Outcome.BLOCKED: Shown(native="content_filter", received=True),
-    Outcome.REFUSED: Shown(native="content_filter", received=True),
-    Outcome.CANCELLED: Shown(native="length", received=True),
-    Outcome.UNKNOWN: Shown(native="length", received=True),
-}
-"""Every outcome, as the caller sees it where the turn is not complete."""
+SHOWN = openai_chat.SHOWN
+"""Every outcome, in Chat's words: Ollama filters nothing, and who stands before it says so in
+OpenAI's."""
 
 
 def is_request(path: str) -> bool:
@@ -274,11 +265,6 @@ def is_event(value: JsonObject) -> bool:
     return value.get("done") is not True and error_of(value) is None
 
 
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return read_fault(error_in(body, error_of), status, retry_after_s(headers))
-
-
 WIRE = Wire(
     name="ollama",
     stops=STOPS,
@@ -293,7 +279,7 @@ WIRE = Wire(
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(error_of, read_fault),
     writer=render.LineWriter,
     clean_stop=render.clean_stop,
     body_of=render.body_of,

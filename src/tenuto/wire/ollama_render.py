@@ -9,6 +9,7 @@ Lines are written as the pipe writes events, and told as lines by `relay.json_li
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -17,6 +18,7 @@ from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.json import encode, encode_event
+from tenuto.wire.members import object_in
 from tenuto.wire.ollama_errors import OURS
 
 COUNTS = ("prompt_eval_count", "eval_count")
@@ -24,8 +26,13 @@ COUNTS = ("prompt_eval_count", "eval_count")
 _SAID = frozenset({"message", "response", "thinking", "tool_calls", "image", "images", "error"})
 """Members that hold what the model said."""
 
-_TOLD_ANEW = _SAID - {"response", "image", "images"}
-"""What a body says once for all lines; `response` tells what was asked, images come whole."""
+_TOLD_ANEW = _SAID - {"response"}
+"""What a body says once for all lines; `response` tells what was asked."""
+
+_WORDS = frozenset({"role", "content", "thinking", "tool_calls"})
+"""What a message says; the rest is shown beside it: images, and what nobody knows yet."""
+
+_IMAGES = frozenset({"image", "images"})
 
 _OF_THE_END = frozenset(
     {"done", "done_reason", "context", "logprobs", "total_duration", "load_duration"}
@@ -79,9 +86,8 @@ class LineWriter:
 
     def passed(self, value: JsonObject) -> bytes:
         """Reasoning and images."""
-        part = value if self._prompted else value.get("message")
-        keys = ("thinking", "image", "images")
-        kept = {k: part[k] for k in keys if part.get(k)} if isinstance(part, dict) else {}
+        part = value if self._prompted else object_in(value.get("message"))
+        kept = {k: item for k, item in part.items() if k in {"thinking", *_IMAGES} and item}
         return self._line(self._told("", kept)) if kept else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
@@ -135,7 +141,7 @@ def end_of(answer: Answer) -> JsonObject:
     return {**kept, "done": True, "done_reason": answer.native_stop, **counts}
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
+def body_of(events: Sequence[JsonObject]) -> JsonObject:
     """The body that lines tell (`wire.base.Wire`): the identity of the first, the end of the last.
 
     >>> body_of([{"model": "m", "response": "H", "done": False}, {"response": "i", "done": True}])
@@ -144,17 +150,47 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
     body: JsonObject = {}
     for event in events:
         body |= {k: v for k, v in event.items() if k in _OF_THE_END or k not in body}
-    return {k: v for k, v in body.items() if k not in _TOLD_ANEW}
+    body = {k: v for k, v in body.items() if k not in _TOLD_ANEW}
+    odds = [event["logprobs"] for event in events if isinstance(event.get("logprobs"), list)]
+    return body | ({"logprobs": [*chain(*odds)]} if odds else {}) | beside(events)
+
+
+def beside(values: Iterable[JsonObject]) -> JsonObject:
+    """What answers, or lines of one, hold beside their words, where it stands; lists are joined.
+
+    >>> beside([{"message": {"content": "H", "images": ["a"]}}, {"message": {"images": ["b"]}}])
+    {'message': {'images': ['a', 'b']}}
+    """
+    told: JsonObject = {}
+    message: JsonObject = {}
+    for value in values:
+        _join(told, {k: v for k, v in value.items() if k in _IMAGES})
+        said = object_in(value.get("message"))
+        _join(message, {k: v for k, v in said.items() if k not in _WORDS})
+    return told | ({"message": message} if message else {})
+
+
+def _join(told: JsonObject, more: JsonObject) -> None:
+    for key, item in more.items():
+        before = told.get(key)
+        if isinstance(before, list) and isinstance(item, list):
+            told[key] = [*before, *item]
+        elif not before:
+            told[key] = item
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
-    """A whole response: the first attempt's identity, the last one's end, the merged answer."""
+    """A whole response: the first attempt's identity, the last one's end, the merged answer, and
+    what came beside it."""
     shared = {k: v for k, v in first.items() if k not in _SAID | _OF_THE_END}
     more: JsonObject = {"thinking": answer.reasoning} if answer.reasoning else {}
     if answer.calls:
         more["tool_calls"] = [call_of(call) for call in answer.calls]
     said = told(answer.text, more, prompted=is_prompted(first))
-    return encode({**shared, **said, **end_of(answer)})
+    kept = beside([one.value for one in answer.spoken if one.value] or [first])
+    if message := kept.pop("message", None):
+        said.setdefault("message", {}).update(message)
+    return encode({**shared, **said, **kept, **end_of(answer)})
 
 
 def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:

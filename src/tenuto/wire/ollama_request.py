@@ -216,6 +216,8 @@ def _asked(body: bytes) -> _Asked:
 
 def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFacts:
     budget = object_in(asked.options).get(BUDGET)
+    if type(budget) is float and budget.is_integer():  # the server takes both for the same
+        budget = int(budget)
     max_tokens = budget if type(budget) is int and budget > 0 else None  # below 0: no limit
     return RequestFacts(
         model=asked.model,
@@ -227,8 +229,9 @@ def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFac
         lower_reasoning=less_thinking(asked.think) is not None,
         include_usage=True,
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
-        # The server takes the words of a prompt for those of the user, however they go on.
+        # The server takes the words of a prompt for those of the user, unless they are raw.
         prefill_barred=last.get("role") == "assistant" or (not last and asked.raw is not True),
+        goes_on=not last and asked.raw is True,
     )
 
 

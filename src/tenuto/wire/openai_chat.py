@@ -8,12 +8,10 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
@@ -30,12 +28,11 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wire.errors import error_in
+from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
-from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -392,16 +389,7 @@ def is_plain(body: bytes) -> bool:
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
-SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="stop", cut="length"),
-    # What came is truthful as it stands.
-    Outcome.PAUSED: Shown(native="length", received=True),
-    Outcome.OVERFLOW: Shown(native="length", received=True),
-    Outcome.BLOCKED: Shown(native="content_filter", received=True),
-    Outcome.REFUSED: Shown(native="content_filter", received=True),
-    Outcome.CANCELLED: Shown(native="length", received=True),
-    Outcome.UNKNOWN: Shown(native="length", received=True),
-}
+SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
 """Every outcome, as the caller sees it where the turn is not complete."""
 
 
@@ -430,11 +418,6 @@ def is_event(value: JsonObject) -> bool:
     return isinstance(first, dict) and "delta" in first and "message" not in first
 
 
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
-
-
 WIRE = Wire(
     name="openai-chat",
     stops=STOPS,
@@ -448,7 +431,7 @@ WIRE = Wire(
     read_flowing=read_flowing,
     is_plain=is_plain,
     usage_object=usage_object,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(_error_of, read_fault),
     writer=render.ChatWriter,
     clean_stop=render.clean_stop,
     body_of=render.body_of,

@@ -9,12 +9,11 @@ writing side in `openai_responses_content` and `…_render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Literal, cast
 
 import msgspec
 
-from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     Began,
@@ -34,7 +33,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wire.errors import error_in
+from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
@@ -49,7 +48,6 @@ from tenuto.wire.openai_responses_items import (
 from tenuto.wire.openai_responses_render import ResponseWriter
 from tenuto.wire.openai_responses_request import parse_request
 from tenuto.wire.plain import say_something
-from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -468,11 +466,8 @@ def is_plain(body: bytes) -> bool:
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
-    **shown_alike(done="completed", cut="max_output_tokens"),
-    # What came is truthful as it stands.
+    **shown_alike(done="completed", cut="max_output_tokens", blocked="content_filter"),
     Outcome.PAUSED: Shown(native="in_progress", received=True),
-    Outcome.OVERFLOW: Shown(native="max_output_tokens", received=True),
-    Outcome.BLOCKED: Shown(native="content_filter", received=True),
     Outcome.REFUSED: Shown(native="completed", received=True),
     Outcome.CANCELLED: Shown(native="cancelled", received=True),
     Outcome.UNKNOWN: Shown(native="incomplete", received=True),
@@ -509,11 +504,6 @@ def is_event(value: JsonObject) -> bool:
     return isinstance(value.get("type"), str) and value.get("object") != "response"
 
 
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return read_fault(error_in(body, _error_of), status, retry_after_s(headers))
-
-
 WIRE = Wire(
     name="openai-responses",
     stops=STOPS,
@@ -527,7 +517,7 @@ WIRE = Wire(
     read_flowing=read_flowing,
     is_plain=is_plain,
     usage_object=usage_object,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(_error_of, read_fault),
     writer=ResponseWriter,
     content=merged_content,
     clean_stop=body.clean_stop,

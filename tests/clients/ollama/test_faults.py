@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import ollama
 import pytest
 from asking import in_every_mode
-from asking_ollama import CASES, CLEAN, broken_call, next_turn_is_refused
+from asking_ollama import CASES, CLEAN, WITHOUT_TOOLS, broken_call, next_turn_is_refused
 from wrapping import assert_each_turn_has_one_end, facing_faults
-from wrapping_ollama import WrappedOllama, is_right
+from wrapping_ollama import WrappedOllama, WrappedPrompts, is_right
 
 from tenuto.sim import Case
 
@@ -37,12 +37,29 @@ def askers() -> Iterator[Askers]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def prompting() -> Iterator[Askers]:
+    with facing_faults(WrappedPrompts) as made:
+        yield made
+
+
 @pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S2", "S9", "P6")
 @in_every_mode(CASES.values())
 def test_a_wrapped_client_recovers_or_ends_truthfully(
     askers: Askers, case: Case, mode: str, way: str
 ) -> None:
-    asker = askers[way]
+    assert_recovers_or_ends_truthfully(askers[way], case, mode, way)
+
+
+@pytest.mark.behaviour("P1a", "S1", "S2", "S9", "P6")
+@in_every_mode(WITHOUT_TOOLS.values())
+def test_so_does_one_that_asks_by_a_prompt(prompting: Askers, case: Case, mode: str) -> None:
+    assert_recovers_or_ends_truthfully(prompting["async"], case, mode, "async")
+
+
+def assert_recovers_or_ends_truthfully(
+    asker: WrappedOllama, case: Case, mode: str, way: str
+) -> None:
     before = len(asker.sim.requests)
     said = asker.ask_case(case, mode, way)
     assert len(asker.sim.requests) - before <= MOST_REQUESTS

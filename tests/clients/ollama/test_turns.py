@@ -18,6 +18,7 @@ from tenuto.core import hints
 from tenuto.sim import Simulator
 
 Make = Callable[..., WrappedOllama]
+ROWS = [{"role": "user", "content": "Tell me."}]
 
 
 def bodies(sim: Simulator) -> list[Any]:
@@ -126,6 +127,69 @@ def test_wrapping_twice_is_wrapping_once_and_leaves_the_original_as_it_is() -> N
         assert wrapped._client is not http
 
 
+# --- odd bytes -----------------------------------------------------------------------------------
+
+
+def line(text: str, stop: str | None = None, **more: Any) -> bytes:
+    value: dict[str, Any] = {"model": "m", "created_at": "2026-11-22T10:00:00Z"}
+    value |= {"message": {"role": "assistant", "content": text, **more}, "done": stop is not None}
+    if stop:
+        value |= {"done_reason": stop, "prompt_eval_count": 3, "eval_count": 5}
+    return json.dumps(value).encode() + b"\n"
+
+
+ENDS = "\x85, \u2028 and \u2029 end no line"
+"""To the SDK they do, wherever they stand unescaped: it reads lines as `str.splitlines` does."""
+
+
+@pytest.mark.behaviour("S2", "P8")
+def test_a_text_that_ends_lines_for_the_sdk_reaches_it_in_one() -> None:
+    call = {"function": {"name": TOOLS[0]["function"]["name"], "arguments": {"path": ENDS}}}
+    first = stream(line("Now: "), line("", "length"))
+    raw = line(ENDS).decode("unicode_escape").encode()  # as Go writes some of them
+    rest = stream(line("", thinking=ENDS), raw, line("", tool_calls=[call]), line("", "stop"))
+    with FarSide(first, rest) as far:
+        parts = list(client_of(far).chat("m", ROWS, stream=True))
+    assert "".join(part.message.content for part in parts) == f"Now: {ENDS}"
+    assert parts[1].message.thinking == ENDS
+    assert parts[-2].message.tool_calls[0].function.arguments == {"path": ENDS}
+    with FarSide(stream(raw, line("", "stop"))) as far:
+        assert next(iter(client_of(far).chat("m", ROWS, stream=True))).message.content == ENDS
+
+
+LINES = {
+    "whole": [(line("The tide is"), line(" high."), line("", "stop"))],
+    "cut by the limit": [(line("The tide"), line("", "length")), (line(" is high.", "stop"),)],
+    "broken off in a line": [(line("The tide"), line(" is")[:-9]), (line(" is high.", "stop"),)],
+    "broken off behind one": [(line("The tide is"),), (line(" high."), line("", "stop"))],
+    "ended in an error": [(line("The tide"), b'{"error":"no"}\n'), (line(" is high.", "stop"),)],
+}
+
+
+@pytest.mark.behaviour("N6", "C1", "S3")
+@pytest.mark.parametrize("answers", LINES.values(), ids=LINES)
+def test_lines_that_come_where_a_body_was_asked_for_are_one(answers: Any) -> None:
+    with FarSide(*(stream(*lines) for lines in answers)) as far:
+        said = client_of(far).chat("m", ROWS)
+        assert len(far.requests) == len(answers)
+    assert (said.message.content, said.done, said.done_reason) == (
+        "The tide is high.",
+        True,
+        "stop",
+    )
+
+
+@pytest.mark.behaviour("C19", "N6")
+def test_what_stands_beside_the_words_is_that_of_all_attempts() -> None:
+    first = line("The tide is", "length", images=["a"], sources=[1], mood="fine")
+    with FarSide(json_answer(first), json_answer(line(" high.", "stop", images=["b"]))) as far:
+        http = client_of(far)._client
+        asked = {"model": "m", "messages": ROWS, "stream": False}
+        message = http.post("/api/chat", json=asked).json()["message"]
+    told = {"role": "assistant", "content": "The tide is high.", "images": ["a", "b"]}
+    assert message == told | {"sources": [1], "mood": "fine"}
+
+
 # --- /api/generate -------------------------------------------------------------------------------
 
 
@@ -159,6 +223,15 @@ def test_a_cut_answer_to_a_prompt_is_continued() -> None:
         assert (said.prompt_eval_count, said.eval_count, said.context) == (3, 10, None)
         first, second = prompts(far)
         assert second == f"{first}\n\nThe tide is\n\n{hints.CONTINUE}"
+
+
+@pytest.mark.behaviour("C8", "C14a")
+def test_a_raw_prompt_is_gone_on_with_and_loses_nothing_that_is_said_again() -> None:
+    said, rest = "All hands.\nRow the boat down the river,", "\nRow the boat down the river, Joe."
+    with FarSide(json_answer(told(said, "length")), json_answer(told(rest, "stop"))) as far:
+        whole = client_of(far).generate("m", "A song:\n", raw=True)
+        assert list(prompts(far)) == ["A song:\n", f"A song:\n{said}"]
+    assert whole.response == said + rest
 
 
 @pytest.mark.behaviour("C1", "S2")

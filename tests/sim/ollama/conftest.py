@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_ollama import OllamaAsker
+from asking_ollama import OllamaAsker, PromptAsker
 
 from tenuto.sim import Simulator
 
@@ -13,5 +13,12 @@ from tenuto.sim import Simulator
 @pytest.fixture(scope="session")
 def bare(sim: Simulator) -> Iterator[OllamaAsker]:
     made = OllamaAsker(sim)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def prompting(sim: Simulator) -> Iterator[PromptAsker]:
+    made = PromptAsker(sim)
     yield made
     made.close()

@@ -67,6 +67,30 @@ def test_the_sdks_own_types_know_every_key(sim: Simulator, case: Case) -> None:
                 assert unknown_keys(ollama.ChatResponse(**told), told) <= NEWER
 
 
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_the_sdks_own_types_know_every_key_of_what_a_prompt_is_told(
+    sim: Simulator, mode: str
+) -> None:
+    for name in ("normal", "length_once", "think_then_text"):
+        body = {"model": f"sim/{name}", "prompt": f"bytes of {mode}", "stream": mode == "stream"}
+        answer = httpx.post(f"{sim.root_url}/api/generate", json=body)
+        for told in map(json.loads, answer.text.splitlines()):
+            assert not unknown_keys(ollama.GenerateResponse(**told), told)
+            assert "response" in told
+
+
+def test_a_raw_prompt_goes_on_at_its_end(sim: Simulator) -> None:
+    def said(**more: Any) -> Any:
+        body = {"model": "sim/normal", "stream": False, **more}
+        return httpx.post(f"{sim.root_url}/api/generate", json=body).json()
+
+    whole = said(prompt="Tell me.")["response"]
+    assert said(prompt=f"Tell me.\n\n{whole[:50]}", raw=True)["response"] == whole[50:]
+    assert said(prompt=f"Tell me.\n\n{whole[:50]}\n\nGo on.")["response"] == whole[50:]
+    assert said()["done_reason"] == "load"
+    assert "prompt of type string" in said(prompt=[])["error"]
+
+
 def test_the_lines_of_a_stream_add_up_to_the_body(bare: OllamaAsker) -> None:
     for name in ("normal", "tools", "tool_with_text", "think_then_text", "cjk"):
         case = CASES[name]

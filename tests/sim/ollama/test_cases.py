@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asking import in_every_mode
-from asking_ollama import CASES, WIRE, OllamaAsker, verdicts
+from asking_ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, verdicts
 
 from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
 
@@ -19,6 +19,14 @@ def test_the_bare_sdk_makes_of_a_case_what_the_case_says(
 ) -> None:
     said = bare.ask_case(case, mode)
     assert case.bare in verdicts(bare, said, case), (said.error, said.stop, said.message)
+
+
+@in_every_mode(WITHOUT_TOOLS.values())
+def test_a_prompt_meets_the_same_faults(prompting: PromptAsker, case: Case, mode: str) -> None:
+    said = prompting.ask_case(case, mode)
+    # The answer to a prompt is one for the SDK where it holds nothing of an answer.
+    bare = Bare.SILENT if case.name == "body_error_only" else case.bare
+    assert bare in verdicts(prompting, said, case), (said.error, said.stop, said.message)
 
 
 def test_each_table_holds_only_what_its_name_says() -> None:

@@ -1,5 +1,5 @@
-"""Ollama's `/api/chat`, as the simulator speaks it."""
+"""Ollama's `/api/chat` and `/api/generate`, as the simulator speaks them."""
 
-from tenuto.sim.ollama.wire import WIRE
+from tenuto.sim.ollama.wire import GENERATE, WIRE
 
-__all__ = ["WIRE"]
+__all__ = ["GENERATE", "WIRE"]

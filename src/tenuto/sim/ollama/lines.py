@@ -17,13 +17,33 @@ from tenuto.sim.ollama.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
 
 Document = dict[str, Any]
+Say = Callable[[str, Mapping[str, Any]], Document]
+"""Where a document has what the model says: its text, and what stands beside it."""
 
 STOPS: Final[Mapping[str, str]] = {"tool_calls": "stop"}
 CREATED: Final = "2026-09-21T13:33:20.000000001Z"
 TOKEN_NS: Final = 20_000_000
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
+def in_message(text: str, more: Mapping[str, Any]) -> Document:
+    """Return what an answer to messages says.
+
+    >>> in_message("Hi.", {})
+    {'message': {'role': 'assistant', 'content': 'Hi.'}}
+    """
+    return {"message": {"role": "assistant", "content": text, **more}}
+
+
+def in_response(text: str, more: Mapping[str, Any]) -> Document:
+    """Return what an answer to a prompt says.
+
+    >>> in_response("Hi.", {"thinking": "Hm."})
+    {'response': 'Hi.', 'thinking': 'Hm.'}
+    """
+    return {"response": text, **more}
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope, say: Say = in_message) -> Document:
     """Return the document that answers a request without streaming.
 
     >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
@@ -35,21 +55,24 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
     more: Document = {"thinking": reply.reasoning} if reply.reasoning else {}
     if reply.calls:
         more["tool_calls"] = [_call(n, c, step.shape) for n, c in enumerate(reply.calls)]
-    return _said(envelope, reply.text or "", more) | _done(reply, step)
+    return _headed(envelope, say(reply.text or "", more)) | _done(reply, step)
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+def render_events(
+    reply: Reply, step: Step, envelope: Envelope, say: Say = in_message
+) -> list[Event]:
     """Return the documents of a stream, without their framing.
 
     >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
     >>> len(made), '"done":true' in made[-1][1]
     (2, True)
     """
-    documents = list(_pieces(reply, step, envelope))
+    said = _pieces(reply, step, envelope.token_chars, say)
+    documents = [_headed(envelope, one) | {"done": False} for one in said]
     if step.error:
         documents.append(dict(ERRORS[step.error].document))
     elif reply.finish is not None or step.ending is Ending.NO_FINISH:
-        documents.append(_said(envelope, "", {}) | _done(reply, step))
+        documents.append(_headed(envelope, say("", {})) | _done(reply, step))
     if step.odd is not None and step.odd in _ODDITIES:
         documents = _ODDITIES[step.odd](documents)
     events = [("", dump(document)) for document in documents]
@@ -68,9 +91,8 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
     return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
 
 
-def _said(envelope: Envelope, text: str, more: Mapping[str, Any]) -> Document:
-    message = {"role": "assistant", "content": text, **more}
-    return {"model": envelope.model, "created_at": CREATED, "message": message}
+def _headed(envelope: Envelope, said: Document) -> Document:
+    return {"model": envelope.model, "created_at": CREATED, **said}
 
 
 def _done(reply: Reply, step: Step) -> Document:
@@ -97,16 +119,15 @@ def stop_of(reply: Reply) -> str | None:
     return None if reply.finish is None else STOPS.get(reply.finish, reply.finish)
 
 
-def _pieces(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]:
-    size = step.event_chars or envelope.token_chars
+def _pieces(reply: Reply, step: Step, token_chars: int, say: Say) -> Iterator[Document]:
+    size = step.event_chars or token_chars
     thoughts, text = reply.reasoning, reply.text or ""
     for at in range(0, len(thoughts), size):
-        yield _said(envelope, "", {"thinking": thoughts[at : at + size]}) | {"done": False}
+        yield say("", {"thinking": thoughts[at : at + size]})
     for at in range(0, len(text), size):
-        yield _said(envelope, text[at : at + size], {}) | {"done": False}
+        yield say(text[at : at + size], {})
     for number, call in enumerate(() if step.error else reply.calls):
-        made = {"tool_calls": [_call(number, call, step.shape)]}
-        yield _said(envelope, "", made) | {"done": False}
+        yield say("", {"tool_calls": [_call(number, call, step.shape)]})
 
 
 def _call(number: int, call: Call, shape: Shape) -> Document:

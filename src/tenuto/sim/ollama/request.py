@@ -23,6 +23,23 @@ def located(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
     return {"stream": True, **body}
 
 
+def located_prompt(body: Mapping[str, Any], _: Mapping[str, str]) -> dict[str, Any]:
+    """Return a body with a prompt as one with messages. A prompt is all in one text: its first
+    paragraph is what the user asks, and where there are more, the last one is what is asked now and
+    those between are what the model said. In a raw one all that follows the first is the model's.
+
+    >>> located_prompt({"prompt": "Say on.\\n\\nHalf, \\n\\nGo on."}, {})["messages"][1]
+    {'role': 'assistant', 'content': 'Half, '}
+    """
+    prompt = body.get("prompt")
+    asked, *more = prompt.split("\n\n") if isinstance(prompt, str) else ("",)
+    now = [] if body.get("raw") is True else more[-1:]
+    said = "\n\n".join(more[: len(more) - len(now)])
+    told = (("user", asked), ("assistant", said), ("user", "".join(now)))
+    messages = [{"role": role, "content": text} for role, text in told if text]
+    return located(body, {}) | {"messages": messages}
+
+
 def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     """Return what a body asks for, which `impossible` let pass.
 
@@ -43,14 +60,15 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
         response_format=_format(body.get("format")),
         thinking=body.get("think") is True,
         stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
-        prefill="continue" if _leaves_open(body["model"], settings.prefill) else "restart",
+        prefill="continue" if _leaves_open(body, settings.prefill) else "restart",
     )
 
 
-def _leaves_open(model: str, setting: str) -> bool:
-    """Return whether the answer goes on with a trailing assistant message; of a model whose name
-    says nothing, its own template decides."""
-    return _LEAVES_OPEN.search(model) is not None or setting == "continue"
+def _leaves_open(body: Mapping[str, Any], setting: str) -> bool:
+    """Return whether the answer goes on with a trailing assistant message, as it does with all that
+    is raw; of a model whose name says nothing, its own template decides."""
+    known = _LEAVES_OPEN.search(body["model"]) is not None
+    return known or body.get("raw") is True or setting == "continue"
 
 
 def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.ollama.errors import failure, mistyped, unknown_key
+from tenuto.sim.ollama.lines import CREATED, Say, in_message
 from tenuto.sim.reply import Settings
 
 NOT_JSON: Final = "invalid character 'o' in literal null (expecting 'u')"
@@ -17,9 +18,9 @@ _GO_NAMES: Final[Mapping[type, str]] = {
 }  # fmt: skip
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all; one without messages only
-    loads the model.
+def impossible(body: Any, say: Say = in_message) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all; one that asks nothing
+    only loads the model.
 
     >>> impossible({"model": "sim", "messages": []}).document["done_reason"]
     'load'
@@ -34,10 +35,11 @@ def impossible(body: Any) -> Failure | None:
     wrong = next((m for m in messages if not isinstance(m, dict)), None)
     if wrong is not None:
         return mistyped("messages", _go_name(wrong), "api.Message")
+    if not isinstance(body.get("prompt", ""), str):
+        return mistyped("prompt", _go_name(body["prompt"]), "string")
     if not messages:
-        told = {"model": body["model"], "created_at": "2026-09-21T13:33:20.000000001Z"}
-        said = {"message": {"role": "assistant", "content": ""}}
-        return Failure(200, {**told, **said, "done_reason": "load", "done": True})
+        told = {"model": body["model"], "created_at": CREATED, **say("", {})}
+        return Failure(200, told | {"done_reason": "load", "done": True})
     return None
 
 

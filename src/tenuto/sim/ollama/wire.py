@@ -1,12 +1,14 @@
-"""The row of Ollama's `/api/chat`."""
+"""The rows of Ollama's `/api/chat` and `/api/generate`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from tenuto.sim.ollama.errors import ERRORS, failure, too_many_tokens, unknown_key
-from tenuto.sim.ollama.lines import frame, render_body, render_events
-from tenuto.sim.ollama.request import located, read
+from tenuto.sim.ollama.lines import frame, in_response, render_body, render_events
+from tenuto.sim.ollama.request import located, located_prompt, read
 from tenuto.sim.ollama.rules import impossible, violation
 from tenuto.sim.wire import Wire
 
@@ -30,4 +32,14 @@ WIRE: Final = Wire(
     located=located,
     frame=frame,
     stream_headers={"content-type": "application/x-ndjson"},
+)
+
+GENERATE: Final = replace(
+    WIRE,
+    path="/api/generate",
+    impossible=partial(impossible, say=in_response),
+    core_keys=WIRE.core_keys | {"prompt", "raw"},
+    render_body=partial(render_body, say=in_response),
+    render_events=partial(render_events, say=in_response),
+    located=located_prompt,
 )
