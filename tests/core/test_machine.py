@@ -259,7 +259,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
     "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
     "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},
-    "empty answers are recovered": {"policy": {"empty_recovery": False}},
+    "empty answers are recovered, and the model can be told so": {
+        "policy": {"empty_recovery": False}
+    },
     "a tool result came just before": {"facts": {"after_tool_result": False}},
     "tools are attached": {"facts": {"tools": False}},
     "the stop is a clean one": {"signals": (Ended(),)},

@@ -114,7 +114,9 @@ RUN_COMPLETE = Guard(
 SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
 LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
 EMPTY_RECOVERY = Guard(
-    "empty answers are recovered", lambda v: v.policy.empty_recovery, "empty_output"
+    "empty answers are recovered, and the model can be told so",
+    lambda v: v.policy.empty_recovery and not v.facts.goes_on,
+    "empty_output",
 )
 AFTER_TOOL_RESULT = Guard("a tool result came just before", lambda v: v.facts.after_tool_result)
 TOOLS = Guard("tools are attached", lambda v: v.facts.tools)

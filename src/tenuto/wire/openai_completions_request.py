@@ -79,6 +79,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         stream=bool(asked.stream),
         max_tokens=max_tokens,
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
+        goes_on=True,
         include_usage=isinstance(options, dict) and options.get("include_usage") is True,
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
     )
