@@ -101,6 +101,23 @@ def test_a_cut_text_goes_on_at_the_end_of_its_prompt(mode, way, listed):
     }
 
 
+@pytest.mark.behaviour("C19", "C28")
+@in_both
+def test_a_prompt_grows_whatever_the_policy_says_of_prefills(mode, way):
+    with FarSide(answer(mode, " turns at", "length"), answer(mode, " six.", "stop")) as far:
+        got = Asked(far, mode, way, {}, prefill="never")
+    assert (got.text, got.sent[1]["prompt"]) == (" turns at six.", "The tide turns at")
+
+
+@pytest.mark.behaviour("E4", "E5")
+@in_both
+def test_an_empty_answer_is_told_and_nothing_is_asked_at_the_end_of_a_prompt(mode, way):
+    with FarSide(answer(mode, "", "stop")) as far:
+        with pytest.raises(openai.APIError, match="empty output"):
+            Asked(far, mode, way, {})
+        assert len(far.requests) == 1
+
+
 SEVERAL = {"prompt": ["The tide", "A ship"]}
 
 

@@ -125,8 +125,8 @@ class Facts:
         ceiling_tokens: the model's known output ceiling, None where not known.
         window_tokens: the context window as far as the provider named it, None where it did not.
         prefill: whether the model goes on with a trailing assistant message.
-        goes_on: whether it goes on at the end of the request by itself, so that nothing can be asked
-            of it there: it would take that for the text.
+        goes_on: whether it goes on at the end of the request by itself: nothing can be asked of it
+            there, which it would take for the text.
         lower_reasoning: whether the request has a knob for less reasoning.
         structured: whether the request constrains the output to a document.
         tools: whether tools are attached.

@@ -112,11 +112,12 @@ def _output_tokens(turn: Turn, attempt: Attempt) -> int:
 
 
 def _takes_prefill(turn: Turn) -> bool:
+    if turn.facts.goes_on:  # a prompt that grows is none
+        return True
     wanted = turn.policy.prefill
     if turn.facts.prefill_barred or wanted == "never":
         return False
-    takes = turn.facts.goes_on or turn.provider.dialect.takes_prefill(turn.facts.model)
-    if wanted != "always" and not takes:
+    if wanted != "always" and not turn.provider.dialect.takes_prefill(turn.facts.model):
         return False
     return _learned(turn, _PREFILL) is None
 

@@ -21,7 +21,9 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     # The SDK loses the first event, and here a text begins with it.
     "bom": {"bare": Bare.SILENT},
     # Nobody can be asked: the model would take the question for the text.
-    **dict.fromkeys(("empty_once", "think_tag_only", "whitespace_once"), {"recoverable": False}),
+    "empty_once": {"recoverable": False},
+    "think_tag_only": {"recoverable": False},
+    "whitespace_once": {"recoverable": False},
 }
 
 
