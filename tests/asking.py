@@ -63,7 +63,7 @@ class Assembled:
         self.got.usage = chunk.usage or self.got.usage
         for choice in chunk.choices or ():
             self.got.text += choice.delta.content or ""
-            self.refusal += choice.delta.refusal or ""
+            self.refusal += getattr(choice.delta, "refusal", None) or ""
             if choice.finish_reason is not None:
                 self.got.finish = choice.finish_reason
             for piece in choice.delta.tool_calls or ():
@@ -110,10 +110,14 @@ class Asker:
 
     def __init__(self, sim: Simulator, max_retries: int = 0) -> None:
         self.sim = sim
-        given: Any = {"base_url": sim.base_url, "api_key": "key", "max_retries": max_retries}
-        self.client = openai.OpenAI(**given)
-        self.async_client = openai.AsyncOpenAI(**given)
+        given: Any = {"api_key": "key", "max_retries": max_retries}
+        self.client, self.async_client = self.clients(**given)
         self.loop = asyncio.new_event_loop()
+
+    def clients(self, **given: Any) -> tuple[Any, Any]:
+        """The clients of the SDK, sync and async."""
+        given["base_url"] = self.sim.base_url
+        return openai.OpenAI(**given), openai.AsyncOpenAI(**given)
 
     def close(self) -> None:
         self.client.close()
@@ -156,8 +160,10 @@ class Asker:
         if not given["stream"]:
             return of_body(made)
         assembled = Assembled()
-        for chunk in made:
-            assembled.add(chunk)
+        # Some SDKs leave a stream that fails to the collector, which may come at any time.
+        with made:
+            for chunk in made:
+                assembled.add(chunk)
         return assembled.done()
 
     def _ask_async(self, given: dict[str, Any]) -> Got:
@@ -166,8 +172,9 @@ class Asker:
             if not given["stream"]:
                 return of_body(made)
             assembled = Assembled()
-            async for chunk in made:
-                assembled.add(chunk)
+            async with made:
+                async for chunk in made:
+                    assembled.add(chunk)
             return assembled.done()
 
         return self.loop.run_until_complete(run())

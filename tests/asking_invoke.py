@@ -163,14 +163,7 @@ class WrappedInvoke(Watching, InvokeAsker):
     """Asks through `tenuto.wrap`."""
 
     def __init__(
-        self,
-        sim: Simulator,
-        policy: tenuto.Policy,
-        maker: str = "",
-        max_retries: int = 2,
-        *,
-        watched: bool = True,
+        self, sim: Simulator, policy: tenuto.Policy, maker: str = "", *, watched: bool = True
     ) -> None:
-        super().__init__(sim, max_retries)
+        super().__init__(sim, policy, watched=watched)
         self.maker = maker
-        self.wrap(policy, watched=watched)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from asking import Asker
 
 import tenuto
-from tenuto.sim import Case, Simulator
+from tenuto.sim import Case
 
 QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}
 """Waits are not what these tests are about."""
@@ -24,6 +24,15 @@ class Watching:
     """
 
     watched = True
+    retries: ClassVar[Mapping[str, int]] = {"max_retries": 2}
+    """How often the SDK tries again by itself, where it can be told."""
+
+    def __init__(
+        self, sim: Any, policy: tenuto.Policy, *more: Any, watched: bool = True, **options: Any
+    ) -> None:
+        told = {} if more else self.retries
+        super().__init__(sim, *more, **{**told, **options})  # type: ignore[call-arg]
+        self.wrap(policy, watched=watched)
 
     def wrap(self, policy: tenuto.Policy, *, watched: bool = True) -> None:
         """Put wrapped clients in the place of the bare ones."""
@@ -65,28 +74,12 @@ def assert_each_turn_has_one_end(events: list[tenuto.Event]) -> None:
 class Wrapped(Watching, Asker):
     """Asks through `tenuto.wrap`."""
 
-    def __init__(
-        self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 2, *, watched: bool = True
-    ) -> None:
-        super().__init__(sim, max_retries)
-        self.wrap(policy, watched=watched)
 
-
-@contextmanager
-def facing_faults(
-    kind: Any, token_chars: int = 20, fine_chars: int = 4, **options: Any
-) -> Iterator[dict[str, Any]]:
-    """Askers for a matrix of faults, by the way to ask; "strict" is one that raises for what stays
-    unfinished. What comes out must be alike on both ways, so they differ in more than the client:
-    nobody listens to "sync", and its answers come in pieces of `fine_chars`, those of the others in
-    pieces of `token_chars`, since reading them takes most of the time of a test."""
-    with Simulator(token_chars=fine_chars) as fine, Simulator(token_chars=token_chars) as coarse:
-        policy = tenuto.Policy(**QUICK)
-        made = {
-            "sync": kind(fine, policy, watched=False, **options),
-            "async": kind(coarse, policy, **options),
-            "strict": kind(coarse, replace(policy, on_incomplete="error"), **options),
-        }
-        yield made
-        for asker in made.values():
-            asker.close()
+def is_right(asker: Any, said: Any, case: Case) -> bool:
+    """Whether the answer is the full right one: think blocks aside, arguments as values."""
+    text, wanted = asker.wanted(said, case)
+    shown = re.sub(r"<think>.*?</think>", "", said.text, flags=re.DOTALL).strip()
+    if hasattr(said, "inputs"):
+        return bool(shown == text.strip() and said.inputs == wanted)
+    given = [json.loads(raw) for raw in said.raw_arguments]
+    return bool(shown == text.strip() and given == [json.loads(raw) for raw in wanted])

@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from asking_interactions import InteractionsAsker, Said
+from asking_interactions import InteractionsAsker
 from wrapping import Watching
-
-import tenuto
-from tenuto.sim import Case
 
 
 class WrappedInteractions(Watching, InteractionsAsker):
     """Asks through `tenuto.wrap`."""
 
-    def __init__(
-        self,
-        sim: Any,
-        policy: tenuto.Policy,
-        attempts: int = 3,
-        *,
-        watched: bool = True,
-        **options: Any,
-    ) -> None:
-        super().__init__(sim, attempts, **options)
-        self.wrap(policy, watched=watched)
-
-
-def is_right(asker: WrappedInteractions, got: Said, case: Case) -> bool:
-    """Whether the answer is the full right one, think blocks aside."""
-    text, inputs = asker.wanted(got, case)
-    said = re.sub(r"<think>.*?</think>", "", got.text, flags=re.DOTALL).strip()
-    return said == text.strip() and got.inputs == inputs
+    retries: ClassVar[Mapping[str, int]] = {"attempts": 3}
 
 
 def assert_one_interaction(told: list[Any]) -> None:

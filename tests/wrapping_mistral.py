@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from asking_mistral import MistralAsker
 from wrapping import Watching
-
-import tenuto
-from tenuto.sim import Simulator
 
 
 class WrappedMistral(Watching, MistralAsker):
     """Asks through `tenuto.wrap`."""
 
-    def __init__(
-        self, sim: Simulator, policy: tenuto.Policy, max_retries: int = 0, *, watched: bool = True
-    ) -> None:
-        super().__init__(sim, max_retries)
-        self.wrap(policy, watched=watched)
+    retries: ClassVar[Mapping[str, int]] = {}
 
 
 def assert_one_message(told: list[Any]) -> None:

@@ -1,112 +1,105 @@
-"""Every fault that the simulator knows of what openai-python asks for in rows or in a prompt, through
-the wrapped SDK, four ways: nothing silent, nothing harmful, no broken call, bounded, and the next turn
-is accepted."""
+"""Every fault that the simulator knows, through every wrapped SDK: nothing silent, nothing harmful, no
+broken call, bounded, and the next turn is accepted."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import Any
 
 import openai
 import pytest
-from asking import Asker, Got, broken_call, next_turn_is_refused
-from wrapping import Wrapped, facing_faults
-from wrapping_completions import WrappedCompletions
+from facing import Facing, facing_faults
+from facing_rows import CHAT, FACING
+from wrapping import assert_each_turn_has_one_end, is_right
 
-from tenuto.sim import CASES, CASES_ON, HTTP_FAULTS, Case
+from tenuto.sim import CASES, HTTP_FAULTS, Case
 
-MOST_REQUESTS = 8
-"""More than any ladder of the default policy can send for one turn."""
+pytestmark = pytest.mark.filterwarnings("ignore:[\\s\\S]* is not a valid FinishReason")
+"""What Gemini's SDK says of a stop that it does not know; it hands it on all the same."""
 
-TRUTHFUL_STOPS = {
-    "unknown_stop": "weird_new_reason",
-    "unknown_stop_control": "weird\x1b[31m\nreason",
-    "abort": "abort",
-    "length_then_filter": "content_filter",
-    "content_filter": "content_filter",
-    "empty_after_tool_result_always": "stop",
-}
-"""What an unfinished turn may show instead of `length`: the provider's own words (P1a)."""
-
-LEFT_TO_THE_SDK = ("http_429_once", "http_500_once")
-"""Whose waits are shown once, on Chat: those who ask with a prompt here repeat nothing."""
-OF_EACH_WIRE = [
-    pytest.param(wire, case, mode, id=f"{wire}-{case.name}-{mode}")
-    for wire in ("openai-chat", "openai-completions")
-    for case in CASES_ON[wire].values()
-    for mode in sorted(case.modes)
-    if wire == "openai-chat" or case.name not in LEFT_TO_THE_SDK
-]
-
-Askers = dict[str, Wrapped]
+Askers = Callable[[Facing], dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
 def askers() -> Iterator[Askers]:
-    with facing_faults(Wrapped) as made:
-        yield made
+    """The askers of an SDK. Those of the one before are closed: its tests are over."""
+    with ExitStack() as stack:
+        made: dict[str, dict[str, Any]] = {}
+
+        def of(row: Facing) -> dict[str, Any]:
+            if row.name not in made:
+                stack.close()
+                made.clear()
+                made[row.name] = stack.enter_context(facing_faults(row))
+            return made[row.name]
+
+        yield of
 
 
-@pytest.fixture(scope="module")
-def askers_on(askers: Askers) -> Iterator[dict[str, Askers]]:
-    """Those of each wire."""
-    with facing_faults(WrappedCompletions, max_retries=0) as made:
-        yield {"openai-chat": askers, "openai-completions": made}
+def meeting(*, strict: bool = False) -> Any:
+    """Every run of every SDK."""
+    runs = [run for row in FACING for run in row.runs(strict=strict)]
+    return pytest.mark.parametrize(("row", "case", "mode", "through"), runs)
 
 
-def is_right(asker: Asker, got: Got, case: Case) -> bool:
-    """Whether the answer is the full right one: think blocks aside, arguments as JSON."""
-    text, arguments = asker.wanted(got, case)
-    said = re.sub(r"<think>.*?</think>", "", got.text, flags=re.DOTALL).strip()
-    given = [json.loads(raw) for raw in got.raw_arguments]
-    return said == text.strip() and given == [json.loads(raw) for raw in arguments]
-
-
-def is_truthful(got: Got, case: Case) -> bool:
+def is_truthful(row: Facing, got: Any, case: Case) -> bool:
     """Whether the answer says of itself that it is not whole."""
-    if case.name == "refusal":
-        return bool(got.message.get("refusal"))
-    return got.finish == TRUTHFUL_STOPS.get(case.name, "length")
+    if case.name in row.elsewhere:
+        return bool(row.elsewhere[case.name](got))
+    stop = got.finish if hasattr(got, "finish") else got.stop
+    return case.name == "suspected_truncation" or stop == row.stops.get(case.name, row.limit)
 
 
-@pytest.mark.behaviour("P1a", "T1", "T8", "T16", "S1", "S9")
-@pytest.mark.parametrize(("wire", "case", "mode"), OF_EACH_WIRE)
-def test_a_wrapped_client_recovers_or_ends_truthfully(askers_on, wire, case, mode, way):
-    asker = askers_on[wire][way]
+@pytest.mark.behaviour("P1a", "T1", "T8", "T14", "T16", "S1", "S2", "S9", "C26", "P6", "H9")
+@meeting()
+def test_a_wrapped_client_recovers_or_ends_truthfully(
+    askers: Askers, row: Facing, case: Case, mode: str, through: str
+) -> None:
+    asker = askers(row)[through]
     before = len(asker.sim.requests)
-    got = asker.ask_case(case, mode, way)
-    assert len(asker.sim.requests) - before <= MOST_REQUESTS
+    got = asker.ask_case(case, mode, through)
+    requests = len(asker.sim.requests) - before
+    assert requests <= row.most_requests
     if got.error is not None:
-        assert isinstance(got.error, openai.APIError), "a foreign exception is harmful"
-        assert not case.recoverable
+        assert isinstance(got.error, row.raises), f"a foreign exception is harmful: {got.error!r}"
+        left = f"{case.name}-{mode}" in row.left_to_the_caller
+        assert left or not case.recoverable
         return
-    assert not broken_call(got)
+    assert not row.broken_call(asker, got, case)
+    if mode == "stream" and requests > 1:
+        row.is_one(asker)
+    assert_each_turn_has_one_end(asker.events)
     ended = asker.ending["status"] if asker.watched else None
-    if is_right(asker, got, case):
+    if right := is_right(asker, got, case):
         assert ended in ("complete", None)
     else:
         assert not case.recoverable
-        assert case.name == "suspected_truncation" or is_truthful(got, case)
-    assert not next_turn_is_refused(asker, got)
+        assert is_truthful(row, got, case)
+    assert not row.refused(asker, got, case)
+    if row.bare is not None and (right or ended == "complete"):
+        assert not row.refused(askers(row)[f"bare-{through}"], got, case), "nor without Tenuto"
 
 
 @pytest.mark.behaviour("P1a")
-@pytest.mark.parametrize(("wire", "case", "mode"), OF_EACH_WIRE)
-def test_on_incomplete_error_raises_for_every_unfinished_turn(askers_on, wire, case, mode):
-    asker = askers_on[wire]["strict"]
-    got = asker.ask_case(case, mode)
-    ending = dict(asker.ending)
-    if ending["status"] == "complete":
+@meeting(strict=True)
+def test_on_incomplete_error_tells_of_every_unfinished_turn(
+    askers: Askers, row: Facing, case: Case, mode: str, through: str
+) -> None:
+    asker = askers(row)["strict"]
+    got = asker.ask_case(case, mode, through)
+    if asker.ending["status"] == "complete":
         assert got.error is None
         assert case.name == "suspected_truncation" or is_right(asker, got, case)
     else:
-        assert isinstance(got.error, openai.APIError)
+        assert isinstance(got.error, row.raises)
+        left = f"{case.name}-{mode}" in row.left_to_the_caller
+        assert left or not case.recoverable
 
 
 @pytest.mark.behaviour("P1a", "P1b")
-def test_an_error_after_recovery_is_not_retried_by_the_sdk(askers):
-    asker = askers["async"]
+def test_an_error_after_recovery_is_not_retried_by_the_sdk(askers: Askers) -> None:
+    asker = askers(CHAT)["async"]
     before = len(asker.sim.requests)
     got = asker.ask_case(CASES["empty_always"], "body")
     assert isinstance(got.error, openai.InternalServerError)
@@ -118,8 +111,8 @@ def test_an_error_after_recovery_is_not_retried_by_the_sdk(askers):
 
 @pytest.mark.behaviour("P1b")
 @pytest.mark.parametrize("name", ["http_429_once", "http_500_once", "http_503_always"])
-def test_a_status_of_the_first_attempt_is_left_to_the_sdk(askers, name):
-    asker = askers["async"]
+def test_a_status_of_the_first_attempt_is_left_to_the_sdk(askers: Askers, name: str) -> None:
+    asker = askers(CHAT)["async"]
     before = len(asker.sim.requests)
     got = asker.ask_case(HTTP_FAULTS[name], "body")
     sent = len(asker.sim.requests) - before

@@ -30,8 +30,7 @@ KINDS: dict[str, Any] = {
     "ollama": WrappedOllama,
 }
 """Not InvokeModel, whose shapes and messages are those of the others, nor Cohere, whose SDK is slow to
-ask again; all of their faults come before a client that nobody watches in
-bedrock_converse/test_invoke_faults.py and cohere/test_faults.py."""
+ask again; all of their faults come before a client that nobody watches in test_faults.py."""
 
 ONCE: dict[str, Any] = {"gemini-generate": {}, "gemini-interactions": {"attempts": 1}}
 """How a client is told not to ask again, where it is not `max_retries`."""

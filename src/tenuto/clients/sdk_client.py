@@ -1,5 +1,4 @@
-"""The clients of the openai, anthropic and ollama SDKs, which hold one HTTP client of httpx2 or
-httpx."""
+"""The clients of SDKs that hold one HTTP client of httpx2 or httpx."""
 
 from __future__ import annotations
 
@@ -18,6 +17,9 @@ CLASSES: Mapping[str, frozenset[str]] = {
         | {"AnthropicBedrockMantle", "AsyncAnthropicBedrockMantle"}
         | {"AnthropicVertex", "AsyncAnthropicVertex"}
     ),
+    "groq": frozenset({"Groq", "AsyncGroq"}),
+    "together": frozenset({"Together", "AsyncTogether"}),
+    "cerebras.cloud.sdk": frozenset({"Cerebras", "AsyncCerebras"}),
     "ollama": frozenset({"Client", "AsyncClient"}),
 }
 """Names of classes by package; subclasses count, which in the anthropic SDK are `AnthropicAWS`,
@@ -27,7 +29,7 @@ NAMES: tuple[str, ...] = tuple(
     f"{package}.{name}" for package, names in CLASSES.items() for name in sorted(names)
 )
 
-_RESOURCES = frozenset({"openai._resource", "anthropic._resource"})
+_RESOURCES = frozenset(f"{package}._resource" for package in CLASSES)
 """Where the SDKs say how a resource is made: of a client, and with methods bound to it."""
 
 

@@ -60,7 +60,8 @@ def wrap(
 
     Args:
         client: an `openai.OpenAI`, an `anthropic.Anthropic`, `AnthropicBedrock`, `AnthropicVertex`
-            or another of the anthropic SDK's, an `ollama.Client`, their async sisters, a
+            or another of the anthropic SDK's, a `groq.Groq`, a `together.Together`, a
+            `cerebras.cloud.sdk.Cerebras`, an `ollama.Client`, their async sisters, a
             `google.genai.Client` (whose `aio` is wrapped with it, over httpx2 or httpx instead of
             aiohttp), a `cohere.ClientV2` or `Client` (whose `v2` is finished), a
             `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP` (sync and async alike), or an

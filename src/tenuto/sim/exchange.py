@@ -86,6 +86,8 @@ class Exchange:
 
     settings: Settings = field(default_factory=Settings)
     strict: bool = True
+    dialect: str = ""
+    """Whose Chat Completions it speaks; "" for OpenAI's."""
     conversations: Conversations = field(default_factory=Conversations)
     requests: list[Recorded] = field(default_factory=list)
     memory: Memory = field(default_factory=dict)
@@ -97,7 +99,7 @@ class Exchange:
         except ValueError:
             decoded = None
         path_alone, _, query = path.partition("?")
-        wire, said_there = (method == "POST" and wire_at(path_alone, query)) or (None, {})
+        wire, said_there = self._wire_at(method, path_alone, query) or (None, {})
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
         if wire is not None:
@@ -112,6 +114,9 @@ class Exchange:
         said = asdict(bill) | {"wire": wire.name if wire else ""}
         self.requests.append(Recorded(method, path, headers, body, decoded, made.status, **said))
         return made
+
+    def _wire_at(self, method: str, path: str, query: str) -> tuple[Wire, Mapping[str, str]] | None:
+        return wire_at(path, query, self.dialect) if method == "POST" else None
 
     def _complete(
         self, wire: Wire, headers: Mapping[str, str], body: Any

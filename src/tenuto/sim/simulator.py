@@ -12,6 +12,7 @@ from typing import Any, Literal
 from tenuto.sim.case import Kind, Step
 from tenuto.sim.cases import CASES_ON
 from tenuto.sim.exchange import Exchange, Recorded
+from tenuto.sim.openai_chat import IN_DIALECTS
 from tenuto.sim.reply import Settings, Wanted, full_text, wanted
 from tenuto.sim.service import Pace, Service
 from tenuto.sim.spent import Spent
@@ -29,6 +30,7 @@ class Simulator:
     `prefill` says what a trailing assistant message does (on Anthropic Messages, of models whose
     name says nothing: "continue" goes on, the others refuse). On Chat Completions `prefill_echo`
     says whether bodies repeat it, and `prefill_refusal` whose words refuse it.
+    `dialect` is whose Chat Completions are spoken: "groq", "together", "cerebras", "" for OpenAI's.
     `max_output_tokens` is the model's ceiling. `delay_s` stands before each event but the first
     (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`. `strict=False`
     accepts every history and header.
@@ -55,11 +57,15 @@ class Simulator:
         token_chars: int = 4,
         max_output_tokens: int = 16384,
         strict: bool = True,
+        dialect: str = "",
     ) -> None:
         if prefill not in ("restart", "continue", "reject"):
             raise ValueError(f"prefill must be restart, continue or reject, not {prefill!r}")
+        if dialect and dialect not in IN_DIALECTS:
+            known = ", ".join(IN_DIALECTS)
+            raise ValueError(f"dialect must be one of {known}, or empty, not {dialect!r}")
         settings = Settings(prefill, prefill_echo, token_chars, max_output_tokens, prefill_refusal)
-        self._exchange = Exchange(settings, strict)
+        self._exchange = Exchange(settings, strict, dialect)
         self._service = Service(
             self._exchange, Pace(lockstep, lockstep_timeout_s, delay_s), gzip=gzip
         )

@@ -42,13 +42,15 @@ _AT: Final = (*_SPOKEN, ollama.GENERATE)
 """One wire may have several paths, each a row."""
 
 
-def wire_at(path: str, query: str = "") -> tuple[Wire, Mapping[str, str]] | None:
-    """Return the wire whose requests go there, with what path and query say, or None.
+def wire_at(path: str, query: str = "", dialect: str = "") -> tuple[Wire, Mapping[str, str]] | None:
+    """Return the wire whose requests go there, with what path and query say, or None; `dialect` is
+    that of Chat Completions, "" for OpenAI's.
 
     >>> wire_at("/v1/messages", "beta=true")[1]
     {'beta': 'true'}
     """
-    for wire in _AT:
+    spoken = (openai_chat.IN_DIALECTS[dialect],) if dialect else ()
+    for wire in (*spoken, *_AT):
         if (match := re.fullmatch(wire.path, path)) is not None:
             said = {name: unquote(text) for name, text in match.groupdict().items() if text}
             return wire, dict(parse_qsl(query)) | said

@@ -17,8 +17,7 @@ from asking_anthropic import CASES, TOOLS, Said, broken_call, next_turn_is_refus
 from aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
 from clouds import BEDROCK, Bedrock, BedrockAsker
 from far_sides import RESET, Answer, FarSide, answer, json_answer
-from wrapping import QUICK
-from wrapping_anthropic import is_right
+from wrapping import QUICK, is_right
 
 import tenuto
 from tenuto.sim import Case, Simulator

@@ -15,8 +15,7 @@ from asking_anthropic import CASES, broken_call, next_turn_is_refused
 from clouds import VERTEX, Vertex, VertexAsker
 from far_sides import FarSide, json_answer
 from google.auth.credentials import Credentials
-from wrapping import QUICK
-from wrapping_anthropic import is_right
+from wrapping import QUICK, is_right
 
 import tenuto
 from tenuto.sim import Case, Simulator

@@ -16,8 +16,7 @@ from mistralai.azure.client import MistralAzure
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 from mistralai.gcp.client import MistralGCP
-from wrapping import QUICK
-from wrapping_cohere import is_right
+from wrapping import QUICK, is_right
 from wrapping_mistral import WrappedMistral
 
 import tenuto

@@ -10,8 +10,8 @@ import ollama
 import pytest
 from asking_ollama import CASES, TOOLS, OllamaAsker
 from far_sides import FarSide, answer, json_answer
-from wrapping import QUICK
-from wrapping_ollama import WrappedOllama, is_right
+from wrapping import QUICK, is_right
+from wrapping_ollama import WrappedOllama
 
 import tenuto
 from tenuto.core import hints

@@ -126,7 +126,7 @@ def test_the_text_of_a_body_that_is_still_made_is_there_once(status):
     item = {"id": "msg_1", "type": "message", "role": "assistant", "content": [part]}
     body = {"id": "resp_1", "object": "response", "created_at": 1, "model": "m", "output": [item]}
     with FarSide(json_answer(json.dumps(body | {"status": status}).encode())) as far:
-        asker = WrappedResponses(At(far), tenuto.Policy())  # type: ignore[arg-type]
+        asker = WrappedResponses(At(far), tenuto.Policy())
         got = asker.ask(ASK, "body")
         asker.close()
         assert (got.text, got.stop, len(far.requests)) == ("Half a sentence", status, 1)

@@ -1,5 +1,5 @@
 """OpenAI Chat Completions."""
 
-from tenuto.sim.openai_chat.wire import WIRE
+from tenuto.sim.openai_chat.wire import IN_DIALECTS, WIRE
 
-__all__ = ["WIRE"]
+__all__ = ["IN_DIALECTS", "WIRE"]

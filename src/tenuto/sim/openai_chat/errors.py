@@ -23,14 +23,16 @@ def failure(
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
+    beside: Mapping[str, Any] | None = None,
 ) -> Failure:
-    """Return an error in the shape of OpenAI.
+    """Return an error in the shape of OpenAI; `extra` stands in it, and `beside` next to it.
 
     >>> sorted(failure("No.").document["error"])
     ['code', 'message', 'param', 'type']
     """
     error: dict[str, Any] = {"message": message, "type": type_, "param": param, "code": code}
-    return Failure(status, {"error": error | dict(extra or {})}, headers or {})
+    document = {"error": error | dict(extra or {})} | dict(beside or {})
+    return Failure(status, document, headers or {})
 
 
 _OVERLOADED: Final = "The server had an error while processing your request. Sorry about that!"
@@ -101,6 +103,12 @@ ERRORS: Final[Mapping[str, Failure]] = {
     ),
     "mid_groq": Failure(
         200, {"x_groq": {"id": "req_01sim", "error": "over capacity: generation was stopped early"}}
+    ),
+    "mid_cerebras": failure(
+        "Encountered a server error, please try again.",
+        status=200,
+        type_="server_error",
+        beside={"status_code": 500},
     ),
     "mid_object": Failure(
         200,

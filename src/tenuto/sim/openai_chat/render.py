@@ -7,11 +7,13 @@ functions over the list of chunks, chosen by name, so that each stands for itsel
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.case import Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
+from tenuto.sim.openai_chat.dialects import OPENAI, Dialect
 from tenuto.sim.openai_chat.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
 
@@ -23,7 +25,9 @@ _NO_DONE: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Endi
 Chunk = dict[str, Any]
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+def render_body(
+    reply: Reply, step: Step, envelope: Envelope, dialect: Dialect = OPENAI
+) -> dict[str, Any]:
     """Return the document that answers a request without `stream`.
 
     >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
@@ -38,11 +42,11 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
         "content": text if text is None else reply.echo + text,
     }
     if reply.reasoning:
-        message["reasoning_content"] = reply.reasoning
+        message[dialect.reasoning_key] = reply.reasoning
     if reply.calls:
         message["tool_calls"] = [_body_call(call, reply.shape) for call in reply.calls]
     message |= {"refusal": reply.refusal, "annotations": []}
-    choice = {"message": message, "logprobs": None, "finish_reason": reply.finish}
+    choice = {"message": message, "logprobs": None, "finish_reason": _stop(reply, dialect)}
     if step.ending is Ending.NO_FINISH:
         del choice["finish_reason"]
     if step.native_finish is not None:
@@ -56,6 +60,7 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
         "usage": usage(reply),
         "service_tier": "default",
         "system_fingerprint": FINGERPRINT,
+        **dialect.in_body,
     }
     if not step.usage:
         del document["usage"]
@@ -92,16 +97,23 @@ def _body_call(call: Call, shape: Shape) -> dict[str, Any]:
     return made
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+def _stop(reply: Reply, dialect: Dialect) -> str | None:
+    return dialect.stops.get(reply.finish, reply.finish)
+
+
+def render_events(
+    reply: Reply, step: Step, envelope: Envelope, dialect: Dialect = OPENAI
+) -> list[Event]:
     """Return the payloads of the events of a stream, without their framing.
 
     >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
     >>> len(made), made[-1]
     (4, ('', '[DONE]'))
     """
-    chunks = list(_chunks(reply, step, envelope))
+    chunks = list(_chunks(replace(reply, finish=_stop(reply, dialect)), step, envelope, dialect))
     if step.error:
-        error = dict(ERRORS[step.error].document)
+        told = dialect.breaks_off if step.error == "mid_stream" else ERRORS[step.error]
+        error = dict(told.document)
         if "x_groq" in error:
             chunks.append(_chunk(envelope, []) | error)
         elif step.finish == "error":
@@ -133,8 +145,8 @@ def _chunk(envelope: Envelope, choices: list[Any]) -> Chunk:
     return made
 
 
-def _chunks(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Chunk]:
-    for delta in _deltas(reply, step, envelope.token_chars):
+def _chunks(reply: Reply, step: Step, envelope: Envelope, dialect: Dialect) -> Iterator[Chunk]:
+    for delta in _deltas(reply, step, envelope.token_chars, dialect):
         for index in range(envelope.choices):
             yield _chunk(envelope, [_choice(index, delta, None)])
     failed = step.error and step.finish != "error"
@@ -143,7 +155,8 @@ def _chunks(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Chunk]:
             choice = _choice(index, {}, reply.finish)
             if step.native_finish is not None:
                 choice["native_finish_reason"] = step.native_finish
-            yield _chunk(envelope, [choice])
+            told = dialect.in_last_chunk(usage(reply)) if step.usage else {}
+            yield {**_chunk(envelope, [choice]), **told}
     if envelope.include_usage and step.usage and reply.finish is not None and not failed:
         yield _chunk(envelope, []) | {"usage": usage(reply)}
 
@@ -152,11 +165,13 @@ def _choice(index: int, delta: Mapping[str, Any], finish: str | None) -> dict[st
     return {"index": index, "delta": delta, "logprobs": None, "finish_reason": finish}
 
 
-def _deltas(reply: Reply, step: Step, token_chars: int) -> Iterator[dict[str, Any]]:
+def _deltas(
+    reply: Reply, step: Step, token_chars: int, dialect: Dialect
+) -> Iterator[dict[str, Any]]:
     size = step.event_chars or token_chars
     yield {"role": "assistant", "content": None if reply.text is None else "", "refusal": None}
     for name, text in (
-        ("reasoning_content", reply.reasoning),
+        (dialect.reasoning_key, reply.reasoning),
         ("content", reply.text or ""),
         ("refusal", reply.refusal or ""),
     ):
@@ -164,7 +179,7 @@ def _deltas(reply: Reply, step: Step, token_chars: int) -> Iterator[dict[str, An
             yield {name: text[at : at + size]}
     heads, tails = [], []
     for index, call in enumerate(reply.calls):
-        head, tail = _call_deltas(index, call, reply.shape, size)
+        head, tail = _call_deltas(index, call, reply.shape, size, dialect)
         heads.append(head)
         tails.append(tail)
     if reply.shape is Shape.INTERLEAVED:
@@ -178,7 +193,7 @@ def _deltas(reply: Reply, step: Step, token_chars: int) -> Iterator[dict[str, An
 
 
 def _call_deltas(
-    index: int, call: Call, shape: Shape, size: int
+    index: int, call: Call, shape: Shape, size: int, dialect: Dialect
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     raw = call.arguments
     first = "" if isinstance(raw, str) else raw
@@ -193,7 +208,8 @@ def _call_deltas(
             del head[name]
     tail = []
     for at in range(0, len(raw) if isinstance(raw, str) else 0, size):
-        piece: dict[str, Any] = {"index": index, "function": {"arguments": raw[at : at + size]}}  # type: ignore[index]
+        function = {"arguments": raw[at : at + size]}  # type: ignore[index]
+        piece: dict[str, Any] = {"index": index, **dialect.in_piece, "function": function}
         if shape is Shape.NO_INDEX:
             del piece["index"]
         tail.append({"tool_calls": [piece]})

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.openai_chat.dialects import DIALECTS, OPENAI
 from tenuto.sim.openai_chat.errors import ERRORS, failure, too_many_tokens, unknown_argument
 from tenuto.sim.openai_chat.history import (
     NOT_JSON,
@@ -47,7 +50,7 @@ def _headers(key: str) -> Mapping[str, str]:
 
 WIRE: Final = Wire(
     name="openai-chat",
-    path="/v1/chat/completions",
+    path=OPENAI.path,
     read=read,
     impossible=_impossible,
     violation=_violation,
@@ -66,3 +69,14 @@ WIRE: Final = Wire(
     stamped=lambda document, _: document,
     last_event=f"data: {DONE}\n\n".encode(),
 )
+
+IN_DIALECTS: Final[Mapping[str, Wire]] = {
+    name: replace(
+        WIRE,
+        path=dialect.path,
+        render_body=partial(render_body, dialect=dialect),
+        render_events=partial(render_events, dialect=dialect),
+    )
+    for name, dialect in DIALECTS.items()
+}
+"""As the providers of these names speak it."""
