@@ -24,8 +24,8 @@ from wrapping import QUICK, Wrapped
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect
 from tenuto.core.arguments import Finding
+from tenuto.core.builder import Builder
 from tenuto.core.fault import FaultKind
-from tenuto.core.response import Builder
 from tenuto.core.signals import Ended
 from tenuto.core.stop import CLEAN
 from tenuto.detection import read

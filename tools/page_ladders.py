@@ -7,10 +7,10 @@ from page import code, codes, table
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, Edit, Status
+from tenuto.core.builder import Builder
 from tenuto.core.ladders import ENDINGS, LADDERS, Rung
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
-from tenuto.core.response import Builder
 from tenuto.core.signals import CallDelta, TextDelta
 from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 

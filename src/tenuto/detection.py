@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tenuto.core.builder import RUNNING, Builder
 from tenuto.core.fault import FaultKind
-from tenuto.core.response import RUNNING, Builder, Response
+from tenuto.core.response import Response
 from tenuto.core.signals import (
     Ended,
     FaultSeen,

@@ -13,7 +13,8 @@ from asking_anthropic import AnthropicAsker
 
 import tenuto
 from tenuto.clients import httpx_client
-from tenuto.core.response import Builder, Response
+from tenuto.core.builder import Builder
+from tenuto.core.response import Response
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.pipe import Pipe

@@ -26,6 +26,8 @@ from tenuto.core.actions import (
 )
 from tenuto.core.advice import ADVICE
 from tenuto.core.arguments import Finding
+from tenuto.core.builder import Builder
+from tenuto.core.calls import ToolCall
 from tenuto.core.edits import failed_results
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.guards import Guard
@@ -33,7 +35,7 @@ from tenuto.core.ladders import ENDINGS, LADDERS, Rung
 from tenuto.core.machine import settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import RULES, Decision, Policy
-from tenuto.core.response import Builder, Response, ToolCall, visible
+from tenuto.core.response import Response, visible
 from tenuto.core.signals import (
     CallDelta,
     Ended,

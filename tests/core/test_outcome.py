@@ -7,8 +7,9 @@ import itertools
 import pytest
 
 from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.core.outcome import OUTCOMES, Calls, Outcome, Text, classify, seen_text, worst_calls
-from tenuto.core.response import Response, ToolCall
+from tenuto.core.response import Response
 from tenuto.core.stop import Stop, StopReason
 
 R, O = StopReason, Outcome  # noqa: E741

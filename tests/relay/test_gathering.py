@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import Builder, Response, ToolCall
+from tenuto.core.builder import Builder
+from tenuto.core.calls import ToolCall
+from tenuto.core.response import Response
 from tenuto.core.signals import Ended
 from tenuto.relay.gathering import gathered
 from tenuto.wire.base import JsonObject

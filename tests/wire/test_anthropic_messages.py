@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto import Confidence, StopReason, detect
+from tenuto.core.builder import Builder
 from tenuto.core.fault import FaultKind
 from tenuto.core.outcome import Outcome, classify
-from tenuto.core.response import Builder, Response
+from tenuto.core.response import Response
 from tenuto.core.signals import (
     Began,
     CallDelta,

@@ -25,7 +25,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.anthropic_messages_request import MessagesRequest, parse_request
 from tenuto.wire.base import Dialect, RequestFacts
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tenuto.core.actions import AppendUser, SetOutputBudget
+from tenuto.core.builder import Builder
 from tenuto.core.outcome import Outcome, classify
-from tenuto.core.response import Builder
 from tenuto.core.signals import Ended
 from tenuto.wire.base import Answer, Dialect
 from tenuto.wire.bedrock_invoke_chat import CHAT

@@ -21,7 +21,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.providers.registry import route
 from tenuto.wire.base import Dialect
 from tenuto.wire.bedrock_converse_history import repair_history

@@ -23,8 +23,8 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
-from tenuto.core.response import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire import cohere as wire
 from tenuto.wire import cohere_v1

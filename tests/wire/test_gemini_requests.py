@@ -21,7 +21,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.sim.gemini_generate import WIRE as SIMULATED
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings

@@ -23,7 +23,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import violation
 from tenuto.wire.base import Dialect

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wrapping_interactions import assert_one_interaction
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.wire.base import Answer, Spoken

@@ -10,8 +10,8 @@ from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 
 from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
 from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
-from tenuto.core.response import ToolCall
 from tenuto.core.seam import Seam
 from tenuto.core.signals import Usage
 from tenuto.detection import recognize

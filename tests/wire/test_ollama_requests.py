@@ -17,8 +17,8 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
-from tenuto.core.response import ToolCall
 from tenuto.providers.table import by_url
 from tenuto.sim.ollama import WIRE as SIMULATED
 from tenuto.sim.reply import Settings

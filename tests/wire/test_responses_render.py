@@ -14,7 +14,7 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.wire.base import Answer, Spoken

@@ -24,7 +24,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, RequestFacts
 from tenuto.wire.openai_responses_request import ResponsesRequest, parse_request
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from tenuto.core.calls import ToolCall
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import ToolCall
 
 Content = tuple[Mapping[str, Any], ...]
 """What a model said in the wire's own form, part by part, for wires that want it back so; the

@@ -18,7 +18,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.view import View
 
 

@@ -43,7 +43,7 @@ def step(
     Returns:
         the turn's next state, and what to do.
 
-    >>> from tenuto.core.response import Builder
+    >>> from tenuto.core.builder import Builder
     >>> from tenuto.core.signals import Ended, TextDelta
     >>> builder = Builder()
     >>> for signal in (TextDelta("All said."), Ended()):

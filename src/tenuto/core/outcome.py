@@ -10,7 +10,8 @@ from enum import StrEnum
 from functools import cache
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import Response, is_visible, worst_of
+from tenuto.core.calls import worst_of
+from tenuto.core.response import Response, is_visible
 from tenuto.core.stop import CLEAN, StopReason
 
 
@@ -126,7 +127,7 @@ def seen_text(response: Response) -> Text:
 def classify(response: Response) -> Outcome:
     """What the response means for the turn. Total: every response has an outcome.
 
-    >>> from tenuto.core.response import Builder
+    >>> from tenuto.core.builder import Builder
     >>> from tenuto.core.signals import Ended, StopSeen, TextDelta
     >>> builder = Builder()
     >>> builder.feed(TextDelta("Half a sen"))

@@ -10,8 +10,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from tenuto.core.actions import AppendAssistant, Content, Edit
+from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
-from tenuto.core.response import Response, ToolCall, is_visible
+from tenuto.core.response import Response, is_visible
 from tenuto.core.seam import trailing_space
 
 Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator
 
+from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.response import Builder
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.relay.commands import READ, Command, Head, Lost, Open, Reply, Write
 from tenuto.relay.encoding import Decoder, UndecodableBytes

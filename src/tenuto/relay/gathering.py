@@ -8,7 +8,7 @@ from there on it is one.
 from __future__ import annotations
 
 from tenuto.core.arguments import Finding
-from tenuto.core.response import Builder
+from tenuto.core.builder import Builder
 from tenuto.relay.framing import Framing, begins
 from tenuto.wire.base import Answer, JsonObject, Spoken, Wire
 from tenuto.wire.json import decode_object

@@ -22,8 +22,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
-from tenuto.core.response import Builder
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,

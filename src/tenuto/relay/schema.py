@@ -16,9 +16,9 @@ from typing import Any
 import msgspec
 
 from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
-from tenuto.core.response import ToolCall
 
 
 def require(policy: Policy) -> None:

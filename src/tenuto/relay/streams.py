@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator
 
+from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.response import Builder
 from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
 from tenuto.relay.commands import (

@@ -13,10 +13,12 @@ from functools import cached_property
 import msgspec
 
 from tenuto.core.actions import Content
+from tenuto.core.builder import Builder
+from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.policy import Policy
-from tenuto.core.response import Builder, Response, ToolCall
+from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen
 from tenuto.core.view import State
 from tenuto.providers.learned import Learned

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.anthropic_messages_content import THINKING
 from tenuto.wire.anthropic_messages_errors import OURS

@@ -34,7 +34,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.anthropic_messages_history import Plan, carried_out, failed_result, planned
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import msgspec
 
 from tenuto.core.actions import Content, Edit
+from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.response import ToolCall
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
 from tenuto.wire.json import decode_object

@@ -36,7 +36,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire import bedrock_converse_reasoning as reasoning
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.bedrock_converse_content import text_of, with_text

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.cohere_citations import Cited, cited_in, joined_citations

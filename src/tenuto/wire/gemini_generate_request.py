@@ -34,7 +34,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.gemini_generate_content import (
     TOKEN,

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.gemini_interactions_content import TOKEN, output, without_token

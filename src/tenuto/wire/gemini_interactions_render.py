@@ -8,7 +8,7 @@ handed on; their text it need not know, for nothing says it again."""
 
 from __future__ import annotations
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Answer, JsonObject
 from tenuto.wire.gemini_interactions_body import (
     call_step,

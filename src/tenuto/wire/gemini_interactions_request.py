@@ -38,7 +38,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import JsonObject, RequestFacts
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import failed_result, repair_history

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.json import encode, encode_event

@@ -32,7 +32,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding, judge
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (

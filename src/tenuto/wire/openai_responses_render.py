@@ -9,7 +9,7 @@ given."""
 
 from __future__ import annotations
 
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Answer, JsonObject
 from tenuto.wire.json import count, encode
 from tenuto.wire.openai_responses_body import (

@@ -35,7 +35,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.response import ToolCall
+from tenuto.core.calls import ToolCall
 from tenuto.wire.base import JsonObject, RequestFacts
 from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8

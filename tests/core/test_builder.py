@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto.core.arguments import Finding
+from tenuto.core.builder import Builder
 from tenuto.core.fault import FAULT_CLASSES, Fault, FaultKind
 from tenuto.core.outcome import Outcome, classify
-from tenuto.core.response import Builder, Response, think_closing, visible
+from tenuto.core.response import Response, think_closing, visible
 from tenuto.core.signals import (
     CallDelta,
     Ended,

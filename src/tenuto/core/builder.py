@@ -1,0 +1,283 @@
+"""What the signals of one attempt add up to.
+
+Theory of operation
+-------------------
+`Builder.feed` takes signals in any order; `Builder.build` says what they amount to so far. It is
+the only place where the several findings about an end are weighed (N3): an error first, then the
+gravest native value, then the structure (calls, refusal), then nothing at all. Bodies and streams
+go through the same builder, so that they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import Calls, Parameters, ToolCall, worst_of
+from tenuto.core.fault import FAULT_CLASSES, Fault
+from tenuto.core.response import Response, is_visible
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    Closed,
+    Ended,
+    FaultSeen,
+    OddSeen,
+    OtherSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import CLEAN, Confidence, Stop, StopReason, graver
+
+RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
+"""The stop of a stream that still runs: nothing is known, and nothing is over."""
+
+
+class Builder:
+    """Adds signals up to a `Response`.
+
+    Args:
+        cap_tokens: the output limit of the request, or None where it is not known; a clean stop at
+            exactly this many tokens is suspicious (N12).
+        salt: letters and digits by which ids made up here differ from those of other turns.
+        overrides: native stops, in small letters, that mean something else here (N11).
+        parameters: gives the tools' parameters, asked only of calls that came decoded.
+
+    >>> builder = Builder()
+    >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):
+    ...     builder.feed(signal)
+    >>> response = builder.build()
+    >>> response.text, response.stop.reason.value, response.stop.confidence.value
+    ('Hello', 'end_turn', 'medium')
+    """
+
+    def __init__(
+        self,
+        cap_tokens: int | None = None,
+        salt: str = "",
+        overrides: Mapping[str, StopReason] | None = None,
+        parameters: Parameters | None = None,
+    ) -> None:
+        self._cap_tokens = cap_tokens
+        self._overrides = overrides
+        self._overridden = False
+        self._text: list[str] = []
+        self._reasoning: list[str] = []
+        self._refusal: list[str] = []
+        self._calls = Calls(salt, parameters)
+        self._stops: dict[tuple[str, str], StopSeen] = {}
+        self._stop_repeated = False
+        self._usage: Usage | None = None
+        self._fault: Fault | None = None
+        self._ended = False
+        self._late = False
+        self._other = False
+        self._id = ""
+        self._odd: list[str] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether the transfer's own end mark was seen."""
+        return self._ended
+
+    @property
+    def saying(self) -> Callable[[str], None]:
+        """Takes texts of the answer, as `feed` takes a `TextDelta`, for as long as no stop has
+        been seen: it notes none that comes late."""
+        return self._text.append
+
+    def feed(self, signal: Signal) -> None:
+        """Take one signal. Never raises; signals after the end are kept and noted."""
+        self._TAKEN_BY[type(signal)](self, signal)
+
+    def _take_text(self, signal: TextDelta) -> None:
+        self._text.append(signal.text)
+        if self._stops:
+            self._late = True
+
+    def _take_reasoning(self, signal: ReasoningDelta) -> None:
+        self._reasoning.append(signal.text)
+
+    def _take_refusal(self, signal: RefusalDelta) -> None:
+        self._refusal.append(signal.text)
+
+    def _take_call(self, signal: CallDelta) -> None:
+        self._calls.feed(signal)
+        if self._stops:
+            self._late = True
+
+    def _take_stop(self, signal: StopSeen) -> None:
+        if self._overrides:
+            signal = self._as_overridden(signal)
+        key = (signal.field, signal.raw)
+        if key in self._stops:
+            self._stop_repeated = True
+        else:
+            self._stops[key] = signal
+
+    def _take_usage(self, signal: UsageSeen) -> None:
+        before = self._usage
+        self._usage = signal.usage if before is None else _later(before, signal.usage)
+
+    def _take_fault(self, signal: FaultSeen) -> None:
+        self._fault = self._fault or signal.fault
+
+    def _take_other(self, signal: OtherSeen) -> None:
+        self._other = True
+
+    def _take_odd(self, signal: OddSeen) -> None:
+        self._odd.append(signal.what)
+
+    def _take_beginning(self, signal: Began) -> None:
+        self._id = self._id or signal.id
+
+    def _take_closing(self, signal: Closed) -> None:
+        """A part ended: what it held has come."""
+
+    def _take_end(self, signal: Ended) -> None:
+        self._ended = True
+
+    _TAKEN_BY: ClassVar[dict[type[Signal], Callable[[Builder, Any], None]]] = {
+        Began: _take_beginning,
+        TextDelta: _take_text,
+        ReasoningDelta: _take_reasoning,
+        RefusalDelta: _take_refusal,
+        CallDelta: _take_call,
+        OtherSeen: _take_other,
+        OddSeen: _take_odd,
+        Closed: _take_closing,
+        StopSeen: _take_stop,
+        UsageSeen: _take_usage,
+        FaultSeen: _take_fault,
+        Ended: _take_end,
+    }
+
+    def _as_overridden(self, seen: StopSeen) -> StopSeen:
+        reason = (self._overrides or {}).get(seen.raw.strip().lower())
+        if reason is None:
+            return seen
+        self._overridden = True
+        return StopSeen(seen.raw, seen.field, reason, readable=seen.readable)
+
+    def progress(self) -> Stop:
+        """The stop as far as it is known while the stream still runs: `RUNNING` until a stop, an
+        error or the end mark was seen. Content is not judged unless nothing else tells, so that
+        asking after every event is cheap."""
+        if self._fault is None and not self._stops:
+            return self.build(over=False).stop
+        slots = self._calls.slots
+        calls = tuple(ToolCall(s.id, s.name, "", Finding.EMPTY) for s in slots[:1])
+        return self._stop("", "".join(self._refusal), calls, over=False)
+
+    def build(self, *, over: bool = True) -> Response:
+        """What has come so far. `over=False` asks while the stream still runs: the stop is then
+        `RUNNING` unless an end was seen."""
+        text = "".join(self._text)
+        refusal = "".join(self._refusal)
+        calls, odd = self._built_calls()
+        stop = self._stop(text, refusal, calls, over)
+        if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
+            stop = replace(stop, broken=worst.value)
+        if odd:
+            stop = replace(stop, anomalies=(*stop.anomalies, *odd))
+        return Response(
+            text,
+            "".join(self._reasoning),
+            refusal,
+            calls,
+            self._usage,
+            stop,
+            self._fault,
+            mended=bool(odd),
+            other=self._other,
+            id=self._id,
+        )
+
+    def _built_calls(self) -> tuple[tuple[ToolCall, ...], Sequence[str]]:
+        if not self._calls.slots:
+            return (), (*self._odd, *dict.fromkeys(self._calls.odd))
+        # An end that is only inferred does not say that a call without arguments is whole (T12).
+        seen = {seen.reason for seen in self._stops.values()}
+        calls, odd = self._calls.build(self._fault is None and bool(seen) and seen <= CLEAN)
+        return calls, (*self._odd, *odd)
+
+    def _stop(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
+        seen, anomalies = self._seen()
+        if self._fault is not None:
+            reason = FAULT_CLASSES[self._fault.kind].reason
+            raw, where = (seen.raw, seen.field) if seen else (self._fault.code or None, "error")
+            detail = (seen.detail if seen else None) or self._fault.kind
+            return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies)
+        if seen is None:
+            return self._absent(text, refusal, calls, over)
+        reason = seen.reason
+        if self._overridden:
+            anomalies = (*anomalies, "stop_overridden")
+        if self._late:
+            anomalies = (*anomalies, "content_after_stop")
+        if reason in CLEAN:
+            if refusal:
+                reason = StopReason.REFUSAL
+            elif calls:
+                reason = StopReason.TOOL_CALL
+            elif reason is StopReason.TOOL_CALL:
+                reason = StopReason.END_TURN
+                anomalies = (*anomalies, "tool_calls_missing")
+            if self._at_cap():
+                anomalies = (*anomalies, "suspected_truncation")
+        return Stop(reason, seen.raw, seen.field, seen.detail, _confidence(seen), anomalies)
+
+    def _seen(self) -> tuple[StopSeen | None, tuple[str, ...]]:
+        """The native stop that is believed, with what was odd about there being several (S6)."""
+        if not self._stops:
+            return None, ()
+        best, *others = self._stops.values()
+        for other in others:
+            if graver(best.reason, other.reason) is not best.reason:
+                best = other
+        if any(other.reason is not best.reason for other in self._stops.values()):
+            return best, ("stops_differ",)
+        return best, ("stop_repeated",) if self._stop_repeated else ()
+
+    def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
+        """No native value at all: inferred from the content after an orderly end, else dropped."""
+        if not self._ended:
+            return Stop(StopReason.DROPPED) if over else RUNNING
+        note = ("no_stop",)
+        if refusal:
+            return Stop(StopReason.REFUSAL, confidence=Confidence.MEDIUM, anomalies=note)
+        if calls:
+            whole = all(call.finding is Finding.WHOLE for call in calls)
+            reason = StopReason.TOOL_CALL if whole else StopReason.UNKNOWN
+            sure = Confidence.MEDIUM if whole else Confidence.LOW
+            return Stop(reason, confidence=sure, anomalies=note)
+        if is_visible(text):
+            return Stop(StopReason.END_TURN, confidence=Confidence.MEDIUM, anomalies=note)
+        return Stop(StopReason.UNKNOWN, confidence=Confidence.LOW, anomalies=note)
+
+    def _at_cap(self) -> bool:
+        used = self._usage.output_tokens if self._usage else None
+        return used is not None and self._cap_tokens is not None and used == self._cap_tokens
+
+
+def _later(before: Usage, now: Usage) -> Usage:
+    """A later report replaces an earlier one in all that it says."""
+    return Usage(
+        before.input_tokens if now.input_tokens is None else now.input_tokens,
+        before.output_tokens if now.output_tokens is None else now.output_tokens,
+        before.reasoning_tokens if now.reasoning_tokens is None else now.reasoning_tokens,
+        before.cached_tokens if now.cached_tokens is None else now.cached_tokens,
+    )
+
+
+def _confidence(seen: StopSeen) -> Confidence:
+    if not seen.readable:
+        return Confidence.LOW
+    return Confidence.HIGH if seen.known else Confidence.MEDIUM
