@@ -47,7 +47,7 @@ def test_whole_calls_beside_a_stop_that_nobody_knows_are_not_handed_on(
     assert (asker.ending["status"], asker.ending["reason"]) == ("partial", "unknown_stop")
     if policy.on_incomplete == "error":
         assert said.error is not None
-        assert "unknown stop" in str(said.error)
+        assert "unknown stop" in str(said.error).replace("_", " ")  # or its code
     else:
         assert said.error is None
         assert NEW in (getattr(said, "stop", None), getattr(said, "finish", None))
