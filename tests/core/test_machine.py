@@ -942,7 +942,8 @@ def check_edits(action: Send, before: State, view: View) -> None:
         if isinstance(edit, AppendAssistant):
             assert visible(edit.text)
             assert edit.text == edit.text.rstrip()
-            assert not edit.text.endswith("\ufffd")
+            if view.facts.said.endswith(edit.text):  # what white space follows was not cut there
+                assert not edit.text.endswith("\ufffd")
         if isinstance(edit, AppendFailedCalls):
             assert edit.calls
             assert len(edit.calls) == len(edit.results)
