@@ -357,6 +357,25 @@ def test_an_answer_stands_outside_of_the_think_block_before_it(play, mode, way, 
     assert re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL).strip() == "The answer."
 
 
+@pytest.mark.behaviour("E13")
+@both
+@pytest.mark.parametrize("before", ["", "<think>Moon.</think>\n\n"])
+@pytest.mark.parametrize("rest", ["th turns.", "The tides come, since the earth turns."])
+def test_what_is_thought_before_a_continuation_tears_no_word_apart(play, mode, way, before, rest):
+    cut = "The tides come, since the ear"
+    turn = play(R(before + cut, MAX), R(f"<think>I go on with it.</think>\n\n{rest}"))
+    assert turn.tell(mode, way).text == before + "The tides come, since the earth turns."
+
+
+@pytest.mark.behaviour("E13", "C11")
+@both
+def test_a_continuation_that_only_thinks_leaves_the_cut_text_as_it_was(play, mode, way):
+    turn = play(R("The ear", MAX), R("<think>I go on with", MAX))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish) == ("The ear", "length")
+    assert turn.ending["reason"] == "reasoning_budget"
+
+
 @pytest.mark.behaviour("E13", "P8")
 @both
 @pytest.mark.parametrize("text", ["<think>hm</think>Yes.", "Yes. <think>but", "a <thinker> b"])

@@ -746,13 +746,34 @@ def test_a_cut_document_comes_back_as_one_that_strictly_parses(play, mode, way):
 
 
 @both
-@pytest.mark.parametrize("rest", ["and so on.", '```json\n{"name": "Zoe", "age": 3}\n```', '}"'])
+@pytest.mark.parametrize("rest", ["and so on.", '```json\n{"name": "Zoe"', '}"', '"]'])
 def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, rest):
     turn = play(R('{"name": "Zo', MAX), R(rest))
     got = turn.tell(mode, way, response_format={"type": "json_object"})
     assert got.finish == "length"
     assert got.text.startswith('{"name": "Zo')
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")
+
+
+@pytest.mark.behaviour("C27")
+@both
+@pytest.mark.parametrize("rest", ['e", "age": 3}', '{"name": "Zoe", "age": 3}'])
+def test_a_document_whose_rest_comes_in_a_code_fence_parses(play, mode, way, rest):
+    turn = play(R('{"name": "Zo', MAX), R(f"Here is the rest:\n\n```json\n{rest}\n```"))
+    got = turn.tell(mode, way, response_format={"type": "json_object"})
+    assert (json.loads(got.text), got.finish) == ({"name": "Zoe", "age": 3}, "stop")
+
+
+@pytest.mark.behaviour("C27")
+@both
+@pytest.mark.parametrize(
+    ("cut", "rest"), [('[{"name": "Zo', 'e"}, {"name": "Al"}]'), ('"gre', 'en"')]
+)
+def test_a_document_that_is_no_object_is_a_document_too(play, mode, way, cut, rest):
+    turn = play(R(cut, MAX), R(rest))
+    got = turn.tell(mode, way, response_format={"type": "json_object"})
+    assert (json.loads(got.text), got.finish) == (json.loads(cut + rest), "stop")
+    assert turn.ending["status"] == "complete"
 
 
 def test_the_sdks_own_parse_succeeds_on_a_cut_document(play, way):

@@ -891,6 +891,10 @@ policies = st.builds(
 )
 
 
+# Of a text that broke off and to which the model adds nothing.
+TAKEN_AS_WHOLE = "take what came before the break as the whole answer"
+
+
 @pytest.mark.behaviour("C4", "C7", "C10", "C17", "T5", "T10")
 @given(
     st.lists(st.tuples(st.lists(signals, max_size=5), all_facts), min_size=1, max_size=6),
@@ -916,7 +920,8 @@ def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s)
         assert all(0 <= n <= budgets[budget] for budget, n in state.spent.items())
         assert state.attempts == rungs
         if isinstance(action, Finish):
-            assert (action.status is Status.COMPLETE) <= (classify(response) is Outcome.DONE)
+            whole = classify(response) is Outcome.DONE or action.rung == TAKEN_AS_WHOLE
+            assert (action.status is Status.COMPLETE) <= whole
             assert action.reason in ADVICE
             assert before.spent == state.spent or good_turns
             break
@@ -937,7 +942,8 @@ def check_edits(action: Send, before: State, view: View) -> None:
         if isinstance(edit, AppendAssistant):
             assert visible(edit.text)
             assert edit.text == edit.text.rstrip()
-            assert not edit.text.endswith("\ufffd")
+            if view.facts.said.endswith(edit.text):  # what white space follows was not cut there
+                assert not edit.text.endswith("\ufffd")
         if isinstance(edit, AppendFailedCalls):
             assert edit.calls
             assert len(edit.calls) == len(edit.results)

@@ -78,3 +78,40 @@ def test_what_is_said_when_a_call_was_asked_for_is_a_paragraph_of_its_own(said, 
         pieces = [more[at : at + size] for at in range(0, len(more), size)]
         assert said + "".join(map(seam.feed, pieces)) + seam.finish() == whole
         assert seam.new_chars == len(whole.removeprefix(said).removeprefix("\n\n"))
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize(
+    ("said", "again", "whole"),
+    [
+        ("Pi is 3.14", "3.14159.", "Pi is 3.14159."),
+        ("The sum is 48201", "482013 euros", "The sum is 482013 euros"),
+        ("The sum is 48201", "48201 euros", "The sum is 48201 euros"),
+        ("It costs $482", "482.50", "It costs $482.50"),
+        ("Total: 1,23", "1,234,567", "Total: 1,234,567"),
+        ("<b>4821", "48213</b>", "<b>48213</b>"),
+    ],
+)
+def test_a_number_that_was_cut_and_comes_again_is_one_number(
+    said: str, again: str, whole: str
+) -> None:
+    assert told(said, again, again=()) == whole
+    assert told(said, *again, again=()) == whole, "however it is cut into pieces"
+
+
+@pytest.mark.behaviour("C14b", "C15")
+@pytest.mark.parametrize(
+    ("said", "goes_on"),
+    [
+        ("The sum is 12", "1234"),
+        ("0 0 1000", "1000"),
+        ("The row is 482482", "482"),
+        ("x = 1234567890", "1234567890"),
+        ("a7f-482", "482b"),
+        ("openssl-4.0.31", "4.0.31"),
+        ("The sum is 482 ", "482 more"),
+    ],
+)
+def test_digits_that_prove_nothing_stay(said: str, goes_on: str) -> None:
+    assert told(said, goes_on, again=()) == said + goes_on
+    assert told(said, *goes_on, again=()) == said + goes_on

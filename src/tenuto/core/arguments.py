@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-__all__ = ["ArgumentTracker", "Finding", "Judgement", "judge"]
+__all__ = ["ArgumentTracker", "Finding", "Judgement", "is_document", "judge"]
 
 
 class Finding(StrEnum):
@@ -357,6 +357,17 @@ class Judgement:
 
 _MOST_DECODINGS: Final = 2
 _lone_surrogate = re.compile("[\ud800-\udfff]")
+
+
+def is_document(text: str) -> bool:
+    """Whether a text is one JSON document: of any type, arrays included, as schemas ask for them.
+
+    >>> is_document('[{"a": 1}]'), is_document('"yes"'), is_document('[{"a": 1'), is_document("")
+    (True, True, False, False)
+    """
+    tracker = ArgumentTracker()
+    tracker.feed(text)
+    return tracker.finding is Finding.WHOLE
 
 
 def judge(text: str | None) -> Judgement:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget, holds_prefill
-from tenuto.core.arguments import Finding, judge
+from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import CLEAN
@@ -161,7 +161,7 @@ BROKEN_DOCUMENT = Guard(
         v.state.continuing
         and v.facts.structured
         and not v.response.calls
-        and judge(v.facts.said).finding is not Finding.WHOLE
+        and not is_document(v.facts.said)
     ),
 )
 

@@ -200,12 +200,13 @@ class Ending:
             if gap or ("\n" in blank and self.begins_line(length)):
                 return False  # lines and items of a list may be alike
             return self._is_shown(text, following[len(blank) :])
-        if grade < Grade.STRONG and self._glues_a_known_word(text[: length + 1]):
+        number = self.passage(length).is_number  # numbers go on in any way, but not with themselves
+        if grade < Grade.STRONG and not number and self._glues_a_known_word(text[: length + 1]):
             return False
         if grade == Grade.WORD and not in_word(text[0]):
             return bool(following) and following[0].isalpha()  # the piece becomes a word
         if grade == Grade.WORD and " " not in text[:length]:
-            if following and in_word(following[0]):
+            if number or (following and in_word(following[0])):
                 return True
             # Said again as it is: only a word that stood alone before is known to be one.
             word = rf"(?<!\w){re.escape(text[:length])}(?!\w)"

@@ -55,6 +55,9 @@ _DIFFERENT_WEIGHT: Final = 6
 _LINE_LETTERS: Final = 3
 _PHRASE_CHARS: Final = 3
 _VISIBLE_CHARS: Final = 3
+_NUMBER_DIGITS: Final = 3
+_NUMBER_DIFFERENT: Final = 3
+_COUNTED: Final = "1234567890" * 3  # made up to fill a place, and often again and again
 _ROW_DIGITS: Final = 3
 _ROW_DIFFERENT: Final = 4
 _WORD_LETTERS: Final = 3
@@ -100,6 +103,8 @@ def _weight(char: str) -> int:
 _wide = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]").search
 """What `_weight` gives more than one."""
 word_run = re.compile(r"\w+").match
+_number = re.compile(r"\d[\d.,]*\d").fullmatch
+_before_number = re.compile(r"(?:\A|[^\w.,:/+-])\Z").search
 _hex = re.compile("(?=.*[0-9])[0-9A-Fa-f]+").fullmatch
 _doubled_cell = re.compile(r"\|([^|\n]*\w[^|\n]*(?:\|[^|\n]+)?)\|\1\|")
 
@@ -277,6 +282,17 @@ class Passage:
         return (ends_word(self.before) and self.letters >= _WORD_LETTERS) or self.is_piece
 
     @property
+    def is_number(self) -> bool:
+        """Whether it is all of a number that was begun, of digits that differ: of 1,000 numbers one
+        goes on with its own three digits, and one that is said again would be another number."""
+        if self.whole.blank or _number(self.text) is None or self.text in _COUNTED:
+            return False
+        if not _before_number(self.before[-1:]):
+            return False
+        digits = sum(map(str.isdigit, self.text))
+        return digits >= _NUMBER_DIGITS and len(set(self.text)) >= _NUMBER_DIFFERENT
+
+    @property
     def is_telling_line(self) -> bool:
         """Whether it is the whole unfinished line, and more than a mark: indented, in letters, or a
         row of digits ("2025-0", "| 212")."""
@@ -363,7 +379,8 @@ RULES: Final = (
     # Long and varied.
     Rule(lambda p: p.is_varied and weight(p.sample) >= _STRONG_WEIGHT, Grade.STRONG),
     Rule(lambda p: p.is_varied or p.is_phrase, Grade.OVERLAP),
-    # One word, or a piece of one, and nothing else.
+    # One number, word, or a piece of one, and nothing else.
+    Rule(lambda p: p.is_number, Grade.WORD),
     Rule(lambda p: p.is_in_word and p.is_unknown_word, Grade.WORD),
     Rule(lambda p: p.is_in_word, Grade.NONE),
     # A line, and words that the plain join would leave torn or glue.

@@ -12,6 +12,8 @@ from tenuto.core.stop import Stop
 
 THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
+_leading_thought = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>\s*|\Z)", re.DOTALL).match
+
 
 def visible(text: str) -> str:
     """Text without think blocks (closed or cut) and without white space around it (E1).
@@ -33,6 +35,16 @@ def is_visible(text: str) -> bool:
     if "<think" in text:
         text = THINK_BLOCK.sub("", text)
     return bool(text) and not text.isspace()
+
+
+def leading_thought(text: str) -> int:
+    """Characters of the think block that `text` begins with, and of the white space behind it.
+
+    >>> leading_thought("<think>hm</think> yes "), leading_thought("yes <think>hm</think>")
+    (18, 0)
+    """
+    found = _leading_thought(text)
+    return found.end() if found else 0
 
 
 def think_closing(text: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from tenuto.core.actions import AppendContent, holds_prefill
+from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
-from tenuto.core.response import think_closing, visible
+from tenuto.core.response import leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.wrapped import Wrapped
 from tenuto.relay.turn import Attempt, Kept, Turn
 
 
@@ -23,19 +24,23 @@ def joint_of(turn: Turn) -> Joint | None:
     given = turn.outlet.delivered_text if turn.open else base
     if not visible(base):
         return AfterThought(turn.said[len(given) :] + think_closing(base))
-    exact = holds_prefill(turn.state.last_edits)
+    edits = turn.state.last_edits
+    exact = holds_prefill(edits)
     given_space = given[len(base) :]
     given_space = given_space if space.startswith(given_space) else ""
-    anew = asks_for_call(turn.state.last_edits)
-    again = {0, *(kept.begins for kept in turn.kept)} if anew else ()
-    return Seam(
-        base,
+    # What is said again is the answer, not what was thought before it; an echo has both.
+    thought = 0 if exact else leading_thought(base)
+    begins = {0, *(max(kept.begins - thought, 0) for kept in turn.kept)}
+    seam = Seam(
+        base[thought:],
         trimmed=space,
         delivered_trimmed=given_space,
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
-        again=again,
+        again=begins if asks_for_call(edits) else (),
     )
+    document = any(isinstance(edit, DropConstraint) for edit in edits)
+    return Wrapped(seam, base, thinks=not exact, document=document)
 
 
 def joined(turn: Turn, attempt: Attempt) -> str:

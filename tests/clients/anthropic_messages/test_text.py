@@ -658,7 +658,7 @@ def test_a_cut_document_comes_back_as_one_that_strictly_parses(play, mode, way):
 
 @pytest.mark.behaviour("C27")
 @both
-@pytest.mark.parametrize("rest", ["and so on.", '```json\n{"name": "Zoe", "age": 3}\n```', '}"'])
+@pytest.mark.parametrize("rest", ["and so on.", '```json\n{"name": "Zoe"', '}"'])
 def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, rest):
     turn = play(R('{"name": "Zo', MAX), R(rest))
     got = turn.tell(mode, way, output_config=FORM)

@@ -112,6 +112,16 @@ def test_a_cut_document_comes_back_whole_and_the_sdk_parses_it(play: Any, way: s
 
 @pytest.mark.behaviour("C27")
 @MODES
+def test_a_list_is_a_document_too(play: Any, mode: str) -> None:
+    whole = json.dumps([{"title": "Tides", "items": []}, {"title": "Ebb", "items": ["flow"]}])
+    asker = play(R(whole[:25], MAX), R(f"```json\n{whole[25:]}\n```", END))
+    said_ = asker.tell(mode, response_mime_type="application/json", response_schema=list[Notes])
+    assert (said_.text, said_.stop) == (whole, "STOP")
+    assert asker.ending["reason"] == "completed"
+
+
+@pytest.mark.behaviour("C27")
+@MODES
 def test_a_document_that_never_gets_whole_is_partial(play: Any, mode: str) -> None:
     asker = play(R('{"title": "Ti', MAX), R("and so on", END))
     said_ = asker.tell(mode, response_mime_type="application/json")
