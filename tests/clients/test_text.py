@@ -206,6 +206,15 @@ def test_what_is_not_cut_by_the_limit_is_not_continued(play, mode, way, stop):
     assert turn.ending["status"] == "partial"
 
 
+@pytest.mark.behaviour("C6", "E12", "P1a")
+@both
+def test_a_cut_text_whose_rest_is_refused_does_not_pass_for_whole(play, mode, way):
+    turn = play(R("Half a sen", MAX), R("", refusal="I can't go on with that."))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish) == ("Half a sen", SAFETY)
+    assert (turn.ending["status"], turn.ending["stop"]) == ("partial", "refusal")
+
+
 @pytest.mark.behaviour("C6", "E12")
 @both
 def test_a_continuation_that_is_blocked_is_the_last(play, mode, way):

@@ -67,6 +67,17 @@ def test_both_kinds_of_deflate_are_read_byte_by_byte():
 
 
 @pytest.mark.behaviour("S8a", "S8")
+@pytest.mark.parametrize("before", [b"", zstandard.compress(b"Hello ")])
+def test_zstd_that_says_a_wrong_size_reads_alike_however_it_is_cut(before):
+    wrong = before + bytes.fromhex("28b52ffd4100000000010000")  # says 256 bytes, and holds none
+    for size in (1, 5, len(wrong)):
+        decoder = decoder_for("zstd")
+        assert decoder is not None
+        pieces = (wrong[n : n + size] for n in range(0, len(wrong), size))
+        assert b"".join(map(decoder.feed, pieces)) == (b"Hello " if before else b"")
+
+
+@pytest.mark.behaviour("S8a", "S8")
 def test_zstd_goes_on_behind_the_end_of_a_frame():
     coded = zstandard.compress(b"Hello ") + zstandard.compress(b"again.")
     for size in (1, len(coded)):

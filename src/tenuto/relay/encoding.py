@@ -110,9 +110,32 @@ _ZSTD_SLICE_BYTES = 256
 a slice to 8 MB."""
 
 
+class _Zstd:
+    """Frames, one behind the other. The first byte of each goes in alone: a frame that comes in one
+    piece is read more strictly than one in several, and how it is cut must not matter."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._frame: Any = None
+
+    def decompress(self, data: bytes) -> bytes:
+        out: list[bytes] = []
+        while data:
+            if self._frame is None:
+                self._frame = self._make()
+                out.append(self._frame.decompress(data[:1]))
+                data = data[1:]
+            else:
+                out.append(self._frame.decompress(data))
+                data = self._frame.unused_data
+                if self._frame.eof:
+                    self._frame = None
+        return b"".join(out)
+
+
 def _zstd(limit_bytes: int) -> Decoder:
     zstandard = importlib.import_module("zstandard")
-    inner = zstandard.ZstdDecompressor().decompressobj(read_across_frames=True)
+    inner = _Zstd(zstandard.ZstdDecompressor().decompressobj)
 
     def unpack(data: bytes, most_bytes: int) -> bytes:
         out: list[bytes] = []

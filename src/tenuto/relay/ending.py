@@ -12,6 +12,7 @@ from tenuto.core.actions import Content, Finish, Status
 from tenuto.core.events import Report
 from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
+from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reply, Reraise, Run, Write
 from tenuto.relay.encoding import UndecodableBytes
@@ -164,6 +165,8 @@ class Ending:
         # Of a fault `raw` is an error code, which is no stop of the wire.
         if response.fault is None and received:
             native = response.stop.raw or native
+        if finish.status is Status.PARTIAL and attempt is not self._turn.first:
+            native = self._not_clean(native, shown)
         if native is None or calls:  # calls beside another stop would not be seen (E8)
             native = self._turn.wire.clean_stop(calls)
         return Answer(
@@ -177,6 +180,15 @@ class Ending:
             raw_usage=self._raw_usage(attempt),
             spoken=self._turn.spoken(self._turn.said),
         )
+
+    def _not_clean(self, native: str | None, shown: Shown) -> str | None:
+        """The stop of a text that was cut and not finished: a clean one, as a refusal of the rest has,
+        would pass it for whole."""
+        wire = self._turn.wire
+        clean = wire.clean_stop(())
+        if native != clean or not self._turn.said:
+            return native
+        return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
     def _content(self, text: str) -> Content:
         """For bodies: of a stream the caller has all that there is but its end."""
