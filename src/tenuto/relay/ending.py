@@ -165,8 +165,8 @@ class Ending:
         # Of a fault `raw` is an error code, which is no stop of the wire.
         if response.fault is None and received:
             native = response.stop.raw or native
-        if finish.status is Status.PARTIAL and attempt is not self._turn.first:
-            native = self._not_clean(native, shown)
+            if finish.status is Status.PARTIAL and attempt is not self._turn.first:
+                native = self._not_clean(native, shown)
         if native is None or calls:  # calls beside another stop would not be seen (E8)
             native = self._turn.wire.clean_stop(calls)
         return Answer(
@@ -182,8 +182,8 @@ class Ending:
         )
 
     def _not_clean(self, native: str | None, shown: Shown) -> str | None:
-        """The stop of a text that was cut and not finished: a clean one, as a refusal of the rest has,
-        would pass it for whole."""
+        """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
+        to go on, would pass it for whole."""
         wire = self._turn.wire
         clean = wire.clean_stop(())
         if native != clean or not self._turn.said:
