@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,9 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
-def test_the_installed_program_runs_main_and_tells_its_version() -> None:
-    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True, check=False)
+@pytest.mark.parametrize("command", [COMMAND, (sys.executable, "-m", "tenuto")])
+def test_the_installed_program_runs_main_and_tells_its_version(command: Sequence[str]) -> None:
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"tenuto {tenuto.__version__}\n")
 
 
