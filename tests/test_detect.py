@@ -28,7 +28,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.fault import FaultKind
 from tenuto.core.signals import Ended
 from tenuto.core.stop import CLEAN
-from tenuto.detection import read
+from tenuto.detection import read, recognize
 from tenuto.relay import watch
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.wire import openai_chat
@@ -540,3 +540,23 @@ def test_a_call_that_is_not_whole_is_told_on_every_wire_whatever_the_provider_sa
     stop = detect(json.dumps(BROKEN_BODIES[wire]).replace(old, new))
     assert (stop.reason, stop.broken) == (StopReason.TOOL_CALL, kind)
     assert ("broken" in stop.message) == (kind is not None)
+
+
+@pytest.mark.behaviour("N6")
+@pytest.mark.parametrize("wire", [None, "openai-chat"])
+def test_a_recording_without_blank_lines_between_its_events_is_read_line_by_line(
+    wire: str | None,
+) -> None:
+    said = b'data: {"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n'
+    end = b'data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}\n'
+    response, found = recognize(said + end, wire=wire)
+    assert (response.text, response.stop.reason) == ("Hi", StopReason.MAX_TOKENS)
+    assert found is not None
+    assert found.name == "openai-chat"
+
+
+@pytest.mark.behaviour("N6")
+def test_of_whole_events_that_no_wire_knows_nothing_is_said() -> None:
+    strange = b'data: {"value":"Sure"}\n\n'
+    assert detect(strange * 3).reason is StopReason.UNKNOWN
+    assert detect(strange + b'data: {"val').reason is StopReason.DROPPED

@@ -196,6 +196,7 @@ class _Reader:
         self._read_any = False
         self._reader_of_error: Wire | None = None
         self._foreign = False
+        self._strange = False
         self._progress = RUNNING
         self._progressed = False
 
@@ -244,7 +245,10 @@ class _Reader:
             body, self._body = b"".join(self._body), []
             self._document(decode_object(body))
         if self._streams:
-            self._events(self._sse.flush())
+            left = self._sse.flush()
+            self._events(left)
+            if self._strange and self.wire is None and not any(event.data for event in left):
+                return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._reader is not None:
             self._feed(self._reader.counted()[0])
         return self._builder.build()
@@ -306,8 +310,12 @@ class _Reader:
                 continue
             reader = self._reader
             if reader is None or reader.wire is not self._wire:
+                if lines := _unparted(event):
+                    self._events(lines)
+                    continue
                 wire = self._wire or self._wire_of(event)
                 if wire is None:
+                    self._strange = True
                     continue
                 reader = self._reader_of(wire)
             # What nearly every event is, by the quick reading: it tells of no stop.
@@ -369,6 +377,15 @@ class _Reader:
             self._builder.feed(signal)
             if not isinstance(signal, _TELLS_NO_STOP):
                 self._progressed = True
+
+
+def _unparted(event: SseEvent) -> list[SseEvent]:
+    """The events of a recording that has lost the blank lines between them: each line of data is an
+    object then. Often none."""
+    lines = (event.data or b"").split(b"\n")
+    if len(lines) == 1 or not all(isinstance(decode_object(line), dict) for line in lines):
+        return []
+    return [SseEvent(b"data: %b\n\n" % line, line, event.name) for line in lines]
 
 
 def _whole(source: object) -> object:

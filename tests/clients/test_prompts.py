@@ -109,7 +109,7 @@ def test_a_prompt_grows_whatever_the_policy_says_of_prefills(mode, way):
     assert (got.text, got.sent[1]["prompt"]) == (" turns at six.", "The tide turns at")
 
 
-@pytest.mark.behaviour("E4", "E5")
+@pytest.mark.behaviour("E5")
 @in_both
 def test_an_empty_answer_is_told_and_nothing_is_asked_at_the_end_of_a_prompt(mode, way):
     with FarSide(answer(mode, "", "stop")) as far:
