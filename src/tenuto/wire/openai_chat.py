@@ -31,6 +31,7 @@ from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
+from tenuto.wire.openai_chat_paths import is_request
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -179,7 +180,8 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
 
 
 def _content_parts(parts: list[Any]) -> list[Signal]:
-    """Content as a list of parts (Mistral's reasoning models, gateways)."""
+    """Content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has the
+    reasoning in a `summary`)."""
     signals: list[Signal] = []
     for part in parts:
         if not isinstance(part, dict):
@@ -187,7 +189,7 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
         text = part.get("text")
         if isinstance(text, str) and text:
             signals.append(TextDelta(text))
-        thinking = part.get("thinking")
+        thinking = part.get("thinking", part.get("summary"))
         if isinstance(thinking, list):
             signals.extend(
                 ReasoningDelta(inner["text"])
@@ -391,11 +393,6 @@ def is_plain(body: bytes) -> bool:
 
 SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
 """Every outcome, as the caller sees it where the turn is not complete."""
-
-
-def is_request(path: str) -> bool:
-    """Whether the path is the chat endpoint, below whatever base URL."""
-    return path.rstrip("/").endswith("/chat/completions")
 
 
 def looks_like(value: JsonObject) -> bool:
