@@ -40,7 +40,7 @@ def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0
 PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
     words=r"assistant message prefill|must end with (?:a )?user|prefilling assistant message"
-    r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
+    r"|ending with a model turn|expected last role user|prefix mode on|ends? with a user role"
     r"|prefill is incompatible|2 or more assistant messages",
 )
 """A model keeps its words whichever wire it is asked on, so that the wires share this row."""
