@@ -199,6 +199,25 @@ def error_words(error: object) -> tuple[list[str], str]:
     return codes, next((text for message in messages if (text := _message(message))), "")
 
 
+_NEVER = re.compile(r"(?!)")
+
+
+def blames(
+    value: Mapping[str, Any], params: re.Pattern[str], words: re.Pattern[str] = _NEVER
+) -> bool:
+    """Whether an object is an error in OpenAI's shape whose `param`, from its beginning, or whose
+    words name something that only one wire has.
+
+    >>> blames({"error": {"param": "input[0].content"}}, re.compile("input"))
+    True
+    """
+    error = value.get("error")
+    if not isinstance(error, dict) or "param" not in error:
+        return False
+    param, message = (v if isinstance(v := error.get(k), str) else "" for k in ("param", "message"))
+    return bool(params.match(param) or words.search(message, 0, _SEARCHED_CHARS))
+
+
 def _code(value: object) -> str:
     if isinstance(value, str):
         return value.strip().lower()

@@ -8,6 +8,7 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, cast
 
 import msgspec
@@ -28,7 +29,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wire.errors import fault_parser
+from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_paths import is_request
@@ -395,15 +396,22 @@ SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="co
 """Every outcome, as the caller sees it where the turn is not complete."""
 
 
+_OWN_PARAMS = re.compile(r"messages\b|max_completion_tokens\Z")
+_OWN_WORDS = re.compile(r"'max_completion_tokens' instead|\(\d+ in the messages, \d+ in the comp")
+"""What errors name that only a request of this wire has; nearly all others look alike on all wires
+of OpenAI's."""
+
+
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a chat completion, one of its chunks, or its error."""
+    """Whether an object is a chat completion, one of its chunks, or an error that can only be its
+    own."""
     kind = value.get("object")
     if isinstance(kind, str) and kind.startswith("chat.completion"):
         return True
     choices = value.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return "message" in choices[0] or "delta" in choices[0]
-    return False
+    return blames(value, _OWN_PARAMS, _OWN_WORDS)
 
 
 def is_event(value: JsonObject) -> bool:
