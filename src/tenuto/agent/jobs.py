@@ -1,4 +1,4 @@
-"""The calls of one turn as jobs: each checked, and put together with those that it may run beside."""
+"""The calls of one turn as jobs: each checked, and together with those that it may run beside."""
 
 from __future__ import annotations
 
