@@ -32,6 +32,7 @@ from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
+from tenuto.wire.openai_chat_form import FORM
 from tenuto.wire.openai_chat_paths import is_request
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
@@ -442,4 +443,5 @@ WIRE = Wire(
     body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
+    form=FORM,
 )

@@ -38,6 +38,7 @@ from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
+from tenuto.wire.openai_responses_form import FORM
 from tenuto.wire.openai_responses_items import (
     ARGUMENTS,
     FOREIGN_CALL,
@@ -532,4 +533,5 @@ WIRE = Wire(
     body_of=body.body_of,
     render_body=body.render_body,
     render_error=body.render_error,
+    form=FORM,
 )

@@ -242,4 +242,5 @@ WIRE = replace(
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
     writer=WatsonxWriter,
     render_error=render_error,
+    form=None,  # a request needs a project or a space too, which only its owner knows
 )
