@@ -175,11 +175,16 @@ class Ending:
             calls=calls,
             content=self._content(self._turn.said),
             native_stop=native,
-            ending=(attempt.value or {}) if not self._turn.open else self._turn.outlet.ending,
+            ending=self._last_words(attempt, native),
             usage=summed(self._turn.watch.usage),
             raw_usage=self._raw_usage(attempt),
             spoken=self._turn.spoken(self._turn.said),
         )
+
+    def _last_words(self, attempt: Attempt, native: str | None) -> JsonObject:
+        if attempt.stopped_at:  # in the words of those who name the sequence
+            return {"stop_reason": native, "stop_sequence": attempt.stopped_at}
+        return self._turn.outlet.ending if self._turn.open else attempt.value or {}
 
     def _not_clean(self, native: str | None, shown: Shown) -> str | None:
         """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
