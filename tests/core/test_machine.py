@@ -188,6 +188,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         BAD_BATCH, state=SHRINKS
     ),
     (Outcome.CALLS_MISSING, "ask for the missing call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "end a continuation of white space"): Situation(
+        (MAX,), Facts(said="Half a sentence"), state=CONTINUING
+    ),
     (Outcome.THINKING_CUT, "lower the reasoning"): Situation(
         (THOUGHT, MAX), Facts(lower_reasoning=True)
     ),
@@ -274,6 +277,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
+    "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request went on after a break, and text is kept": {"state": {"cut": True}},
     "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }

@@ -155,6 +155,7 @@ NOTHING_NEW = Guard(
         and not v.response.calls
     ),
 )
+NOTHING_THOUGHT = Guard("nothing was thought", lambda v: not v.response.reasoning.strip())
 BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",
     lambda v: (

@@ -32,6 +32,7 @@ from tenuto.core.guards import (
     NOTHING_NEW,
     NOTHING_RUN,
     NOTHING_SAID,
+    NOTHING_THOUGHT,
     PREFILL,
     PREFILL_REJECTED,
     PREFILLED,
@@ -158,6 +159,11 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.THINKING_CUT: (
+        Rung(
+            "end a continuation of white space",
+            (NOTHING_NEW, NOTHING_THOUGHT),
+            ends=(Status.PARTIAL, "runaway"),
+        ),
         Rung(
             "lower the reasoning",
             (*MAY_SEND, NOTHING_SAID, LOWER_REASONING),
