@@ -270,6 +270,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "a tool result came just before": {"facts": {"after_tool_result": False}},
     "tools are attached": {"facts": {"tools": False}},
     "the stop is a clean one": {"signals": (Ended(),)},
+    "no limit of the policy was passed": {"signals": (fault(FaultKind.LIMIT),)},
     "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},
     "it is the first attempt's status": {"facts": {"http_error": False}},
     "the provider names an output limit that was not tried yet": {
@@ -286,6 +287,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
 NEVER_FAILS = {
     # A drop carries no fault, so nothing says that a retry cannot help: the rungs are shared.
     (Outcome.DROPPED, "a retry can help"),
+    (Outcome.DROPPED, "no limit of the policy was passed"),
     # Without calls only a stop of the provider's own says malformed.
     (Outcome.ARGUMENTS_CUT, "the response holds calls"),
 }

@@ -48,6 +48,7 @@ from tenuto.core.guards import (
     SOME_RUNNABLE,
     TOOLS,
     UNDER_OUTPUT_CAP,
+    WITHIN_LIMITS,
     Guard,
 )
 from tenuto.core.outcome import Outcome
@@ -77,14 +78,14 @@ def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: G
 
 
 def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
-    guards = (RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
+    guards = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
 
 _BREAK = (
     Rung(
         "send again",
-        (RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
+        (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
         edits.same_again,
         Budget.FAULT_RETRY,
         Recovery.RETRY,

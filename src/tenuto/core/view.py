@@ -137,6 +137,8 @@ class Facts:
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
         left_alone: why the request must not be recovered (C28), "" where it may be.
         timeout_s: the caller's own limit for the turn in seconds, None for none.
+        patience_s: how long the caller waits for the next bytes, in seconds, None for ever: no
+            longer wait that the provider asks for is kept.
     """
 
     said: str = ""
@@ -160,6 +162,7 @@ class Facts:
     http_error: bool = False
     left_alone: str = ""
     timeout_s: float | None = None
+    patience_s: float | None = None
 
 
 def call_chars(response: Response) -> int | None:

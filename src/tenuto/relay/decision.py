@@ -79,6 +79,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         http_error=attempt.http_error,
         left_alone=turn.left_alone or request.sent_once,
         timeout_s=turn.timeout_s(),
+        patience_s=turn.request.timeout_s,
     )
 
 

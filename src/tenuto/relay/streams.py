@@ -28,6 +28,10 @@ from tenuto.relay.turn import Attempt, Turn
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import under_its_name
 
+_HELD = "more of the stream would be held back than hold_max_bytes ({})"
+_LATE = "the turn took longer than turn_timeout_s ({:g})"
+"""Limits of the policy, in words: each names its setting."""
+
 
 def open_head(turn: Turn, head: Head) -> Run:
     """Hand on the head of a stream, if the caller has none yet."""
@@ -85,9 +89,9 @@ def read_stream(
         if joint is not None and joint.found:
             break  # what follows is not wanted any more
         if outlet.overfull:
-            builder.feed(_limit("hold_back_exceeded"))
+            builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif _is_late(turn):
-            builder.feed(_limit("turn_timeout"))
+            builder.feed(_limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s)))
         elif reply:
             continue
         break
