@@ -744,7 +744,8 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
     if seen.retryable:
         assert (action.rung, action.edits) == ("send again", ())
     elif classify(respond(fault(kind))) is Outcome.FAULT:
-        assert (action.status, action.reason) == (Status.FAILED, "provider_error")
+        why = "limit_passed" if kind is FaultKind.LIMIT else "provider_error"
+        assert (action.status, action.reason) == (Status.FAILED, why)
 
 
 @pytest.mark.behaviour("P5")
