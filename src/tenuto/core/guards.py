@@ -163,7 +163,7 @@ BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",
     lambda v: (
         v.state.continuing
-        and v.facts.structured
+        and v.is_document
         and not v.response.calls
         and not is_document(v.facts.said)
     ),

@@ -73,6 +73,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         goes_on=request.goes_on,
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
+        one_of_words=request.one_of_words,
         tools=request.tools,
         after_tool_result=request.after_tool_result,
         runnable=turn.runnable(response),

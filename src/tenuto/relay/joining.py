@@ -43,7 +43,8 @@ def joint_of(turn: Turn) -> Stopping | None:
         echoed=turn.provider.dialect.prefill_echoed,
         again=begins if asks_for_call(edits) else (),
     )
-    document = any(isinstance(edit, DropConstraint) for edit in edits)
+    lifted = any(isinstance(edit, DropConstraint) for edit in edits)
+    document = lifted and not turn.facts.one_of_words
     joint = Wrapped(seam, base, thinks=not exact, document=document)
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
