@@ -96,6 +96,8 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
 
 def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
     value = decode_object(as_utf8(body))
+    if turn.wire.listed and isinstance(value, list) and value:
+        value = value[0]
     if not isinstance(value, dict):
         return None
     for signal in turn.wire.parse_object(value, event=False):
