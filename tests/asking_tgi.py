@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import huggingface_hub
 import wrapping
@@ -29,7 +29,8 @@ MODEL_AT = {
 
 
 def of_body(made: Any) -> Got:
-    return Got(made.generated_text, finish=made.details and made.details.finish_reason)
+    text = made.generated_text or ""
+    return Got(text, finish=made.details.finish_reason if made.details else None)
 
 
 def of_parts(parts: list[Any]) -> Got:
@@ -46,8 +47,6 @@ class TgiAsker(Asker):
     asks, and what was written so far. `told` holds the parts of the last answer."""
 
     own_errors = (HfHubHTTPError, TextGenerationError)
-    asking_now: ClassVar[Any] = None
-    """Whose HTTP client huggingface_hub has."""
 
     def __init__(self, sim: Simulator, max_retries: int = 0) -> None:
         self.sim = sim
@@ -57,12 +56,12 @@ class TgiAsker(Asker):
             default_async_client_factory,
         )
         self.async_client = huggingface_hub.AsyncInferenceClient(**self.options)
+        self.client: Any = None
         self.loop = asyncio.new_event_loop()
         self.told: list[Any] = []
 
     def close(self) -> None:
         huggingface_hub.close_session()
-        TgiAsker.asking_now = None
         self.loop.run_until_complete(self.async_client.close())
         self.loop.close()
 
@@ -71,10 +70,10 @@ class TgiAsker(Asker):
 
     def ask(self, messages: list[Any], mode: str = "body", way: str = "sync", **more: Any) -> Got:
         self.told.clear()
-        if TgiAsker.asking_now is not self:
+        if huggingface_hub.get_session() is not self.client:
             huggingface_hub.set_client_factory(self.made_by[0])
             huggingface_hub.set_async_client_factory(self.made_by[1])
-            TgiAsker.asking_now = self
+            self.client = huggingface_hub.get_session()
         rows = [row for row in messages if isinstance(row, str)]
         path = MODEL_AT[way][mode].format(more.pop("model", "sim/normal"))
         more |= {"prompt": "".join(rows), "model": self.sim.root_url + path}

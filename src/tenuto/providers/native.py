@@ -22,7 +22,7 @@ NATIVE: tuple[Provider, ...] = (
             "router.huggingface.co/hf-inference",
             "api-inference.huggingface.co",
         ),
-        quirks=("n1a-no-details", "q22-error-event-stream"),
+        quirks=("n1a-no-details", "n1a-no-details-stream", "q22-error-event-stream"),
         source="huggingface_hub 2.4.0, "
         "huggingface_hub/inference/_generated/types/text_generation.py 2026-11-22",
     ),

@@ -17,6 +17,7 @@ from tenuto.relay.reframing import named
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
+from tenuto.wire.members import object_in
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
 
@@ -97,7 +98,7 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
 def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
     value = decode_object(as_utf8(body))
     if turn.wire.listed and isinstance(value, list) and value:
-        value = value[0]
+        value = object_in(value[0])
     if not isinstance(value, dict):
         return None
     for signal in turn.wire.parse_object(value, event=False):

@@ -16,7 +16,7 @@ _AS_THEY_ARE: Final = (
     "length_then_500", "length_then_drop", "length_then_empty", "length_then_filter",
     "empty_always",
     "drop_before_text", "drop_mid_text", "drop_mid_text_always", "eof_no_finish",
-    "body_error_only", "body_cut", "body_empty", "done_no_finish",
+    "body_cut", "body_empty", "done_no_finish",
     "unknown_stop", "unknown_stop_control", "finish_conflict", "finish_repeated", "finish_upper",
     "finish_null_string", "finish_empty_string", "content_after_finish", "abort",
     "content_filter", "context_length_400", "length_context",
@@ -42,6 +42,8 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "think_tag_unclosed_length": _asks(max_new_tokens=400),
     "suspected_truncation": _asks(max_new_tokens=60),
     "http_400_max_tokens_too_large": _asks(max_new_tokens=2000),
+    # The SDK makes an answer without a text of it.
+    "body_error_only": {"bare": Bare.SILENT},
     # The SDK loses the first event, and a text begins with it.
     "bom": {"bare": Bare.SILENT},
     # Nobody can be asked: the model would take the question for the text.
