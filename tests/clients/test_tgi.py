@@ -107,17 +107,23 @@ def test_the_last_event_of_a_stream_says_the_whole_text(path, full):
 
 @pytest.mark.behaviour("S1", "S3", "N1a")
 def test_a_stream_without_details_ends_in_order_or_is_gone_on_with(heard):
-    whole = events(" turns", " at", whole=" turns at")
-    with FarSide(sse_answer(whole)) as far:
-        assert ask(far, "/generate_stream", stream=True) == [" turns", " at"]
-        assert len(far.requests) == 1
-    with FarSide(
-        sse_answer(events(" turns", " at")), sse_answer(events(" six.", whole=" six."))
-    ) as far:
+    cut = events(" turns", " at"), events(" six.", whole=" six.")
+    with FarSide(*map(sse_answer, cut)) as far:
         parts = ask(far, "/generate_stream", stream=True)
     assert "".join(parts) == " turns at six."
     assert [request["inputs"] for request in sent(far)] == [PROMPT, "The tide turns at"]
-    assert [e.data["status"] for e in heard if e.name == "turn_ended"] == ["complete", "complete"]
+    assert [e.data["status"] for e in heard if e.name == "turn_ended"] == ["complete"]
+
+
+@pytest.mark.behaviour("N1a", "P8")
+def test_a_stream_without_details_that_ends_in_order_passes_and_its_end_is_inferred(heard):
+    with FarSide(sse_answer(events(" turns", " at", whole=" turns at"))) as far:
+        parts = ask(far, "/generate_stream", stream=True, max_new_tokens=2)
+    assert (parts, len(far.requests)) == ([" turns", " at"], 1)
+    (observed,) = [e.data for e in heard if e.name == "stop_reason_observed"]
+    assert list(observed["anomalies"]) == ["no_stop"]
+    (ended,) = [e.data for e in heard if e.name == "turn_ended"]
+    assert ended["status"] == "complete"
 
 
 @pytest.mark.behaviour("C5", "P1a")
