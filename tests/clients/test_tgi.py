@@ -105,6 +105,22 @@ def test_the_last_event_of_a_stream_says_the_whole_text(path, full):
     assert [part.index for part in parts] == list(range(1, len(parts) + 1))
 
 
+@pytest.mark.behaviour("P1a", "N3")
+@pytest.mark.parametrize(("path", "full"), [("/", PROMPT), ("/generate", "")])
+def test_a_stream_that_comes_instead_of_a_body_is_told_as_one_and_a_body_as_a_stream(path, full):
+    whole = events(" turns", " at six.", stop="eos_token", whole=f"{full} turns at six.")
+    with FarSide(sse_answer(whole)) as far:
+        made = ask(far, path, details=True)
+    assert made.generated_text == f"{full} turns at six."
+    assert (made.details.generated_tokens, len(made.details.tokens)) == (2, 2)
+    one = json.dumps(body(f"{full} turns.", "eos_token", 2)).encode()
+    with FarSide(json_answer(one if path == "/generate" else b"[%b]" % one)) as far:
+        path = path if full else "/generate_stream"
+        parts = ask(far, path, details=True, stream=True)
+    assert "".join(part.token.text for part in parts) == " turns."
+    assert (parts[-1].details.finish_reason, len(far.requests)) == ("eos_token", 1)
+
+
 @pytest.mark.behaviour("S1", "S3", "N1a")
 def test_a_stream_without_details_ends_in_order_or_is_gone_on_with(heard):
     cut = events(" turns", " at"), events(" six.", whole=" six.")

@@ -88,7 +88,7 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
     if body and value is None:
         value = gathered(turn.wire, body, builder)
         if value and handed_out:
-            raw = encode(value)
+            raw = encode([value] if turn.wire.listed else value)
             head = named(head, b"application/json").of(raw)
     elif body and value and handed_out and (said := readable(body)) is not body:
         head, raw = head.of(said), said  # as in streams: SDKs decode strictly
