@@ -18,6 +18,7 @@ import asking_invoke
 import asking_mistral
 import asking_ollama
 import asking_responses
+import asking_tgi
 import groq
 import ollama
 import openai
@@ -306,5 +307,15 @@ FACING = (
         bare=asking_responses.ResponsesAsker,
         # Pieces are tokens, and with fewer a limit falls below the least that this wire takes.
         chars=(4, 8),
+    ),
+    Facing(
+        "huggingface-hub",
+        asking_tgi.RecoveringTgi,
+        asking_tgi.WIRE,
+        raises=asking_tgi.TgiAsker.own_errors,
+        stops=_CHAT | {"done_no_reason": None},
+        is_one=lambda asker: asking_tgi.assert_one_generation(asker.told),
+        # This SDK repeats no request.
+        strict_ways=WAYS,
     ),
 )

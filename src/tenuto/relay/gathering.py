@@ -49,6 +49,8 @@ def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
         spoken=spoken,
     )
     made = decode_object(wire.render_body(body, body, answer))
+    if wire.listed and isinstance(made, list):
+        (made,) = made
     return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
 
 

@@ -46,6 +46,8 @@ class Asked:
     """The answer begins with a signed chain of thought."""
     stop_sequences: tuple[str, ...] = ()
     prefill: str | None = None
+    echoed: str = ""
+    """What the answer is to repeat before its own text."""
 
 
 def first_prompt(rows: Sequence[Row]) -> str:

@@ -18,6 +18,7 @@ from tenuto.sim.mistral.cases import tables as mistral_tables
 from tenuto.sim.ollama.cases import tables as ollama_tables
 from tenuto.sim.openai_completions.cases import tables as completions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
+from tenuto.sim.tgi.cases import tables as tgi_tables
 
 CHAT: Final = "openai-chat"
 
@@ -86,6 +87,7 @@ _OWN: Final = {
     "cohere": cohere_tables,
     "ollama": ollama_tables,
     "mistral": mistral_tables,
+    "tgi": tgi_tables,
 }
 """What each further wire makes of the common tables."""
 

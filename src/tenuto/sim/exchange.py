@@ -164,6 +164,7 @@ class Exchange:
             choices=asked.choices,
             include_usage=asked.include_usage,
             token_chars=token_chars,
+            prompt=asked.echoed,
         )
         step = _live(step)
         if not step.error and step.ending is Ending.WHOLE:
@@ -222,7 +223,7 @@ def _refused(wire: Wire, step: Step, asked: Asked, body: Mapping[str, Any]) -> F
 
 def _document(
     status: int,
-    document: Mapping[str, Any],
+    document: Mapping[str, Any] | list[Any],
     headers: Mapping[str, str] | None = None,
     ending: Ending = Ending.WHOLE,
 ) -> Answer:

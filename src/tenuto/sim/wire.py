@@ -47,7 +47,8 @@ class Wire:
     unknown_key: Callable[[str], Failure]
     core_keys: frozenset[str]
     """Body keys that the case of an unknown key never names."""
-    render_body: Callable[[Reply, Step, Envelope], dict[str, Any]]
+    render_body: Callable[[Reply, Step, Envelope], Any]
+    """The document of a whole body."""
     render_events: Callable[[Reply, Step, Envelope], list[Event]]
     answer_id: Callable[[str], str]
     """The id of an answer, from a key that no other answer has."""

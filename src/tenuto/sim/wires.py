@@ -19,6 +19,7 @@ from tenuto.sim import (
     openai_chat,
     openai_completions,
     openai_responses,
+    tgi,
 )
 from tenuto.sim.wire import Wire
 
@@ -34,11 +35,12 @@ _SPOKEN: Final = (
     cohere.WIRE,
     ollama.WIRE,
     mistral.WIRE,
+    tgi.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
-_AT: Final = (*_SPOKEN, ollama.GENERATE)
+_AT: Final = (*_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
 """One wire may have several paths, each a row."""
 
 

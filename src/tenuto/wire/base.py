@@ -319,6 +319,7 @@ class Wire:
         named_events: whether its SDK passes over events without a name, which is the `type` of
             their object.
         is_terminator: whether the data of an event is the stream's own end mark.
+        listed: whether a whole body stands in a list, of which it is the first.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
             to be done about it. It only saves time: False where it takes `parse_object` to tell.
         usage_object: the native usage object of a body or event.
@@ -359,6 +360,7 @@ class Wire:
     opening: bytes = b""
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
+    listed: bool = False
     is_plain: Callable[[bytes], bool]
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
