@@ -56,7 +56,13 @@ class Engine:
         wire, provider, path = route(request.url, self.speaks)
         if wire is None or request.method != "POST":
             return None
-        parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
+        parsed = wire.asked(
+            request.body,
+            self.policy.probe_max_tokens,
+            path,
+            provider.dialect,
+            request.headers,
+        )
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
