@@ -15,6 +15,7 @@ class Envelope:
     choices: int = 1
     include_usage: bool = False
     token_chars: int = 4
+    forms: frozenset[str] = frozenset()
 
 
 def dump(value: object) -> str:
