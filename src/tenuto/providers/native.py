@@ -1,7 +1,9 @@
-"""Those whose own API is read, and no more: `tenuto.detect(…, wire="tgi")`."""
+"""Those with an API of their own; of most, answers are read, and no more:
+`tenuto.detect(…, wire="tgi")`."""
 
 from __future__ import annotations
 
+from tenuto.providers.models import QWEN_MAY_NOT_THINK
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 
@@ -15,15 +17,26 @@ NATIVE: tuple[Provider, ...] = (
         "huggingface_hub/inference/_generated/types/text_generation.py 2026-11-22",
     ),
     Provider(
-        Dialect("dashscope"),
+        Dialect(
+            "dashscope",
+            prefill_models=QWEN_MAY_NOT_THINK,
+            prefill_row=(("partial", True),),
+            prefill_members=(("enable_thinking", False),),
+        ),
         "dashscope",
         hosts=(
             "dashscope.aliyuncs.com",
             "dashscope-intl.aliyuncs.com",
             "dashscope-us.aliyuncs.com",
         ),
-        quirks=("q22-error-event-stream", "q29-null-as-text", "q34-400-filter"),
-        source="https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope 2026-11-22",
+        quirks=(
+            "all-so-far-stream",
+            "q22-error-event-stream",
+            "q29-null-as-text",
+            "q34-400-filter",
+        ),
+        source="https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope; "
+        "https://help.aliyun.com/zh/model-studio/partial-mode 2026-11-22",
     ),
     Provider(
         Dialect("lm-studio-native"),
