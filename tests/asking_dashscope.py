@@ -39,7 +39,7 @@ def of_output(output: dict[str, Any], usage: Any) -> Got:
         text, finish = output.get("text") or "", output.get("finish_reason")
         return Got(text, [], finish, {"role": "assistant", "content": text}, usage=usage)
     message = choices[0].get("message") or {}
-    content = message.get("content") or ""
+    content = "" if message.get("content") is None else message["content"]
     text = content if isinstance(content, str) else "".join(p.get("text", "") for p in content)
     kept = {"role": "assistant", "content": content}
     calls = message.get("tool_calls") or []

@@ -7,6 +7,13 @@ from tenuto.providers.models import QWEN_MAY_NOT_THINK
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 
+DASHSCOPE = Dialect(
+    "dashscope",
+    prefill_models=QWEN_MAY_NOT_THINK,
+    prefill_row=(("partial", True),),
+    prefill_members=(("enable_thinking", False),),
+)
+
 NATIVE: tuple[Provider, ...] = (
     Provider(
         Dialect("tgi"),
@@ -17,12 +24,7 @@ NATIVE: tuple[Provider, ...] = (
         "huggingface_hub/inference/_generated/types/text_generation.py 2026-11-22",
     ),
     Provider(
-        Dialect(
-            "dashscope",
-            prefill_models=QWEN_MAY_NOT_THINK,
-            prefill_row=(("partial", True),),
-            prefill_members=(("enable_thinking", False),),
-        ),
+        DASHSCOPE,
         "dashscope",
         hosts=(
             "dashscope.aliyuncs.com",

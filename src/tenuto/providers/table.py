@@ -17,7 +17,7 @@ from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
 from tenuto.providers.completions import COMPLETIONS, COMPLETIONS_UNKNOWN
 from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
-from tenuto.providers.native import NATIVE
+from tenuto.providers.native import DASHSCOPE, NATIVE
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 from tenuto.wire.names import Names, key_of
@@ -52,6 +52,7 @@ UNKNOWN_OF = {
     # Who is behind Mistral's SDK, serves Mistral's models.
     "mistral": Provider(replace(_MISTRAL, name="unknown"), "mistral"),
     # Whoever speaks it, speaks it for its models.
+    "dashscope": Provider(replace(DASHSCOPE, name="unknown"), "dashscope"),
     "ollama": Provider(replace(_OLLAMA, name="unknown"), "ollama"),
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""

@@ -25,6 +25,9 @@ _OF_CHAT = {
     "prompt_tokens_details": "prompt_tokens_details",
 }
 
+_OF_ERRORS = frozenset({"error", "code", "message"})
+_OF_EVENTS = _OF_ERRORS | {"output", "usage"}
+
 
 def as_chat(value: JsonObject) -> JsonObject:
     """The same as Chat Completions says it."""
@@ -131,7 +134,7 @@ def told_by(events: Iterable[JsonObject]) -> JsonObject:
     shared = {key: item for value in reversed(new) for key, item in value.items()}
     choice = body_of(map(as_chat, new))["choices"][0]
     choice["message"] = {"role": "assistant", **choice["message"]}
-    kept = {key: item for key, item in shared.items() if key not in ("output", "usage")}
+    kept = {key: item for key, item in shared.items() if key not in _OF_EVENTS}
     return kept | {"output": {"choices": [choice]}}
 
 
@@ -148,7 +151,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
         message["content"] = like(message_of(first).get("content"), answer.text)
         output["choices"] = [{"finish_reason": answer.native_stop, "message": message}]
     body: JsonObject = {**first, "output": output}
-    for key in ("code", "message"):  # of an error
+    for key in _OF_ERRORS:
         body.pop(key, None)
     if usage := merged_usage(answer.raw_usage, answer.usage):
         body["usage"] = usage

@@ -48,10 +48,11 @@ class _Chat(ChatRequest):
         return with_beginnings([*rows[:known], *ours], _PARTIAL)
 
     def _ours(self, row: bytes) -> bytes:
-        content = value_of(members_of(row).get("content"))
+        value = object_in(value_of(row))
+        content = value.get("content") or ""
         if self.lists:
             content = [{"text": content}] if content else []
-        return with_members(row, {"content": encode(content or "")})
+        return encode(value | {"content": content})
 
 
 class DashScopeRequest:
@@ -70,7 +71,7 @@ class DashScopeRequest:
         """The bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
             return self._body
-        flat = members_of(self._chat.apply(edits, dialect))
+        flat = self._chat.edited(edits, dialect)
         members = members_of(self._body)
         asked = {"messages": flat["messages"], "prompt": None, "history": None}
         own = members_of(members.get("parameters", b"{}"))

@@ -34,7 +34,7 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
     """
     if step.error:
         return dict(ERRORS[step.error].document) | {"request_id": envelope.id}
-    document = chat.render_body(reply, step, envelope)
+    document = chat.render_body(replace(reply, echo=""), step, envelope)  # nothing is repeated
     choices = [
         _choice(_message(one["message"], number=True), one.get("finish_reason"), envelope)
         for one in document["choices"]

@@ -17,6 +17,8 @@ TEXT: Final = "text"
 SO_FAR: Final = "so far"
 """Each event says all that was said before it."""
 
+_SPEAKERS: Final = (("user", "user"), ("assistant", "bot"))
+
 
 def located(body: Mapping[str, Any], said: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the body with the service that its path names."""
@@ -35,7 +37,9 @@ def as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
     {'model': 'q', 'messages': [{'role': 'user', 'content': 'Hi'}], 'n': 1, 'stream': True}
     """
     asked = body["input"]
-    rows = asked.get("messages") or [{"role": "user", "content": asked.get("prompt")}]
+    turns = asked.get("history") or ()
+    before = [{"role": r, "content": turn[k]} for turn in turns for r, k in _SPEAKERS]
+    rows = asked.get("messages") or [*before, {"role": "user", "content": asked.get("prompt")}]
     parameters = body.get("parameters") or {}
     return {"model": body["model"], "messages": rows, **parameters, "stream": body["stream"]}
 
