@@ -133,4 +133,5 @@ WIRE = replace(
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,
+    form=None,
 )

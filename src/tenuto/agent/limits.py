@@ -1,0 +1,54 @@
+"""How far a turn of an agent may go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from tenuto.core.errors import AgentError
+from tenuto.core.policy import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far one turn of an agent may go; what stands here bounds all its steps together.
+
+    Attributes:
+        max_steps: requests of the loop; the last of them is still carried out.
+        max_output_tokens: output tokens that the turn may use, attempts of recovery included; once
+            they are used no further step begins. 0: no limit.
+        timeout_s: wall-clock seconds after which no further step begins. 0: no limit.
+        repeated_calls: how often the same call may come to the same result, in a row, before the
+            model is told so (P8a). 0: as often as it likes.
+        compact_at: the share of the model's context window, as far as that is known, at which the
+            conversation is shortened before the next step (H7). 0: only once it is too long.
+
+    Raises:
+        AgentError: a value is not allowed; the message names it and says what is.
+
+    >>> Limits(max_steps=0)
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.AgentError: max_steps is 0, allowed is a whole number, 1 or more
+    """
+
+    max_steps: int = 50
+    max_output_tokens: int = 0
+    timeout_s: float = 0.0
+    repeated_calls: int = 3
+    compact_at: float = 0.8
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value, allowed = getattr(self, field.name), _ALLOWED[field.name]
+            right = type(value) is int or (allowed.kind is float and type(value) is float)
+            if not right or not allowed.least <= value <= allowed.most:
+                raise AgentError(f"{field.name} is {value!r}, allowed is {allowed.allowed}")
+
+
+_ALLOWED = {
+    "max_steps": Rule(int, 1),
+    "max_output_tokens": Rule(int),
+    "timeout_s": Rule(float),
+    "repeated_calls": Rule(int),
+    "compact_at": Rule(float, 0, 1),
+}
