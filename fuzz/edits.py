@@ -124,6 +124,7 @@ MAY_CHANGE = {
     *("tool_choice", "prefix", "thinking", "output_config", "output_format"),
     *("max_output_tokens", "reasoning", "text"),
     *("generationConfig", "generation_config", "toolConfig", "tool_config"),
+    "parameters",
 }
 
 
@@ -134,4 +135,6 @@ def members(body: bytes) -> dict[str, msgspec.Raw]:
 def rows(raw: msgspec.Raw) -> list[Any]:
     if bytes(raw)[:1] == b'"':  # one text, which an edit makes a row of
         return []
+    if bytes(raw)[:1] == b"{":  # below the conversation's key
+        raw = members(bytes(raw)).get("messages", msgspec.Raw(b"[]"))
     return [bytes(row) for row in msgspec.json.decode(raw, type=list[msgspec.Raw])]
