@@ -99,11 +99,13 @@ class Part(NamedTuple):
     raw: the bytes.
     data: the JSON in them.
     value: what this says; None where it is no JSON.
+    again: whether one with the same members came before it.
     """
 
     raw: bytes
     data: bytes
     value: Any
+    again: bool = False
 
 
 ALIKE = 2
@@ -120,11 +122,10 @@ def parts(raw: bytes) -> list[Part]:
     for event in _events(raw):
         data = event.data or b""
         value = _value(data)
-        if value is not None:
-            seen[known := repr(shape(value))] += 1
-            if seen[known] > ALIKE:
-                continue
-        kept.append(Part(event.raw, data, value))
+        known = "" if value is None else repr(shape(value))
+        seen[known] += 1
+        if not known or seen[known] <= ALIKE:
+            kept.append(Part(event.raw, data, value, seen[known] > 1))
     return kept
 
 
