@@ -1,6 +1,8 @@
 """Exceptions for the caller's mistakes, in one tree. Faults of the far side are values (`fault`).
 
 TenutoError
+├── AgentError         an Agent, or what it is made of, was given something that is not allowed
+│                      (also a ValueError)
 ├── PolicyError        a policy value that is not allowed (also a ValueError)
 ├── RegistrationError  register() was given something that is not allowed (also a ValueError)
 ├── ToolError          what was given as a tool cannot be one (also a ValueError)
@@ -17,6 +19,15 @@ class TenutoError(Exception):
     """Base of every exception that Tenuto raises on its own account.
 
     >>> issubclass(PolicyError, TenutoError)
+    True
+    """
+
+
+class AgentError(TenutoError, ValueError):
+    """An agent, or what it is made of, was given something that is not allowed; the message says
+    what is.
+
+    >>> issubclass(AgentError, ValueError)
     True
     """
 

@@ -119,6 +119,12 @@ CALL_MISSING = (
 ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
 """The stub result for a call that the incoming history leaves unanswered (H2)."""
 
+REPEATED_CALL = (
+    "[This is the {times}th time in a row that the same call came to the same result. Calling it "
+    "again will not change that: do something else, or say what stands in the way.]"
+)
+"""Behind a result that came again and again (P8a)."""
+
 NOTICE = "\n\n[This answer is incomplete: {reason}.]"
 """The display-only line of `on_incomplete="notice"` (C21)."""
 
