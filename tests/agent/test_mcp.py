@@ -1,6 +1,7 @@
 """Tools of real MCP servers: one that is a command, one that speaks HTTP on loopback."""
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from types import SimpleNamespace as Block
 
 import pytest
 
+from tenuto.agent import Agent, AgentEvent, Model
+from tenuto.agent.events import Returned
 from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.mcp_content import text_of
 from tenuto.agent.running import arun_calls, run_calls
@@ -18,6 +21,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.core.transcript import Result
+from tenuto.sim import Simulator
 
 SCRIPT = str(Path(__file__).with_name("mcp_server.py"))
 COMMAND = (sys.executable, SCRIPT)
@@ -135,6 +139,20 @@ async def test_cancelling_an_async_agent_cancels_the_call(both):
         await running
     (result,) = await arun_calls(Toolbox(both), [call("said_say", '{"word": "on"}')])
     assert result.text == "on"
+
+
+@pytest.mark.behaviour("T1", "T16")
+@pytest.mark.parametrize("case", ["tool", "call_cut_length"])
+def test_an_agent_calls_a_servers_tool_once_and_only_whole(both, case):
+    events: list[AgentEvent] = []
+    say = next(each for each in both if each.name == "said_say")
+    with Simulator() as sim:
+        model = Model(f"openai-chat:sim/{case}", base_url=sim.base_url)
+        with Agent(model, tools=[say], on_event=events.append) as agent:
+            result = agent.run("Say it.")
+    (returned,) = [event for event in events if isinstance(event, Returned)]
+    assert (result.status, returned.result.failed) == ("complete", False)
+    assert returned.result.text == json.loads(returned.call.arguments)["word"]
 
 
 def test_names_that_two_servers_have_are_told_apart(both):
