@@ -150,6 +150,7 @@ class PathFolder(_Placing):
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.stay()
 
     def __enter__(self) -> Self:
         return self
@@ -167,9 +168,7 @@ class PathFolder(_Placing):
         status = self.status(name)
         if is_link(status) or not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError
-        inner = PathFolder(self._path / name)
-        inner.stay()
-        return inner
+        return PathFolder(self._path / name)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         self.stay()

@@ -67,16 +67,23 @@ class Walk:
     """A walk below a folder, along a pattern; afterwards it knows what it left out.
 
     Attributes:
+        within_s: how long it may take.
         not_entered: folders that it stayed out of.
+        unshowable: how many names it left out, as no result can hold them.
         stopped: why it ended early, "" where it did not.
+        deadline_s: when it ends, by the monotonic clock.
     """
 
     glob: Glob
-    deadline_s: float
+    within_s: float
     not_entered: set[str] = field(default_factory=set)
     unshowable: int = 0
     stopped: str = ""
+    deadline_s: float = field(init=False)
     _left: int = MAX_ENTRIES
+
+    def __post_init__(self) -> None:
+        self.deadline_s = time.monotonic() + self.within_s
 
     def entries(
         self, folder: Folder, names: tuple[str, ...], states: States | None = None, depth: int = 0
@@ -121,7 +128,7 @@ class Walk:
         if self._left < 0:
             self.stopped = f"stopped after {MAX_ENTRIES:,} names"
         elif time.monotonic() > self.deadline_s:
-            self.stopped = f"stopped after {WALK_S:g} s"
+            self.stopped = f"stopped after {self.within_s:g} s"
         return bool(self.stopped)
 
     def remarks(self) -> list[str]:
@@ -138,10 +145,12 @@ class Walk:
         return said
 
 
-def list_files(root: Root, pattern: str, path: str, limit_chars: int) -> str:
+def list_files(
+    root: Root, pattern: str, path: str, limit_chars: int, within_s: float = WALK_S
+) -> str:
     """The files and folders below `path` that match the pattern."""
     way = root.names_of(path)
-    walk = Walk(Glob(pattern), time.monotonic() + WALK_S)
+    walk = Walk(Glob(pattern), within_s)
     found: list[str] = []
     left = limit_chars
     with root.folder(way) as folder, closing(walk.entries(folder, way)) as entries:

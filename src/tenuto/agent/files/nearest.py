@@ -6,7 +6,7 @@ All of it is linear in the file but for one comparison of lines, which is bounde
 from __future__ import annotations
 
 import difflib
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import Final
 
 _LINES_ASKED: Final = 50  # of the text that was looked for
@@ -41,15 +41,15 @@ def nearest(text: str, wanted: str) -> str:
 
 def _by_same_lines(lines: list[str], asked: list[str]) -> int | None:
     """Where most lines are the same but for the white space around them."""
-    places: defaultdict[str, list[int]] = defaultdict(list)
-    for number, line in enumerate(asked):
+    places: dict[str, int] = {}
+    for place, line in enumerate(asked):
         if line.strip():
-            places[line.strip()].append(number)
+            places.setdefault(line.strip(), place)
     votes: Counter[int] = Counter()
     for number, line in enumerate(lines):
-        for place in places.get(line.strip(), ()):
-            if number >= place:
-                votes[number - place] += 1
+        at = number - places.get(line.strip(), number + 1)
+        if at >= 0:
+            votes[at] += 1
     return votes.most_common(1)[0][0] if votes else None
 
 

@@ -11,20 +11,20 @@ from tenuto.agent.files.root import Root, read, shown
 from tenuto.agent.files.text import Text, counted, decoded
 
 
-def read_text(root: Root, path: str, limit_bytes: int) -> Text:
-    """The text of a file that must be there."""
+def read_text(root: Root, path: str, limit_bytes: int) -> tuple[str, Text]:
+    """The path of a file that must be there, as the tools say it, and its text."""
     with root.parent(path) as (folder, names):
         found = read(folder, names, limit_bytes)
         if found is None:
             raise FileProblem(f"{shown(names)} does not exist")
-    return decoded(found[0], shown(names))
+    return shown(names), decoded(found[0], shown(names))
 
 
 def read_file(
     root: Root, path: str, start_line: int, end_line: int | None, limit_bytes: int, limit_chars: int
 ) -> str:
     """The lines from `start_line` to `end_line`, counted from 1, both included."""
-    text = read_text(root, path, limit_bytes)
+    path, text = read_text(root, path, limit_bytes)
     lines = text.lines
     if not lines:
         return f"{path}: empty, 0 lines{text.remarks}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -53,14 +52,14 @@ def search(
     ignore_case: bool,
     limit_bytes: int,
     limit_chars: int,
+    within_s: float = WALK_S,
 ) -> str:
     """The lines below `path` that hold the pattern, as path:line: text."""
-    deadline_s = time.monotonic() + WALK_S
-    walk = Walk(Glob(glob), deadline_s)
+    walk = Walk(Glob(glob), within_s)
     result = _Result(limit_chars)
     with (
         _entries(root, path, walk) as entries,
-        finder(pattern, regex, ignore_case, MAX_MATCHES + 1, deadline_s) as finding,
+        finder(pattern, regex, ignore_case, MAX_MATCHES + 1, walk.deadline_s) as finding,
     ):
         for entry in entries:
             try:
@@ -69,7 +68,7 @@ def search(
                     break
             except OutOfTime:
                 walk.stopped = (
-                    f"the search ran out of its {WALK_S:g} s in {shown(entry.names)}; a simpler "
+                    f"the search ran out of its {within_s:g} s in {shown(entry.names)}; a simpler "
                     "expression, without repeats within repeats, is faster"
                 )
                 if not result.lines:

@@ -51,7 +51,7 @@ def file_tools(
     """
     if min(max_file_bytes, max_result_chars, output_limit_tokens or 1) < 1:
         raise ValueError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
-    files = _Files(Root(root), max_file_bytes, max_result_chars)
+    files = Files(Root(root), max_file_bytes, max_result_chars)
     hint = description = ""
     if output_limit_tokens is not None:
         chars = words.chars_per_call(output_limit_tokens)
@@ -93,7 +93,7 @@ class _Flags(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class _Files:
+class Files:
     """The tools as functions of what a model may say, and of nothing else."""
 
     root: Root
