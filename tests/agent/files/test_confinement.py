@@ -57,6 +57,8 @@ def state(folder: Path) -> dict[str, object]:
         ("a/..", "'..' is not followed"),
         ("..", "'..' is not followed"),
         ("a\0", "characters that no name may have"),
+        ("a\u202egpj.exe", "characters that no name may have"),
+        ("d/" * 201, "more than 200 folders deep"),
         ("a\nb", "characters that no name may have"),
         ("a\x1b[2J", "characters that no name may have"),
         ("half \ud83d of a pair", "characters that no name may have"),
@@ -203,7 +205,7 @@ def two_folders() -> Iterator[tuple[Path, Path]]:
 
 def grow(root: Path, outside: Path, names: list[str], what: str) -> None:
     path = root.joinpath(*names)
-    if not path.parent.resolve().is_relative_to(root):
+    if path.is_symlink() or not path.parent.resolve().is_relative_to(root):
         return  # the test itself stays inside
     path.parent.mkdir(parents=True, exist_ok=True)
     if what == "file":
@@ -276,6 +278,28 @@ def test_a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere(folder
         swapping.join()
     assert state(outside) == {"f": SECRET.encode()}
     assert min(went.values()) > 0, went
+
+
+@links
+def test_a_file_that_becomes_a_link_or_a_pipe_after_the_check_is_not_followed_nor_waited_for(
+    folder: Path, files: Files
+) -> None:
+    (folder.parent / "outside").write_text(SECRET)
+    (folder / "link").symlink_to(folder.parent / "outside")
+    (folder / "to_folder").symlink_to(folder.parent)
+    (folder / "dangling").symlink_to(folder.parent / "new")
+    os.mkfifo(folder / "pipe")
+    with files.root.folder(()) as inner:  # as it is after the checks
+        for flags in (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY | os.O_CREAT):
+            for name in ("link", "dangling"):
+                with pytest.raises((OSError, FileProblem)):
+                    inner.open(name, flags)
+        with pytest.raises((OSError, FileProblem)):
+            inner.enter("to_folder")
+        os.close(inner.open("pipe", os.O_RDONLY))
+        with pytest.raises(OSError, match="No such device|not configured"):
+            inner.open("pipe", os.O_WRONLY)
+    assert not (folder.parent / "new").exists()
 
 
 @links

@@ -84,13 +84,10 @@ class Regex:
             "cpu_s": int(left_s) + 2,
         }
         try:
-            answer = self._ask(json.dumps(asked).encode())
-        except OutOfTime:
+            self._begin(json.dumps(asked).encode())
+        except BaseException:
             self.__exit__()
-            raise FileProblem("the regular expression could not be read in time") from None
-        if "error" in answer:
-            self.__exit__()
-            raise FileProblem(f"the regular expression is not valid: {answer['error']}")
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -100,6 +97,14 @@ class Regex:
         self._process.kill()
         with suppress(OSError):  # what was not read any more
             self._process.__exit__(None, None, None)
+
+    def _begin(self, asked: bytes) -> None:
+        try:
+            answer = self._ask(asked)
+        except OutOfTime:
+            raise FileProblem("the regular expression could not be read in time") from None
+        if "error" in answer:
+            raise FileProblem(f"the regular expression is not valid: {answer['error']}")
 
     def find(self, text: str, limit: int) -> Found:
         return [(number, at) for number, at in self._ask(text.encode())][:limit]

@@ -23,6 +23,7 @@ from tenuto.agent.files.problem import FileProblem
 BY_DESCRIPTOR: Final = (
     {os.open, os.stat, os.mkdir, os.rmdir, os.unlink, os.rename, os.link} <= os.supports_dir_fd
     and os.scandir in os.supports_fd
+    and os.link in os.supports_follow_symlinks
     and hasattr(os, "O_NOFOLLOW")
 )
 """Whether the system opens names below a descriptor: Linux and macOS do."""

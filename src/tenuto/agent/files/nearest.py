@@ -9,6 +9,7 @@ import difflib
 from collections import Counter
 from typing import Final
 
+_LINES_SEARCHED: Final = 100_000  # of the file, from its beginning
 _LINES_ASKED: Final = 50  # of the text that was looked for
 _LINES_COMPARED: Final = 2_000  # letter by letter, where no line is the same
 _LINE_CHARS: Final = 200
@@ -23,7 +24,8 @@ def nearest(text: str, wanted: str) -> str:
     def f():
       return 1
     """
-    lines, asked = text.split("\n"), wanted.split("\n")[:_LINES_ASKED]
+    lines = text.split("\n", _LINES_SEARCHED)[:_LINES_SEARCHED]
+    asked = wanted.split("\n", _LINES_ASKED)[:_LINES_ASKED]
     start = _by_same_lines(lines, asked)
     if start is None:
         start = _by_like_line(lines, asked)

@@ -17,7 +17,12 @@ from tenuto.agent.files.problem import FileProblem
 MAX_PATH_CHARS: Final = 4096
 """Longer than any path that is meant: Linux takes no more in one piece."""
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+MAX_NAMES: Final = 200
+"""So many folders deep may a path lead."""
+
+_QUOTED_CHARS: Final = 200
+# Line breaks and escapes of terminals; and signs that turn the order of what is shown.
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # https://learn.microsoft.com/windows/win32/fileio/naming-a-file, read 2026-11-22
 _WINDOWS_SIGNS: Final = re.compile(r'[<>:"|?*]')
 _WINDOWS_DEVICES: Final = re.compile(
@@ -49,6 +54,8 @@ def names_of(
     if "\\" in relative:
         raise FileProblem(f"write the path {said} with / between its names")
     names = tuple(name for name in relative.split("/") if name not in ("", "."))
+    if len(names) > MAX_NAMES:
+        raise FileProblem(f"the path {said} leads more than {MAX_NAMES} folders deep")
     for name in names:
         if reason := _refusal(name, windows):
             raise FileProblem(f"the path {said} is refused: {reason}")
@@ -75,11 +82,8 @@ def is_git(name: str) -> bool:
 
 def quoted(path: str) -> str:
     """A path for the middle of a sentence, whatever is in it."""
-    return (
-        ascii(path if len(path) <= 200 else path[:200] + "…")
-        if not showable(path)
-        else (f"'{path}'" if len(path) <= 200 else f"'{path[:200]}…'")
-    )
+    cut = path if len(path) <= _QUOTED_CHARS else path[:_QUOTED_CHARS] + "…"
+    return f"'{cut}'" if showable(cut) else ascii(cut)
 
 
 def _below_a_root(path: str, roots: Iterable[str]) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tenuto.agent.files.matcher import MAX_LINE_CHARS
+
 Schema = Mapping[str, Any]
 
 
@@ -64,6 +66,9 @@ SEARCH: Final = _object(
     pattern=_text("what to look for, within one line", minLength=1),
     path=_text("the file, or the folder to begin in", default="."),
     glob=_text("which files below `path`, such as '**/*.py'", default="**"),
-    regex=_switch("read the pattern as a regular expression"),
+    regex=_switch(
+        "read the pattern as a regular expression, which sees the first "
+        f"{MAX_LINE_CHARS:,} characters of a line"
+    ),
     ignore_case=_switch("take upper and lower case for the same"),
 )

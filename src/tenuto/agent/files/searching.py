@@ -33,7 +33,7 @@ class _Result:
 
     def take(self, path: str, text: str, found: list[tuple[int, int]]) -> bool:
         """Whether there is room for more."""
-        lines = text.split("\n")
+        lines = text.split("\n") if found else []
         for number, at in found:
             shown_line = f"{path}:{number + 1}: {_around(lines[number], at)}"
             self.left_chars -= len(shown_line) + 1

@@ -101,7 +101,8 @@ class Files:
     limit_chars: int
 
     def read_file(self, path: str, start_line: int = 1, end_line: int | None = None) -> str:
-        return read_file(self.root, path, start_line, end_line, self.limit_bytes, self.limit_chars)
+        last = None if end_line is None else int(end_line)  # a JSON Schema takes 3.0 for an integer
+        return read_file(self.root, path, int(start_line), last, self.limit_bytes, self.limit_chars)
 
     def create_file(self, path: str, content: str, overwrite: bool = False) -> str:
         return create_file(self.root, path, content, overwrite, self.limit_bytes)
