@@ -2,17 +2,22 @@
 
 client = tenuto.wrap(openai.OpenAI())                        # used exactly as before
 llm = ChatOpenAI(http_client=tenuto.http_client())           # or whatever takes an HTTP client
+agent = tenuto.Agent("anthropic:claude-…", tools=[…])        # who has no loop yet
 turn = tenuto.Turn("POST", url, headers, body)               # no I/O: for a loop of one's own
 stop = tenuto.detect(response)                               # SDK object, dict, or bytes
 """
+
+import typing as _typing
 
 from tenuto.clients.http_client import async_http_client, http_client
 from tenuto.clients.wrap import wrap
 from tenuto.config import load_policy
 from tenuto.core.errors import (
+    AgentError,
     PolicyError,
     RegistrationError,
     TenutoError,
+    ToolError,
     TurnError,
     UnsupportedClient,
 )
@@ -25,15 +30,25 @@ from tenuto.providers.registry import register
 from tenuto.relay.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
 from tenuto.turn import Turn
 
+if _typing.TYPE_CHECKING:
+    from tenuto.agent import Agent, Limits, Model, RunResult
+    from tenuto.agent.tool import Tool, tool
+
 __version__ = "0.1.0"
 
+_OF_THE_AGENT = ("Agent", "Limits", "Model", "RunResult", "Tool", "tool")
+
 __all__ = [
+    "Agent",
+    "AgentError",
     "Confidence",
     "Decision",
     "Event",
     "FaultKind",
     "Head",
+    "Limits",
     "Lost",
+    "Model",
     "Open",
     "Policy",
     "PolicyError",
@@ -41,10 +56,13 @@ __all__ = [
     "RegistrationError",
     "Report",
     "Reraise",
+    "RunResult",
     "Stop",
     "StopReason",
     "StreamDetector",
     "TenutoError",
+    "Tool",
+    "ToolError",
     "Transmit",
     "Turn",
     "TurnError",
@@ -57,5 +75,15 @@ __all__ = [
     "http_client",
     "load_policy",
     "register",
+    "tool",
     "wrap",
 ]
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """The agent's room is opened when it is first asked for: most who wrap a client never do."""
+    if name in _OF_THE_AGENT:
+        import tenuto.agent as room
+
+        return getattr(room, name)
+    raise AttributeError(f"module 'tenuto' has no attribute {name!r}")

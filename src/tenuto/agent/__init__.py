@@ -1,1 +1,21 @@
-"""A loop for those who have none: tools, turns, limits, on top of the one pipe."""
+"""An agent of Tenuto's own: a loop on top of the pipe that finishes turns."""
+
+from tenuto.agent.agent import Agent
+from tenuto.agent.conversation import Conversation
+from tenuto.agent.events import AgentEvent
+from tenuto.agent.limits import Limits
+from tenuto.agent.model import Model
+from tenuto.agent.result import RunResult
+from tenuto.agent.tool import Failure, Tool, tool
+
+__all__ = [
+    "Agent",
+    "AgentEvent",
+    "Conversation",
+    "Failure",
+    "Limits",
+    "Model",
+    "RunResult",
+    "Tool",
+    "tool",
+]

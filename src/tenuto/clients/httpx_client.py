@@ -36,6 +36,9 @@ LIBRARIES = ("httpx2", "httpx")
 """The two libraries, the one that current SDKs stand on first."""
 
 
+CARRIED = "tenuto"
+"""The extension of a request in which a loop of our own carries what it gives the pipe along."""
+
 DRAIN_S = 0.1
 """How long the rest of a response that has said its last is waited for, so that its connection can
 be used again; the openai SDK waits as long."""
@@ -207,7 +210,8 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
 
 def _request(request: Any, url: str, headers: Headers, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
-    return Request(request.method, url, headers, body, timeout.get("read"))
+    carried = request.extensions.get(CARRIED)
+    return Request(request.method, url, headers, body, timeout.get("read"), carried)
 
 
 class _Exchange:

@@ -50,13 +50,21 @@ class AppendUser:
 
 @dataclass(frozen=True, slots=True)
 class AppendFailedCalls:
-    """Append the model's calls in a valid form, each answered by a failed result of its own."""
+    """Append the model's calls in a valid form, each answered by a result of its own. `failed`:
+    which of the results say that their call failed; (): all do."""
 
     text: str
     calls: tuple[ToolCall, ...]
     results: tuple[str, ...]
     reasoning: str = ""
     content: Content = ()
+    failed: tuple[bool, ...] = ()
+
+    @property
+    def answers(self) -> tuple[tuple[ToolCall, str, bool], ...]:
+        """Each call with the text of its result, and whether it failed."""
+        failed = self.failed or (True,) * len(self.calls)
+        return tuple(zip(self.calls, self.results, failed, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from tenuto.core import hints
 from tenuto.core.actions import (
@@ -73,6 +75,8 @@ def repair_call(view: View) -> tuple[Edit, ...]:
     return (*_after_said(view, AppendUser(hints.REPAIR_CALL, for_call=True)), *budget)
 
 
+_NO_HINTS: Mapping[str, str] = MappingProxyType({})
+
 _RESULTS = {
     Finding.WHOLE: hints.CALL_SKIPPED_RESULT,
     Finding.EMPTY: hints.CALL_CUT_RESULT,
@@ -81,15 +85,22 @@ _RESULTS = {
 }
 
 
-def failed_results(calls: tuple[ToolCall, ...]) -> tuple[str, ...]:
-    """A failed result for every call of a broken batch, in the order of the calls (T5)."""
+def failed_results(
+    calls: tuple[ToolCall, ...], call_hints: Mapping[str, str] = _NO_HINTS
+) -> tuple[str, ...]:
+    """A failed result for every call of a broken batch, in the order of the calls (T5). That of a
+    call that was cut is what `call_hints` says of its tool, where that says anything (T6)."""
     broken = any(call.finding is not Finding.WHOLE for call in calls)
-    return tuple(_RESULTS[call.finding] if broken else hints.CALL_CUT_RESULT for call in calls)
+    general = [_RESULTS[call.finding] if broken else hints.CALL_CUT_RESULT for call in calls]
+    return tuple(
+        call_hints.get(call.name, text) if text == hints.CALL_CUT_RESULT else text
+        for call, text in zip(calls, general, strict=True)
+    )
 
 
 def answer_calls(view: View) -> tuple[Edit, ...]:
     calls, facts = view.response.calls, view.facts
-    results = failed_results(calls)
+    results = failed_results(calls, facts.call_hints)
     rows = AppendFailedCalls(view.said, calls, results, facts.reasoning, facts.content)
     return (rows, *_set_budget(view, view.boosts + 1))
 

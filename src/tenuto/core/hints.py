@@ -54,6 +54,32 @@ CALL_SKIPPED_RESULT = (
 )
 """For the whole calls of a batch with one broken call (T4)."""
 
+NO_SUCH_TOOL = (
+    "Error: this call was not run. There is no tool named {name}. The tools are: {known}."
+)
+"""The failed result for a call of a tool that is not there; {known} may be NO_TOOLS."""
+
+NO_TOOLS = "(none)"
+
+CALL_UNFIT_RESULT = (
+    "Error: this call was not run. Its arguments do not fit the parameters of {name}:\n{faults}"
+)
+"""The failed result for arguments that break the tool's schema; {faults} has a line for each."""
+
+CALL_UNCHECKED_RESULT = (
+    "Error: this call was not run. The parameters of {name} cannot be checked: {why}"
+)
+"""The failed result where the schema that came with a tool is none."""
+
+TOOL_TIMED_OUT = "Error: {name} did not end within {timeout_s:g} s and was given up."
+TOOL_GOES_ON = " It may still be at work, so what it was to do may yet be done."
+"""After TOOL_TIMED_OUT where the work cannot be stopped."""
+
+NO_TIME_LEFT = "Error: this call was not run, because the time for this turn is over."
+
+LEFT_OUT = "\n[… {left_out_chars:,} of {chars:,} characters left out here …]\n"
+"""Stands in a tool's result in place of what is beyond the limit."""
+
 REASON_LESS = (
     "[Your reasoning used up the whole output limit before any answer was written. Keep the "
     "reasoning short and write the answer now.]"
@@ -92,6 +118,12 @@ CALL_MISSING = (
 
 ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
 """The stub result for a call that the incoming history leaves unanswered (H2)."""
+
+REPEATED_CALL = (
+    "[This is the {times}th time in a row that the same call came to the same result. Calling it "
+    "again will not change that: do something else, or say what stands in the way.]"
+)
+"""Behind a result that came again and again (P8a)."""
 
 NOTICE = "\n\n[This answer is incomplete: {reason}.]"
 """The display-only line of `on_incomplete="notice"` (C21)."""

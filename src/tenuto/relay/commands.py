@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable
 import msgspec
 
 from tenuto.core.fault import FaultKind
+from tenuto.relay.carried import Carried
 
 Headers = tuple[tuple[bytes, bytes], ...]
 """Names and values as they stand on the wire; names are compared without case."""
@@ -35,13 +36,15 @@ BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 
 
 class Request(msgspec.Struct, frozen=True):
-    """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever."""
+    """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever;
+    `carried`: what a loop of our own gives along (`relay.carried`), None from all others."""
 
     method: str
     url: str
     headers: Headers
     body: bytes
     timeout_s: float | None = None
+    carried: Carried | None = None
 
 
 class Head(msgspec.Struct, frozen=True):

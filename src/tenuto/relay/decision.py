@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from tenuto.core.actions import Finish, Send
+from tenuto.core.actions import AppendFailedCalls, Finish, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import settled, step
@@ -38,6 +38,10 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     if isinstance(action, Send):
         left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
         turn.watch.sending(action, outcome, turn.state, facts, left)
+        if turn.carried is not None:
+            for edit in action.edits:
+                if isinstance(edit, AppendFailedCalls):
+                    turn.carried.answered(edit.answers)
     elif facts.left_alone and outcome is not Outcome.DONE:
         turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
     return action, outcome, facts
@@ -76,7 +80,8 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         tools=request.tools,
         after_tool_result=request.after_tool_result,
         runnable=turn.runnable(response),
-        http_error=attempt.http_error,
+        http_error=attempt.http_error and turn.carried is None,
+        call_hints=turn.carried.hints if turn.carried is not None else {},
         left_alone=turn.left_alone or request.sent_once,
         timeout_s=turn.timeout_s(),
     )

@@ -154,6 +154,11 @@ class Ending:
         yield Write(attempt.raw)
         yield from rest_of_response()  # of an error that was too long to be read
 
+    def whole(self, finish: Finish, attempt: Attempt) -> Answer:
+        """The answer with all that there is of it, whether or not the caller has seen some."""
+        content = self._turn.content(self._turn.said)
+        return replace(self._answer(finish, attempt), content=content)
+
     def _answer(self, finish: Finish, attempt: Attempt) -> Answer:
         response = attempt.response
         calls = response.calls if finish.status is Status.COMPLETE else ()

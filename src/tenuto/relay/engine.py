@@ -56,7 +56,13 @@ class Engine:
         wire, provider, path = route(request.url, self.speaks)
         if wire is None or request.method != "POST":
             return None
-        parsed = wire.request(request.body, self.policy.probe_max_tokens, path, provider.dialect)
+        least = self.policy.probe_max_tokens
+        carried = request.carried
+        parsed = (
+            wire.request(request.body, least, path, provider.dialect)
+            if carried is None
+            else carried.parsed
+        )
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
@@ -69,6 +75,7 @@ class Engine:
         model thinks, and need not at all where that is whole and the wire says that it is plain."""
         return bool(
             self._around.watched
+            or asked.request.carried is not None
             or self._capture is not None
             or asked.provider.overrides
             or asked.parsed.repairs
@@ -79,8 +86,11 @@ class Engine:
     def run(self, asked: Asked) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
         around, record = self._around, None
+        carried = asked.request.carried
+        if carried is not None and carried.on_event is not None:
+            around = replace(around, on_event=carried.on_event)
         if self._capture is not None:
-            record = self._capture.begin(asked.wire.name, asked.request, self.on_event)
+            record = self._capture.begin(asked.wire.name, asked.request, around.on_event)
             around = replace(around, on_event=record.hear)
         turn = Turn(asked, around)
         run = Pipe(turn).run()

@@ -79,7 +79,11 @@ class Pipe:
                         self._turn.first.response.id, attempt.response.id
                     )
                 report = self._turn.watch.finished(action, outcome, facts)
-                yield from Ending(self._turn).show(action, attempt, report)
+                ending = Ending(self._turn)
+                if self._turn.carried is not None:
+                    answer, fault = ending.whole(action, attempt), attempt.response.fault
+                    self._turn.carried.ended(report, answer, fault, self._turn.state.spent)
+                yield from ending.show(action, attempt, report)
                 return
             if self._turn.open and (text := self._turn.outlet.stop_forwarding()):
                 yield Write(text)
@@ -92,7 +96,7 @@ class Pipe:
         edits = () if self._turn.left_alone else send.edits
         reply = yield self._transmit(edits)
         if isinstance(reply, Lost):
-            if self._turn.first is None:
+            if self._turn.first is None and self._turn.carried is None:
                 self._turn.watch.ended = True
                 yield Reraise(reply.error)
                 return None

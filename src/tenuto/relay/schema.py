@@ -62,21 +62,38 @@ def runnable(
     )
 
 
-_ODD_SCHEMA = (RecursionError, msgspec.DecodeError, TypeError, ValueError, AttributeError)
-"""What the library raises on a schema that is none: the caller's own, so it may be anything."""
+def validator(schema: Mapping[str, Any]) -> Any:
+    """What checks values against a schema: a validator of jsonschema, of the draft that it names.
+
+    Raises:
+        ImportError: the package is not there.
+        Exception: one of `unusable()`: what was given is no schema.
+    """
+    library = _library()
+    referencing = importlib.import_module("referencing")
+    kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
+    kind.check_schema(schema)
+    # A registry of its own: the default one would fetch references from the network.
+    return kind(schema, registry=referencing.Registry())
+
+
+def unusable() -> tuple[type[Exception], ...]:
+    """What the library raises on a schema that is none, when it reads one and when it checks by it:
+    the schema comes from outside, so it may be anything."""
+    unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
+    odd = (RecursionError, TypeError, ValueError, AttributeError)
+    return (_library().SchemaError, unresolvable, re.error, *odd)
+
+
+def deepest(fault: Any) -> Any:
+    """The fault within a fault that tells most: of a union, the one of the nearest alternative."""
+    return _library().exceptions.best_match(iter([fault]))
 
 
 def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
-    library = _library()
-    referencing = importlib.import_module("referencing")
-    unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
     try:
-        kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
-        kind.check_schema(schema)
-        # A registry of its own: the default one would fetch references from the network.
-        validator = kind(schema, registry=referencing.Registry())
-        fits: bool = validator.is_valid(msgspec.json.decode(arguments))
-    except (library.SchemaError, unresolvable, re.error, *_ODD_SCHEMA):
+        fits: bool = validator(schema).is_valid(msgspec.json.decode(arguments))
+    except unusable():
         return False  # what cannot be checked has not been proved
     return fits
 

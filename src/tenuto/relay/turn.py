@@ -140,7 +140,9 @@ class Turn:
         self.headers_for_us = asked.switch is not None
         self.left_alone = "switched_off" if asked.switch in OFF else self.facts.left_alone
         self.number = next(_number)
-        self.state = State(started_s=asked.started_s)
+        self.carried = asked.request.carried
+        spent = self.carried.spent if self.carried is not None else {}
+        self.state = State(started_s=asked.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None

@@ -40,6 +40,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wire import anthropic_messages_render as render
 from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
+from tenuto.wire.anthropic_messages_form import FORM
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wire.errors import error_in
@@ -484,4 +485,5 @@ WIRE = Wire(
     render_body=render.render_body,
     render_error=render.render_error,
     body_ceiling_tokens=body_ceiling_tokens,
+    form=FORM,
 )

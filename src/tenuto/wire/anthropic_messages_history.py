@@ -365,15 +365,14 @@ def _cleared(row: Row) -> bool:
 
 def _stub(name: str, call: JsonObject) -> _Block:
     family = {key: call[key] for key in ("toolset_name",) if call.get(key)}
-    return _Block(
-        "tool_result", None, made=encode(failed_result(name, hints.ORPHAN_RESULT) | family)
-    )
+    return _Block("tool_result", None, made=encode(result_of(name, hints.ORPHAN_RESULT) | family))
 
 
-def failed_result(name: str, text: str) -> JsonObject:
-    """A result that says that the call of this id was not run.
+def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
+    """A result, which says that the call of this id was not run, or of one that was.
 
-    >>> failed_result("a", "no")["is_error"]
+    >>> result_of("a", "no")["is_error"]
     True
     """
-    return {"type": "tool_result", "tool_use_id": name, "is_error": True, "content": text}
+    flag = {"is_error": True} if failed else {}
+    return {"type": "tool_result", "tool_use_id": name, **flag, "content": text}

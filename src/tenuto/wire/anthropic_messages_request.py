@@ -35,7 +35,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.wire.anthropic_messages_history import Plan, carried_out, failed_result, planned
+from tenuto.wire.anthropic_messages_history import Plan, carried_out, planned, result_of
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
@@ -378,8 +378,8 @@ def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
     said += [_text(edit.text)] if edit.text.strip() else []
     said += [_valid_call(call, name) for call, name in zip(edit.calls, names, strict=True)]
     results = [
-        failed_result(name, text) | _extra(call, "toolset_name")
-        for call, name, text in zip(edit.calls, names, edit.results, strict=True)
+        result_of(name, text, failed) | _extra(call, "toolset_name")
+        for name, (call, text, failed) in zip(names, edit.answers, strict=True)
     ]
     return [_row("assistant", said), _row("user", results)]
 

@@ -20,6 +20,7 @@ from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
+from tenuto.wire.form import Form
 from tenuto.wire.json import decode_object
 from tenuto.wire.stops import StopTable
 
@@ -333,6 +334,9 @@ class Wire:
         error_status: its HTTP status, which the official SDK does not retry.
         body_ceiling_tokens: the largest output limit that a whole body may be asked for by model,
             None for none (C17).
+
+        form: how whole requests are written, for who has none that could be edited; None: such
+            requests are not written.
     """
 
     name: str
@@ -364,6 +368,8 @@ class Wire:
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 502
     body_ceiling_tokens: Callable[[str], int | None] = unbounded
+
+    form: Form | None = None
 
     def opens(self, piece: bytes) -> bool:
         """Whether a piece of a stream is just the event by which it says that it begins, and no SDK

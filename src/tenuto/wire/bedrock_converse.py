@@ -34,6 +34,7 @@ from tenuto.wire.bedrock_converse_events import (
     read_stop,
     read_usage,
 )
+from tenuto.wire.bedrock_converse_form import FORM
 from tenuto.wire.bedrock_converse_request import parse_request
 from tenuto.wire.plain import say_something
 
@@ -185,4 +186,5 @@ WIRE = Wire(
     body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
+    form=FORM,
 )

@@ -244,14 +244,15 @@ def _settle(row: _Row, calls: list[str], done: list[str]) -> None:
 
 
 def _stub(name: str) -> _Block:
-    value = failed_result(name, hints.ORPHAN_RESULT)
+    value = result_of(name, hints.ORPHAN_RESULT)
     return _Block(encode(value), value)
 
 
-def failed_result(name: str, text: str) -> JsonObject:
-    """A result that says that the call of this id was not run.
+def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
+    """A result of the call of this id; where it failed, or was not run, an error.
 
-    >>> failed_result("a", "no")["toolResult"]["status"]
+    >>> result_of("a", "no")["toolResult"]["status"]
     'error'
     """
-    return {"toolResult": {"toolUseId": name, "status": "error", "content": [{"text": text}]}}
+    status = "error" if failed else "success"
+    return {"toolResult": {"toolUseId": name, "status": status, "content": [{"text": text}]}}

@@ -41,7 +41,7 @@ from tenuto.wire import bedrock_converse_reasoning as reasoning
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.bedrock_converse_content import text_of, with_text
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
-from tenuto.wire.bedrock_converse_history import failed_result, is_plain, repair_history
+from tenuto.wire.bedrock_converse_history import is_plain, repair_history, result_of
 from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import (
     joined,
@@ -282,7 +282,8 @@ def _say_failed(rows: _Rows, edit: AppendFailedCalls) -> None:
     said += [{"text": edit.text}] if edit.text.strip() else []
     said += [_valid_call(call, name) for call, name in zip(edit.calls, names, strict=True)]
     rows.say("assistant", said)
-    rows.say("user", [failed_result(n, text) for n, text in zip(names, edit.results, strict=True)])
+    answers = zip(names, edit.answers, strict=True)
+    rows.say("user", [result_of(name, text, failed) for name, (_, text, failed) in answers])
 
 
 def _call_ids(calls: Sequence[ToolCall]) -> list[str]:

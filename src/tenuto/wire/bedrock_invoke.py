@@ -20,6 +20,7 @@ from tenuto.wire.bedrock_converse_errors import ERRORS
 from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
 from tenuto.wire.bedrock_invoke_chat import CHAT
+from tenuto.wire.bedrock_invoke_form import FORM
 from tenuto.wire.bedrock_invoke_makers import (
     METRICS,
     PLACES,
@@ -100,4 +101,5 @@ WIRE = replace(
     is_event=is_event,
     parse_object=parse_object,
     is_plain=is_plain,
+    form=FORM,
 )

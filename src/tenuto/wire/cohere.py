@@ -28,6 +28,7 @@ from tenuto.wire import cohere_render as render
 from tenuto.wire import cohere_v1
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.cohere_errors import ERRORS, read_fault
+from tenuto.wire.cohere_form import FORM
 from tenuto.wire.cohere_quick import is_plain, read_flowing
 from tenuto.wire.cohere_request import parse_request
 from tenuto.wire.cohere_usage import read_usage, usage_object
@@ -271,4 +272,5 @@ WIRE = Wire(
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,
+    form=FORM,
 )

@@ -48,6 +48,7 @@ from tenuto.wire.gemini_generate_errors import (
     is_googles,
     read_fault,
 )
+from tenuto.wire.gemini_generate_form import FORM
 from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
 from tenuto.wire.json import as_text, count
 from tenuto.wire.plain import say_something
@@ -454,4 +455,5 @@ WIRE = Wire(
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,
+    form=FORM,
 )

@@ -227,7 +227,7 @@ def _settle(
     matched = _matched(calls, [member(part, *_RESULT) for _, part in results])
     expected: list[tuple[bytes, Any]] = []
     for call, number in zip(calls, matched, strict=True):
-        stub = failed_result(call, hints.ORPHAN_RESULT)
+        stub = result_of(call, hints.ORPHAN_RESULT)
         expected.append((encode(stub), stub) if number is None else results[number])
     if None in matched:
         done.append("unanswered_call_answered")
@@ -247,11 +247,12 @@ def _cleared(row: _Row) -> bool:
     return bool(others)
 
 
-def failed_result(call: Mapping[str, Any], text: str) -> JsonObject:
-    """A result that says that a call was not run, named as the call is.
+def result_of(call: Mapping[str, Any], text: str, failed: bool = True) -> JsonObject:
+    """A result, named as the call is; where it failed, or was not run, an error.
 
-    >>> failed_result({"name": "f"}, "no")
+    >>> result_of({"name": "f"}, "no")
     {'functionResponse': {'name': 'f', 'response': {'error': 'no'}}}
     """
     named = {key: call[key] for key in ("id", "name") if call.get(key)}
-    return {"functionResponse": {**named, "response": {"error": text}}}
+    key = "error" if failed else "output"
+    return {"functionResponse": {**named, "response": {key: text}}}

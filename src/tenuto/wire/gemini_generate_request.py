@@ -46,7 +46,7 @@ from tenuto.wire.gemini_generate_content import (
     with_text,
     without_token,
 )
-from tenuto.wire.gemini_generate_history import failed_result, repair_history, role_of
+from tenuto.wire.gemini_generate_history import repair_history, result_of, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
@@ -158,8 +158,10 @@ class GenerateRequest:
                     members[TOKEN] = encode(token_in(content))
                 case AppendFailedCalls():
                     added.append("model", _failed_calls(edit))
-                    results = zip(edit.calls, edit.results, strict=True)
-                    added.append("user", [failed_result(_named(c), text) for c, text in results])
+                    added.append(
+                        "user",
+                        [result_of(_named(call), text, no) for call, text, no in edit.answers],
+                    )
                 case SetOutputBudget(tokens):
                     _change(members, CONFIG, lambda config, t=tokens: _put(config, _BUDGET, t))
                 case LowerReasoning():

@@ -37,6 +37,7 @@ from tenuto.wire.errors import error_in
 from tenuto.wire.gemini_generate_errors import asked_to_wait_s
 from tenuto.wire.gemini_interactions_content import TOKEN, merged_content
 from tenuto.wire.gemini_interactions_errors import ERRORS, errors_in, is_its_own, read_fault
+from tenuto.wire.gemini_interactions_form import FORM
 from tenuto.wire.gemini_interactions_render import InteractionWriter
 from tenuto.wire.gemini_interactions_request import parse_request
 from tenuto.wire.gemini_interactions_steps import (
@@ -452,4 +453,5 @@ WIRE = Wire(
     render_body=body.render_body,
     render_error=body.render_error,
     error_status=body.ERROR_STATUS,
+    form=FORM,
 )

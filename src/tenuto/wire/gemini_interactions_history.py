@@ -75,19 +75,21 @@ def _is_the_models(step: JsonObject) -> bool:
     return kind != RESULT and kind.endswith(MADE_BY_THE_MODEL)
 
 
-def failed_result(call_id: str, name: str, text: str) -> JsonObject:
-    """A result that says that a call was not run. The service refuses one without a name, though
-    its reference calls that optional: https://github.com/robocurve/inspect-robots/issues/380
+def result_of(call_id: str, name: str, text: str, failed: bool = True) -> JsonObject:
+    """A result; where its call failed, or was not run, an error. The service refuses one without a
+    name, though its reference calls that optional:
+    https://github.com/robocurve/inspect-robots/issues/380
 
-    >>> failed_result("a", "", "no")
+    >>> result_of("a", "", "no")
     {'type': 'function_result', 'call_id': 'a', 'name': 'unknown', 'is_error': True, 'result': 'no'}
     """
     named = {"call_id": call_id, "name": name or "unknown"}
-    return {"type": RESULT, **named, "is_error": True, "result": text}
+    flag = {"is_error": True} if failed else {}
+    return {"type": RESULT, **named, **flag, "result": text}
 
 
 def _stub(call: JsonObject) -> JsonObject:
-    return failed_result(call["id"], text_of(call, "name"), hints.ORPHAN_RESULT)
+    return result_of(call["id"], text_of(call, "name"), hints.ORPHAN_RESULT)
 
 
 _PAIRING = Pairing(

@@ -41,7 +41,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.wire.base import JsonObject, RequestFacts
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
-from tenuto.wire.gemini_interactions_history import failed_result, repair_history
+from tenuto.wire.gemini_interactions_history import repair_history, result_of
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
 from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8
@@ -245,10 +245,7 @@ def _failed_steps(edit: AppendFailedCalls) -> list[JsonObject]:
     replayed (H4): they stand as an empty object."""
     said = [] if not edit.text.strip() and not edit.content else said_steps(edit.text, edit.content)
     calls = [_valid_call(call) for call in edit.calls]
-    results = [
-        failed_result(call.id, call.name, text)
-        for call, text in zip(edit.calls, edit.results, strict=True)
-    ]
+    results = [result_of(call.id, call.name, text, failed) for call, text, failed in edit.answers]
     return [*said, *calls, *results]
 
 

@@ -17,6 +17,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wire import mistral_render as render
 from tenuto.wire import openai_chat
 from tenuto.wire.base import JsonObject, Shown
+from tenuto.wire.mistral_form import FORM
 from tenuto.wire.mistral_request import parse_request
 from tenuto.wire.openai_chat_errors import read_fault
 from tenuto.wire.stops import StopTable
@@ -90,4 +91,5 @@ WIRE = replace(
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,
+    form=FORM,
 )

@@ -35,6 +35,7 @@ from tenuto.wire.base import JsonObject, Wire, never
 from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count
 from tenuto.wire.ollama_errors import ERRORS, error_of, read_fault
+from tenuto.wire.ollama_form import FORM
 from tenuto.wire.ollama_request import CHAT, GENERATE, parse_request
 from tenuto.wire.plain import say_something
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -285,4 +286,5 @@ WIRE = Wire(
     body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
+    form=FORM,
 )

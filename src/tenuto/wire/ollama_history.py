@@ -124,7 +124,7 @@ def _settled(calls: Sequence[JsonObject], found: Sequence[Row], done: list[str])
     for call in calls:
         named = next((row for row in free if _names(row[1], call)), None)
         if named is None:
-            expected.append(encode(failed_result(call, hints.ORPHAN_RESULT)))
+            expected.append(encode(result_of(call, hints.ORPHAN_RESULT)))
         else:
             free.remove(named)
             expected.append(named[0])
@@ -141,10 +141,10 @@ def _names(result: JsonObject, call: JsonObject) -> bool:
     return not name or bool(name == object_in(call.get("function")).get("name"))
 
 
-def failed_result(call: Mapping[str, Any], text: str) -> JsonObject:
+def result_of(call: Mapping[str, Any], text: str) -> JsonObject:
     """A result that says that a call was not run, named as the call is.
 
-    >>> failed_result({"function": {"name": "f"}}, "no")
+    >>> result_of({"function": {"name": "f"}}, "no")
     {'role': 'tool', 'content': 'no', 'tool_name': 'f'}
     """
     made: JsonObject = {"role": "tool", "content": text}

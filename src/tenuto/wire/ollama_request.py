@@ -44,7 +44,7 @@ from tenuto.wire.members import (
     value_of,
     with_members,
 )
-from tenuto.wire.ollama_history import failed_result, repair_history
+from tenuto.wire.ollama_history import repair_history, result_of
 from tenuto.wire.ollama_render import call_of
 from tenuto.wire.prompt import Members, PromptRequest
 
@@ -164,7 +164,7 @@ def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
     calls = [_valid_call(call) for call in edit.calls]
     said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
     results = zip(calls, edit.results, strict=True)
-    return [encode(said), *(encode(failed_result(call, text)) for call, text in results)]
+    return [encode(said), *(encode(result_of(call, text)) for call, text in results)]
 
 
 def _valid_call(call: ToolCall) -> JsonObject:

@@ -31,6 +31,7 @@ from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
+from tenuto.wire.openai_chat_form import FORM
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -437,4 +438,5 @@ WIRE = Wire(
     body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
+    form=FORM,
 )

@@ -209,6 +209,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 WIRE = replace(
     openai_chat.WIRE,
+    form=None,  # a prompt has no tools
     name="openai-completions",
     stops=STOPS,
     is_request=is_request,

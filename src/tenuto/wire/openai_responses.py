@@ -37,6 +37,7 @@ from tenuto.wire.errors import fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
+from tenuto.wire.openai_responses_form import FORM
 from tenuto.wire.openai_responses_items import (
     ARGUMENTS,
     FOREIGN_CALL,
@@ -524,4 +525,5 @@ WIRE = Wire(
     body_of=body.body_of,
     render_body=body.render_body,
     render_error=body.render_error,
+    form=FORM,
 )

@@ -6,7 +6,12 @@ from pathlib import Path
 import pytest
 
 from tenuto.agent.files import FileProblem, file_tools, guidance
+from tenuto.agent.running import run_calls
 from tenuto.agent.tool import Tool
+from tenuto.agent.toolbox import Toolbox
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
+from tenuto.core.errors import ToolError
 
 
 def by_name(root: Path, **settings: int) -> dict[str, Tool]:
@@ -27,6 +32,29 @@ def test_the_tools_do_a_small_work_together(tmp_path: Path) -> None:
     )
     assert call("list_files", pattern="**") == "src/\nsrc/main.py"
     assert call("search", pattern="path") == "src/main.py:2: print(sys.path)"
+
+
+def test_refusals_and_faults_of_arguments_are_failed_results(tmp_path: Path) -> None:
+    toolbox = Toolbox(file_tools(tmp_path))
+
+    def result(name: str, **arguments: object) -> tuple[str, bool]:
+        made = ToolCall("1", name, json.dumps(arguments), Finding.WHOLE)
+        (only,) = run_calls(toolbox, [made])
+        return only.text, only.failed
+
+    assert result("create_file", path="f", content="x\n") == ("Created f: 1 line, 2 bytes.", False)
+    refusal = "FileProblem: '/f' lies outside of the folder; give a path relative to it"
+    assert result("read_file", path="/f") == (refusal, True)
+    unfit: list[tuple[str, dict[str, object]]] = [
+        ("read_file", {"path": "f", "start_line": 0}),
+        ("edit_file", {"path": "f", "old_text": "", "new_text": ""}),
+        ("create_file", {"path": "f", "content": "y", "limit_bytes": 10**9}),
+        ("create_file", {"path": "f"}),
+    ]
+    for name, arguments in unfit:
+        assert result(name, **arguments)[1]
+    assert result("read_file", path="f", start_line=1.0)[0].endswith("\nx")
+    assert toolbox.hints()["edit_file"] == file_tools(tmp_path)[2].truncated_call_hint
 
 
 def test_the_schemas_name_each_argument_and_no_other(tmp_path: Path) -> None:
@@ -73,7 +101,7 @@ def test_a_known_output_limit_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("setting", ["max_file_bytes", "max_result_chars", "output_limit_tokens"])
 def test_a_limit_below_one_is_refused(tmp_path: Path, setting: str) -> None:
-    with pytest.raises(ValueError, match=setting):
+    with pytest.raises(ToolError, match=setting):
         by_name(tmp_path, **{setting: -1})
 
 

@@ -24,6 +24,7 @@ from tenuto.agent.files.folder import (
 )
 from tenuto.agent.files.paths import names_of, quoted
 from tenuto.agent.files.problem import FileProblem, told_of
+from tenuto.core.errors import ToolError
 
 _CHUNK_BYTES = 1 << 20
 
@@ -37,9 +38,9 @@ class Root:
     """
 
     def __init__(self, path: str | os.PathLike[str], *, by_path: bool = not BY_DESCRIPTOR) -> None:
-        self.path = Path(path).resolve(strict=True)
+        self.path = Path(path).resolve()
         if not self.path.is_dir():
-            raise NotADirectoryError(f"the root of the file tools is no folder: {path}")
+            raise ToolError(f"the root of the file tools is no folder: {path}")
         self._spellings = (str(self.path), str(Path(path).absolute()))
         self._by_path = by_path
         self.writing = threading.Lock()  # reading, changing and replacing a file is one step

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypedDict
+from typing import Any, Final
 
 from tenuto.agent.files import words
 from tenuto.agent.files.editing import edit_file
 from tenuto.agent.files.listing import list_files
 from tenuto.agent.files.reading import read_file
 from tenuto.agent.files.root import Root
-from tenuto.agent.files.schemas import APPEND, CREATE, EDIT, LIST, READ, SEARCH
+from tenuto.agent.files.schemas import APPEND, CREATE, EDIT, LIST, READ, SEARCH, Schema
 from tenuto.agent.files.searching import search
 from tenuto.agent.files.writing import append_file, create_file
 from tenuto.agent.tool import Tool
+from tenuto.core.errors import ToolError
 
 MAX_FILE_BYTES: Final = 5_000_000
 """No larger file is read, and none is made."""
@@ -43,53 +45,54 @@ def file_tools(
             and the hints for cut calls then speak of; None where it is not known.
 
     Raises:
-        OSError: `root` does not exist or is no folder.
-        ValueError: a limit is not above 0.
+        ToolError: `root` does not exist or is no folder, or a limit is not above 0.
 
     >>> [tool.name for tool in file_tools(".")]
     ['read_file', 'create_file', 'edit_file', 'append_file', 'list_files', 'search']
     """
-    if min(max_file_bytes, max_result_chars, output_limit_tokens or 1) < 1:
-        raise ValueError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
+    limits = (max_file_bytes, max_result_chars, output_limit_tokens)
+    if any(limit is not None and limit < 1 for limit in limits):
+        raise ToolError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
     files = Files(Root(root), max_file_bytes, max_result_chars)
     hint = description = ""
     if output_limit_tokens is not None:
         chars = words.chars_per_call(output_limit_tokens)
         hint, description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
-    reads: _Flags = {"idempotent": True, "concurrent": True, "truncated_call_hint": words.READ_CUT}
+    reads = {"idempotent": True, "concurrent": True, "truncated_call_hint": words.READ_CUT}
     return (
-        Tool("read_file", words.READ, READ, files.read_file, **reads),
-        Tool(
-            "create_file",
+        _tool(files.read_file, words.READ, READ, **reads),
+        _tool(
+            files.create_file,
             words.CREATE.format(at_most=description),
             CREATE,
-            files.create_file,
             truncated_call_hint=words.CREATE_CUT.format(at_most=hint),
             idempotent=True,  # what holds the content already is left as it is
         ),
-        Tool(
-            "edit_file",
+        _tool(
+            files.edit_file,
             words.EDIT.format(at_most=description),
             EDIT,
-            files.edit_file,
             truncated_call_hint=words.EDIT_CUT.format(at_most=hint),
         ),
-        Tool(
-            "append_file",
+        _tool(
+            files.append_file,
             words.APPEND.format(at_most=description),
             APPEND,
-            files.append_file,
             truncated_call_hint=words.APPEND_CUT.format(at_most=hint),
         ),
-        Tool("list_files", words.LIST, LIST, files.list_files, **reads),
-        Tool("search", words.SEARCH, SEARCH, files.search, **reads),
+        _tool(files.list_files, words.LIST, LIST, **reads),
+        _tool(files.search, words.SEARCH, SEARCH, **reads),
     )
 
 
-class _Flags(TypedDict):
-    idempotent: bool
-    concurrent: bool
-    truncated_call_hint: str
+def _tool(function: Callable[..., str], description: str, parameters: Schema, **flags: Any) -> Tool:
+    return Tool(
+        name=function.__name__,
+        description=description,
+        parameters=parameters,
+        function=function,
+        **flags,
+    )
 
 
 @dataclass(frozen=True, slots=True)

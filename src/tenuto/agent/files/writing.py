@@ -147,4 +147,6 @@ def _holds(folder: Folder, names: tuple[str, ...], content: bytes) -> bool:
 
 
 def _size(text: Text) -> str:
-    return f"{counted(len(text.lines), 'line')}, {len(text.encoded()):,} bytes{text.remarks}"
+    return (
+        f"{counted(len(text.lines), 'line')}, {counted(len(text.encoded()), 'byte')}{text.remarks}"
+    )

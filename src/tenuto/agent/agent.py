@@ -1,0 +1,118 @@
+"""`Agent`: a model, its tools, and how far it may go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tenuto.agent.conversation import Conversation
+from tenuto.agent.events import AgentEvent
+from tenuto.agent.kit import Kit, OnEvent
+from tenuto.agent.limits import Limits
+from tenuto.agent.loop import Setup
+from tenuto.agent.model import Model, distinct, model_of
+from tenuto.agent.result import RunResult
+from tenuto.agent.toolbox import Toolbox
+from tenuto.config import load_policy
+from tenuto.core.policy import Policy
+from tenuto.core.transcript import Row
+from tenuto.wire.form import Declared
+
+EMPTY_RETRIES = 3
+"""An agent tries harder at an empty answer than the relay, whose client may want one (E10)."""
+
+
+class Agent:
+    """A loop that cannot be derailed: it asks a model, runs the tools that it calls, and asks again
+    until the turn is whole or a limit says stop.
+
+    Every answer comes through Tenuto's pipe: cut text is continued, broken calls are asked for
+    again and never run, empty answers are recovered. An agent is only what it was given; what was
+    said is kept in a `Conversation`.
+
+    Args:
+        model: `provider:model`, or a `Model`; or several, of which the later ones are asked where
+            those before fail (P4).
+        tools: plain typed functions, or `Tool`s.
+        system: what the model is told before all else.
+        limits: how far a turn may go; None: `Limits()`.
+        policy: how far each answer may go to be finished; None: those of `[tool.tenuto]`,
+            tenuto.toml and `TENUTO_*`, with 3 tries at an empty answer.
+        on_event: called with each `AgentEvent`, also where `run` is used.
+        stream: whether answers are asked for as streams; False: as whole bodies.
+        library: "httpx2" or "httpx": what requests are sent with.
+
+    Raises:
+        AgentError: something is not allowed; the message says what is.
+        PolicyError: a setting is not allowed.
+        UnsupportedClient: the library is not installed.
+
+    >>> from tenuto.sim import Simulator
+    >>> from tenuto.agent import Model
+    >>> with Simulator() as sim:
+    ...     model = Model("openai-chat:sim-model:normal", base_url=sim.base_url)
+    ...     with Agent(model) as agent:
+    ...         result = agent.run("How are tides made?")
+    >>> result.status, result.steps
+    ('complete', 1)
+    """
+
+    def __init__(
+        self,
+        model: str | Model | Sequence[str | Model],
+        *,
+        tools: Sequence[Any] = (),
+        system: str = "",
+        limits: Limits | None = None,
+        policy: Policy | None = None,
+        on_event: OnEvent | None = None,
+        stream: bool = True,
+        library: str = "httpx2",
+    ) -> None:
+        given = [model] if isinstance(model, str | Model) else model
+        toolbox = Toolbox(tools)
+        setup = Setup(
+            distinct(map(model_of, given)),
+            system,
+            [Declared(*one) for one in toolbox.declarations()],
+            dict(toolbox.hints()),
+            limits or Limits(),
+            stream,
+            time.monotonic,
+        )
+        policy = policy or replace(load_policy(), empty_retries=EMPTY_RETRIES)
+        self._kit = Kit(setup, toolbox, policy, on_event, library)
+
+    # --- turns of a conversation of their own
+
+    def run(self, prompt: str) -> RunResult:
+        """A turn in a new conversation."""
+        return self.conversation().run(prompt)
+
+    async def arun(self, prompt: str) -> RunResult:
+        """The same, for asyncio."""
+        return await self.conversation().arun(prompt)
+
+    def stream(self, prompt: str) -> Iterator[AgentEvent]:
+        """The same, told as it happens."""
+        return self.conversation().stream(prompt)
+
+    def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+        """The same, for asyncio."""
+        return self.conversation().astream(prompt)
+
+    def conversation(self, rows: Sequence[Row] = ()) -> Conversation:
+        """A conversation with this agent, that goes on behind these rows."""
+        return Conversation(self._kit, rows)
+
+    def close(self) -> None:
+        """Close connections; the agent may be used again."""
+        self._kit.close()
+
+    def __enter__(self) -> Agent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,119 @@
+"""Work beside the caller: an event loop of our own, and threads that nobody has to wait for.
+
+Without a running loop an async tool needs one, and it must be the same for all calls: clients that
+a tool keeps (HTTP pools, sessions with servers) are bound to the loop that they were first used on.
+So one loop runs in a thread of its own from the first use to the end of the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextvars
+import os
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Final, TypeVar
+
+T = TypeVar("T")
+
+_END_S: Final = 2.0  # what tasks that are still at work get for their clean-up at the end
+
+
+def submit(work: Coroutine[Any, Any, T]) -> Future[T]:
+    """Run a coroutine on the loop in the background. Cancelling the future cancels the coroutine.
+
+    >>> async def answer():
+    ...     return 42
+    >>> submit(answer()).result()
+    42
+    """
+    return asyncio.run_coroutine_threadsafe(work, _loop_not_of_this_thread())
+
+
+def in_thread(function: Callable[[], T]) -> Future[T]:
+    """Call a function in a thread of its own, with the context variables that stand here.
+
+    A thread that does not end keeps neither the caller nor the process: its future can be left.
+
+    >>> in_thread(lambda: 6 * 7).result()
+    42
+    """
+    future: Future[T] = Future()
+    future.set_running_or_notify_cancel()  # a thread cannot be stopped: nobody may think so
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            value = context.run(function)
+        except BaseException as error:  # noqa: BLE001  # whoever waits for the future decides
+            future.set_exception(error)
+        else:
+            future.set_result(value)
+
+    threading.Thread(target=work, name="tenuto-tool", daemon=True).start()
+    return future
+
+
+class _Background:
+    """A loop in a thread."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self.thread = threading.Thread(target=self._run, name="tenuto-loop", daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+
+    def end(self) -> None:
+        try:
+            asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result(_END_S)
+        except TimeoutError:
+            return  # it is left as it is: the process ends
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self.thread.join(_END_S)
+        if not self.thread.is_alive():
+            self.loop.close()
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
+_running: list[_Background] = []
+_lock = threading.Lock()
+
+
+def _loop_not_of_this_thread() -> asyncio.AbstractEventLoop:
+    """The first loop, or, for a tool on it that runs an agent and waits, the next: a loop on which
+    somebody waits for it would never go on."""
+    here = threading.current_thread()
+    with _lock:
+        free = next((each for each in _running if each.thread is not here), None)
+        if free is None:
+            free = _Background()
+            _running.append(free)
+    return free.loop
+
+
+def _forget() -> None:
+    """A child process has no threads of its parent."""
+    global _lock  # noqa: PLW0603  # another thread may have held it while the process was forked
+    _lock = threading.Lock()
+    _running.clear()
+
+
+@atexit.register
+def _end() -> None:
+    for each in _running:
+        each.end()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

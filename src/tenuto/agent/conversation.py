@@ -1,0 +1,161 @@
+"""A conversation with an agent: drives the loop, sync and async."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from tenuto.agent.asking import Hearing
+from tenuto.agent.events import AgentEvent, said_with
+from tenuto.agent.kit import Kit
+from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
+from tenuto.agent.result import RunResult
+from tenuto.agent.running import arun_calls, run_calls
+from tenuto.core.errors import AgentError
+from tenuto.core.transcript import Row, Transcript
+
+
+class Conversation:
+    """A conversation with an agent: one turn after another, each of which knows those before.
+
+    Attributes:
+        result: how the last turn ended, None before the first.
+
+    >>> from tenuto.sim import Simulator
+    >>> from tenuto.agent import Agent, Model
+    >>> with Simulator() as sim:
+    ...     model = Model("openai-chat:sim-model:normal", base_url=sim.base_url)
+    ...     with Agent(model) as agent:
+    ...         chat = agent.conversation()
+    ...         _ = chat.run("How are tides made?"), chat.run("And the moon?")
+    >>> [type(row).__name__ for row in chat.rows]
+    ['User', 'Assistant', 'User', 'Assistant']
+    """
+
+    def __init__(self, kit: Kit, rows: Sequence[Row] = ()) -> None:
+        self._kit = kit
+        self._transcript = Transcript(rows)
+        self._loop = Loop(kit.setup, self._transcript)
+        self._cancelled = False
+        self._said = ""
+        self.result: RunResult | None = None
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The conversation so far."""
+        return tuple(self._transcript)
+
+    def cancel(self) -> None:
+        """End the turn that is running at its next event; from any thread (C23)."""
+        self._cancelled = True
+
+    def run(self, prompt: str) -> RunResult:
+        """A turn, to its end.
+
+        Args:
+            prompt: what the user says.
+
+        Raises:
+            AgentError: the prompt is no text.
+        """
+        for _ in self.stream(prompt):
+            pass
+        assert self.result is not None
+        return self.result
+
+    async def arun(self, prompt: str) -> RunResult:
+        """The same, for asyncio."""
+        async for _ in self.astream(prompt):
+            pass
+        assert self.result is not None
+        return self.result
+
+    def stream(self, prompt: str) -> Iterator[AgentEvent]:
+        """A turn, told as it happens; `result` holds its end. Closing the iterator ends the turn at
+        once."""
+        self._begin(prompt)
+        reply: Reply = None
+        with contextlib.closing(self._loop.run(prompt)) as run:
+            while (command := self._next(run, reply)) is not None:
+                reply = None
+                match command:
+                    case Tell(event):
+                        yield self._told(event)
+                    case RunCalls(calls):
+                        reply = run_calls(self._kit.toolbox, calls)
+                    case Ask():
+                        for event in self._ask(command):
+                            yield self._told(event)
+
+    async def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+        """The same, for asyncio; `result` holds its end."""
+        self._begin(prompt)
+        reply: Reply = None
+        kit = self._kit
+        async with kit.async_client() as client:
+            with contextlib.closing(self._loop.run(prompt)) as run:
+                while (command := self._next(run, reply)) is not None:
+                    reply = None
+                    match command:
+                        case Tell(event):
+                            yield self._told(event)
+                        case RunCalls(calls):
+                            reply = await arun_calls(kit.toolbox, calls)
+                        case Ask():
+                            async for event in self._aask(command, client):
+                                yield self._told(event)
+
+    # --- what both have in common
+
+    def _begin(self, prompt: object) -> None:
+        if not isinstance(prompt, str) or not prompt.strip():
+            raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
+        self._cancelled, self._said, self.result = False, "", None
+
+    def _next(self, run: Run, reply: Reply) -> Command | None:
+        """The next command, None at the turn's end."""
+        if self._cancelled:
+            run.close()
+            self.result = self._loop.result(self._said, "cancelled")
+            return None
+        try:
+            return run.send(reply)
+        except StopIteration as end:
+            self.result = end.value
+            return None
+
+    def _told(self, event: AgentEvent) -> AgentEvent:
+        self._said = said_with(self._said, event)
+        if self._kit.on_event is not None:
+            self._kit.on_event(event)
+        return event
+
+    def _ask(self, ask: Ask) -> Iterator[AgentEvent]:
+        client = self._kit.client()
+        hearing = Hearing(ask)
+        with hearing.failures(client):
+            response = client.send(hearing.request(client, self._kit.setup.stream), stream=True)
+            with contextlib.closing(response):
+                yield from hearing.begun(response.headers)
+                for chunk in response.iter_bytes():
+                    yield from hearing.heard(chunk)
+                    if self._cancelled:
+                        return
+        yield from hearing.rest()
+
+    async def _aask(self, ask: Ask, client: Any) -> AsyncIterator[AgentEvent]:
+        hearing = Hearing(ask)
+        with hearing.failures(client):
+            request = hearing.request(client, self._kit.setup.stream)
+            response = await client.send(request, stream=True)
+            async with contextlib.aclosing(response.aiter_bytes()) as chunks:
+                for event in hearing.begun(response.headers):
+                    yield event
+                async for chunk in chunks:
+                    for event in hearing.heard(chunk):
+                        yield event
+                    if self._cancelled:
+                        return
+        for event in hearing.rest():
+            yield event

@@ -1,0 +1,112 @@
+"""What an agent tells those who watch it: each thing as it happens, in order.
+
+Unlike the events of a turn (`tenuto.Event`), which hold no content, these are for whoever runs the
+agent: they carry what was said, called and answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tenuto.core.calls import ToolCall
+from tenuto.core.events import Event
+from tenuto.core.signals import Usage
+from tenuto.core.transcript import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of the answer's text, of step `step`."""
+
+    text: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Thought:
+    """A piece of the model's reasoning."""
+
+    text: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A whole call is about to run. `synthetic`: it is not run, since it was broken: recovery
+    answers it, and its result follows (T9)."""
+
+    call: ToolCall
+    step: int
+    synthetic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A call has its result; `call` is the very object of its `Called`."""
+
+    call: ToolCall
+    result: Result
+    step: int
+    synthetic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """Something happened in finishing a turn; without content, as `tenuto.Event` says."""
+
+    event: Event
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """Another model is asked from here on (P4): its name, and why."""
+
+    model: str
+    why: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """The conversation was shortened (H7): how many rows went, and how many are left."""
+
+    dropped: int
+    kept: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """A request of the loop was answered. `usage`: its tokens in all, None where not told."""
+
+    step: int
+    status: str
+    reason: str
+    usage: Usage | None
+
+
+AgentEvent = Said | Thought | Called | Returned | Recovered | Switched | Compacted | StepEnded
+"""Whatever an agent tells."""
+
+
+def as_dict(event: AgentEvent) -> dict[str, Any]:
+    """An event as plain values, its kind under "event".
+
+    >>> as_dict(Said("Hi", 1))
+    {'event': 'said', 'text': 'Hi', 'step': 1}
+    """
+    words = [w if w.islower() else f"_{w.lower()}" for w in type(event).__name__]
+    return {"event": "".join(words).lstrip("_"), **asdict(event)}
+
+
+def said_with(said: str, event: AgentEvent) -> str:
+    """What the model has said of the step that is running, with one event more.
+
+    >>> said_with("Half", Said(" of it", 1)), said_with("Half", StepEnded(1, "complete", "", None))
+    ('Half of it', '')
+    """
+    if isinstance(event, Said):
+        return said + event.text
+    return "" if isinstance(event, StepEnded) else said

@@ -1,0 +1,113 @@
+"""The calls of one turn as jobs: each checked, and together with those that it may run beside."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tenuto.agent.shown import shown
+from tenuto.agent.tool import Failure, Tool
+from tenuto.agent.toolbox import Toolbox
+from tenuto.core import hints
+from tenuto.core.calls import ToolCall
+from tenuto.core.transcript import Result
+
+MOST_AT_ONCE: Final = 16
+"""So many calls run side by side at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call that may run, or one that was refused.
+
+    Attributes:
+        call: what the model asked for.
+        tool: what runs; None: the call was refused.
+        keywords: the arguments as the tool's function takes them.
+        refused: what the model is told of a call that was refused.
+    """
+
+    call: ToolCall
+    tool: Tool | None = None
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    refused: str = ""
+
+    @property
+    def is_concurrent(self) -> bool:
+        return self.tool is None or self.tool.concurrent
+
+    @property
+    def is_async(self) -> bool:
+        """Whether calling the function gives something to await, and does no work by itself."""
+        if self.tool is None:
+            return False
+        function = self.tool.function
+        while isinstance(function, functools.partial):
+            function = function.func
+        called = getattr(function, "__call__", None)  # noqa: B004  # an object with an async one
+        return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(called)
+
+    def work(self) -> object:
+        """Call the function, or say why not."""
+        if self.tool is None:
+            return Failure(self.refused)
+        return self.tool.function(**self.keywords)
+
+    def result(self, value: object, limit_chars: int) -> Result:
+        """The result for what the tool returned, or raised."""
+        failed = isinstance(value, Failure | BaseException)
+        text = shown(value.text if isinstance(value, Failure) else value, limit_chars)
+        return Result(self.call.id, self.call.name, text, failed)
+
+
+def groups_of(toolbox: Toolbox, calls: Sequence[ToolCall]) -> Iterator[list[Job]]:
+    """The calls in their order, those together that may run side by side."""
+    group: list[Job] = []
+    for job in [_checked(toolbox, call) for call in calls]:
+        together = all(each.is_concurrent for each in (*group, job))
+        if group and (not together or len(group) == MOST_AT_ONCE):
+            yield group
+            group = []
+        group.append(job)
+    if group:
+        yield group
+
+
+def _checked(toolbox: Toolbox, call: ToolCall) -> Job:
+    arguments = toolbox.check(call)
+    if isinstance(arguments, Failure):
+        return Job(call, refused=arguments.text)
+    tool = toolbox[call.name]
+    convert: Callable[[Mapping[str, Any]], dict[str, Any]] = tool.convert
+    try:
+        return Job(call, tool, convert(arguments))
+    except Exception as error:  # noqa: BLE001  # types convert themselves and may raise anything
+        fault = str(error) if isinstance(error, ValueError) else shown(error)
+        return Job(
+            call, refused=hints.CALL_UNFIT_RESULT.format(name=call.name, faults=f"- {fault}")
+        )
+
+
+class Clock:
+    """The time that is left for all calls together.
+
+    >>> Clock(None).is_over(), Clock(0).is_over()
+    (False, True)
+    """
+
+    def __init__(self, within_s: float | None) -> None:
+        self._end = None if within_s is None else time.monotonic() + within_s
+
+    def is_over(self) -> bool:
+        """Whether nothing may begin any more."""
+        return self._end is not None and time.monotonic() >= self._end
+
+    def limit_s(self, tool: Tool) -> float | None:
+        """Seconds that a call which begins now may take; None: as long as it takes."""
+        left = [] if self._end is None else [max(0.0, self._end - time.monotonic())]
+        own = [] if tool.timeout_s is None else [tool.timeout_s]
+        return min(left + own, default=None)

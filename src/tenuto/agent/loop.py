@@ -1,0 +1,269 @@
+"""The loop: ask, run whole calls, ask again.
+
+Theory of operation
+-------------------
+`Loop.run(prompt)` is a generator of commands; a driver carries them out and sends the replies back,
+as with the pipe. It is a client of the pipe and no second one: why an answer ended, and what is
+done about it, was decided below. What is left to the loop is whether calls came, whether its own
+limits allow another step, and whether another model shall be asked.
+
+Whatever happens, also where the driver closes it in the middle, the conversation ends so that the
+user may speak next (T8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+
+from tenuto.agent.events import AgentEvent, Called, Returned, StepEnded, Switched
+from tenuto.agent.guard import Guard
+from tenuto.agent.limits import Limits
+from tenuto.agent.model import Model
+from tenuto.agent.result import RunResult
+from tenuto.core.calls import ToolCall
+from tenuto.core.events import Report
+from tenuto.core.fault import FAULT_CLASSES
+from tenuto.core.signals import Usage
+from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
+from tenuto.core.view import Budget
+from tenuto.relay.carried import Carried
+from tenuto.wire.form import Composed, Declared, Opening
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Send this request and read its answer; `carried` holds it then. `said`: whether the watcher
+    is told pieces as they come. Reply: None."""
+
+    model: Model
+    request: Composed
+    carried: Carried
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunCalls:
+    """Run these calls. Reply: their results, in order."""
+
+    calls: tuple[ToolCall, ...]
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """Tell the watcher. Reply: None."""
+
+    event: AgentEvent
+
+
+Command = Ask | RunCalls | Tell
+Reply = tuple[Result, ...] | None
+Run = Generator[Command, Reply, RunResult]
+
+ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "refused"})
+"""Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
+(P4, E5, E12)."""
+
+
+@dataclass(slots=True)
+class Setup:
+    """What a loop works with, the same for all turns of an agent.
+
+    Attributes:
+        models: whom to ask, the first one first; the others where it fails (P4).
+        system: what the model is told before all else.
+        tools: the tools as the model is told of them.
+        hints: what a cut call of a tool is answered with, by the tool's name.
+        limits: how far a turn may go.
+        stream: whether answers come as streams.
+        now: a steady clock, in seconds.
+    """
+
+    models: Sequence[Model]
+    system: str
+    tools: Sequence[Declared]
+    hints: dict[str, str]
+    limits: Limits
+    stream: bool
+    now: Callable[[], float]
+
+
+@dataclass(slots=True)
+class _Used:
+    """What a turn has used, and how its steps ended."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reports: list[Report] = field(default_factory=list)
+
+    def add(self, report: Report) -> Usage | None:
+        told = [usage for usage in report.usage if usage is not None]
+        self.reports.append(report)
+        if not told:
+            return None
+        step = Usage(
+            sum(usage.input_tokens or 0 for usage in told),
+            sum(usage.output_tokens or 0 for usage in told),
+        )
+        self.input_tokens = (self.input_tokens or 0) + (step.input_tokens or 0)
+        self.output_tokens = (self.output_tokens or 0) + (step.output_tokens or 0)
+        return step
+
+
+class Loop:
+    """One turn of a conversation after another.
+
+    Args:
+        setup: what it works with.
+        transcript: the conversation so far; it grows.
+    """
+
+    def __init__(self, setup: Setup, transcript: Transcript) -> None:
+        self._setup = setup
+        self._transcript = transcript
+        self._requests: dict[int, tuple[Composed, int]] = {}
+        self._reset()
+
+    def _reset(self) -> None:
+        self._used = _Used()
+        self._spent: dict[Budget, int] = {}
+        self._at = 0  # the candidate that is asked
+        self._may_switch = True
+        self.step = 0
+
+    def run(self, prompt: str) -> Run:
+        """The turn as commands."""
+        self._transcript.close()
+        self._reset()
+        begins = len(self._transcript)
+        started_s = self._setup.now()
+        guard = Guard(self._setup.limits.repeated_calls)
+        self._transcript.add(User(prompt))
+        text, status, reason = "", "failed", "cancelled"
+        try:
+            while True:
+                if blocked := self._blocked(started_s, guard):
+                    status, reason = "partial", blocked
+                    break
+                self.step += 1
+                carried = yield from self._answered()
+                text, status, reason = self._take(carried, text)
+                if not self._transcript.pending:
+                    break
+                yield from self._run_calls(guard)
+        finally:
+            self._transcript.close()
+        rows = tuple(self._transcript[n] for n in range(begins, len(self._transcript)))
+        return self._result(text, status, reason, rows)
+
+    def result(self, text: str, reason: str) -> RunResult:
+        """The turn as far as it came, where its driver ended it."""
+        return self._result(text, "partial" if text else "failed", reason, ())
+
+    # --- a step
+
+    def _blocked(self, started_s: float, guard: Guard) -> str:
+        """Why no further step may begin, "" where one may."""
+        limits = self._setup.limits
+        if self.step >= limits.max_steps:
+            return "step_limit"
+        if 0 < limits.max_output_tokens <= (self._used.output_tokens or 0):
+            return "token_limit"
+        if 0 < limits.timeout_s <= self._setup.now() - started_s:
+            return "time_limit"
+        return "repeated_call" if guard.stuck else ""
+
+    def _answered(self) -> Generator[Command, Reply, Carried]:
+        """Ask until somebody has answered, or nobody is left."""
+        while True:
+            carried = yield from self._asked()
+            why = self._why_another(carried)
+            if not why:
+                return carried
+            self._at += 1
+            self._requests = {}
+            yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
+
+    def _asked(self) -> Generator[Command, Reply, Carried]:
+        model = self._setup.models[self._at]
+        synthetic: list[tuple[ToolCall, str, bool]] = []
+        request = self._request(model)
+        carried = Carried(request, self._setup.hints, self._spent, synthetic.extend)
+        yield Ask(model, request, carried, self.step)
+        for call, text, failed in synthetic:
+            yield Tell(Called(call, self.step, synthetic=True))
+            result = Result(call.id, call.name, text, failed)
+            yield Tell(Returned(call, result, self.step, synthetic=True))
+        self._spent = dict(carried.spent)
+        report = carried.report
+        if report is not None:
+            usage = self._used.add(report)
+            yield Tell(StepEnded(self.step, report.status, report.reason, usage))
+        return carried
+
+    def _request(self, model: Model) -> Composed:
+        """The conversation as this model's wire writes it; only what is new is written."""
+        setup = self._setup
+        found = self._requests.get(self._at)
+        if found is None:
+            opening = Opening(
+                model.id,
+                setup.system,
+                setup.tools,
+                model.max_output_tokens,
+                setup.stream,
+                model.options,
+            )
+            path = model.form.path(model.id, setup.stream)
+            found = Composed(model.wire, model.provider.dialect, path, opening, ()), 0
+        request, written = found
+        for number in range(written, len(self._transcript)):
+            request.add(self._transcript[number])
+        self._requests[self._at] = request, len(self._transcript)
+        return request
+
+    def _why_another(self, carried: Carried) -> str:
+        """Why the next candidate shall be asked, "" where this answer stands."""
+        report = carried.report
+        if report is not None and report.status == "complete":
+            return ""
+        kept = carried.answer.text.strip() if carried.answer is not None else ""
+        if kept or self._at + 1 >= len(self._setup.models):
+            return ""
+        if report is not None and report.reason in ONCE:
+            may, self._may_switch = self._may_switch, False
+            return report.reason if may else ""
+        fault = carried.fault
+        if report is None or (fault is not None and FAULT_CLASSES[fault.kind].fallback):
+            return fault.kind.value if fault is not None else "connection"
+        return ""
+
+    def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
+        """Keep what was said; returns the turn's text, status and reason if it ends here."""
+        report, answer = carried.report, carried.answer
+        if report is None or answer is None:
+            return text, "failed", "provider_error"
+        if answer.text.strip() or answer.calls:
+            wire = self._setup.models[self._at].wire.name
+            self._transcript.add(
+                Assistant(answer.text, answer.calls, answer.reasoning, answer.content, wire)
+            )
+        return answer.text, report.status, report.reason
+
+    def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
+        calls = self._transcript.pending
+        for call in calls:
+            yield Tell(Called(call, self.step))
+        results = yield RunCalls(calls, self.step)
+        assert results is not None
+        for call, result in zip(calls, results, strict=True):
+            yield Tell(Returned(call, result, self.step))
+        self._transcript.add(Results(guard.told(calls, results)))
+
+    def _result(self, text: str, status: str, reason: str, rows: tuple[Row, ...]) -> RunResult:
+        used = self._used
+        usage = Usage(used.input_tokens, used.output_tokens)
+        reports = tuple(used.reports)
+        stop = reports[-1].stop if reports else None
+        return RunResult(text, status, reason, stop, usage, self.step, reports, rows)

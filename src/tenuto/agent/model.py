@@ -1,0 +1,150 @@
+"""Which model is asked, and where: "provider:model" and what the providers' table knows of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from tenuto.core.errors import AgentError
+from tenuto.providers.addresses import ADDRESSES, Address
+from tenuto.providers.provider import Provider
+from tenuto.providers.table import ROWS, UNKNOWN_OF
+from tenuto.wire.base import Wire
+from tenuto.wire.form import Form
+from tenuto.wire.registry import WIRES
+
+_NOWHERE = Address("")
+_variable = re.compile(r"\{(\w+):([^}]*)\}")
+
+
+@dataclass(frozen=True)
+class Model:
+    """One model at one provider.
+
+    Args:
+        name: `provider:model`, such as "anthropic:claude-sonnet-4-5"; in place of the provider, the
+            name of a wire ("openai-chat:llama") for a server that no row knows.
+        base_url: where requests go; "": as the provider's row says.
+        api_key: the key; "": the environment variable that the row names. It never shows in a
+            `repr`.
+        max_output_tokens: the output limit of each request; None: the provider's own.
+        options: further members of each request's body, as the provider names them.
+        headers: further request headers.
+
+    Raises:
+        AgentError: the name is none, the provider is not known, or no key is there.
+
+    >>> Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1").wire.name
+    'openai-chat'
+    >>> Model("nobody:model")
+    Traceback (most recent call last):
+        ...
+    tenuto.core.errors.AgentError: nobody is no provider and no wire; see `tenuto providers`
+    """
+
+    name: str
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    max_output_tokens: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not all(self.name.partition(":")):
+            raise AgentError(f"model is {self.name!r}, allowed is provider:model")
+        tokens = self.max_output_tokens
+        if tokens is not None and (type(tokens) is not int or tokens < 1):
+            raise AgentError(f"max_output_tokens is {tokens!r}, allowed is a whole number, or none")
+        if not self._base_url:
+            known = self.provider.dialect.name
+            raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
+        variable = self._address.key_variable
+        if variable and not self.base_url and not self._key:
+            who = self.provider.dialect.name
+            raise AgentError(f"no key for {who}: set {variable}, or give Model(…, api_key=…)")
+
+    @property
+    def id(self) -> str:
+        """The model's own name."""
+        return self.name.partition(":")[2]
+
+    @cached_property
+    def provider(self) -> Provider:
+        """The row of who serves it."""
+        name = self.name.partition(":")[0]
+        if (row := ROWS.find(name)) is not None:
+            return row
+        if (wire := WIRES.find(name)) is not None:
+            return UNKNOWN_OF.get(wire.name) or replace(UNKNOWN_OF["openai-chat"], wire=wire.name)
+        raise AgentError(f"{name} is no provider and no wire; see `tenuto providers`")
+
+    @cached_property
+    def wire(self) -> Wire:
+        """What it speaks."""
+        wire = WIRES.find(self.provider.wire)
+        if wire is None or wire.form is None or wire.only_read:
+            raise AgentError(f"whole requests of {self.provider.wire} are not written")
+        return wire
+
+    @property
+    def form(self) -> Form:
+        """How its requests are written."""
+        assert self.wire.form is not None
+        return self.wire.form
+
+    def url(self, stream: bool) -> str:
+        """Where a request goes."""
+        return self._base_url.rstrip("/") + self.form.path(self.id, stream)
+
+    def request_headers(self) -> dict[str, str]:
+        """The headers of a request, the key among them."""
+        made = {"content-type": "application/json", **self.form.headers}
+        name = self.provider.authorization
+        if self._key and name:
+            made[name] = f"Bearer {self._key}" if name == "authorization" else self._key
+        return {**made, **self.headers}
+
+    @property
+    def _address(self) -> Address:
+        return ADDRESSES.get(self.provider.dialect.name, _NOWHERE)
+
+    @property
+    def _base_url(self) -> str:
+        known = self._address.base_url
+        return self.base_url or _variable.sub(lambda m: os.environ.get(m[1]) or m[2], known)
+
+    @property
+    def _key(self) -> str:
+        if self.api_key or self.base_url:  # a key goes only where its provider is
+            return self.api_key
+        return os.environ.get(self._address.key_variable, "")
+
+
+def model_of(given: object) -> Model:
+    """A model as it was given: one, or its name.
+
+    Raises:
+        AgentError: it is neither.
+    """
+    if isinstance(given, str):
+        return Model(given)
+    if not isinstance(given, Model):
+        kind = type(given).__name__
+        raise AgentError(f"model is of type {kind}, allowed is a tenuto.Model or provider:model")
+    return given
+
+
+def distinct(models: Iterable[Model]) -> list[Model]:
+    """The models, each once (P4).
+
+    Raises:
+        AgentError: there is none.
+    """
+    found = list({(model.name, model.base_url): model for model in models}.values())
+    if not found:
+        raise AgentError("no model is given, allowed is provider:model, or a list of them")
+    return found

@@ -1,0 +1,72 @@
+"""How a turn of an agent ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tenuto.core.advice import ADVICE
+from tenuto.core.events import Report
+from tenuto.core.signals import Usage
+from tenuto.core.stop import Stop
+from tenuto.core.transcript import Row
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a turn of an agent ended (P1).
+
+    Attributes:
+        text: what the model said last, in the turn's final step; what was received, where that was
+            cut and could not be finished.
+        status: "complete", "partial" or "failed".
+        reason: one word why: "completed"; one of a turn's (`tool_call_truncated`, `empty_output`,
+            `provider_error`, …); or one of the loop's own: `step_limit`, `token_limit`,
+            `time_limit`, `repeated_call`, `cancelled`.
+        stop: why the last response ended, None where there was none.
+        usage: the tokens of all steps and attempts together, as far as they were told.
+        steps: requests of the loop, each of which may have taken several attempts.
+        reports: how each of them was finished, in order.
+        rows: what was added to the conversation, in order.
+
+    >>> RunResult("Done.", "complete", "completed", None, Usage(5, 2), 1, (), ()).ok
+    True
+    """
+
+    text: str
+    status: str
+    reason: str
+    stop: Stop | None
+    usage: Usage
+    steps: int
+    reports: tuple[Report, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether the turn is whole."""
+        return self.status == "complete"
+
+    @property
+    def report(self) -> Report | None:
+        """How the last step was finished, None where there was none."""
+        return self.reports[-1] if self.reports else None
+
+    @property
+    def advice(self) -> str:
+        """One sentence on what can be done, "" where nothing is."""
+        return ADVICE.get(self.reason, "")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The result as plain values, ready for JSON; without the rows."""
+        return {
+            "text": self.text,
+            "status": self.status,
+            "reason": self.reason,
+            "advice": self.advice,
+            "stop": self.stop.reason.value if self.stop else None,
+            "input_tokens": self.usage.input_tokens,
+            "output_tokens": self.usage.output_tokens,
+            "steps": self.steps,
+            "attempts": sum(report.attempts for report in self.reports),
+        }

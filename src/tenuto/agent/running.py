@@ -1,0 +1,243 @@
+"""Runs the calls of one turn.
+
+Theory of operation
+-------------------
+All calls are checked before any runs. Then they run in their order; neighbours whose tools all
+allow it run side by side. A call that is refused, raises or takes too long gives a failed result,
+and the others go on.
+
+`_side_by_side` does whatever takes waiting: async tools, time limits, several at once. It runs on
+the caller's loop, or for a caller without one on the loop in the background. What takes none of
+these, a plain function in a sync run, is called right here, in the caller's own thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import queue
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from tenuto.agent.background import in_thread, submit
+from tenuto.agent.jobs import Clock, Job, groups_of
+from tenuto.agent.shown import RESULT_LIMIT_CHARS
+from tenuto.agent.tool import Failure
+from tenuto.agent.toolbox import Toolbox
+from tenuto.core import hints
+from tenuto.core.calls import ToolCall
+from tenuto.core.transcript import Result
+
+_GRACE_S: Final = 1.0  # what an async tool gets for its clean-up after it was cancelled
+
+Began = Callable[[ToolCall], object]
+Ended = Callable[[ToolCall, Result], object]
+
+
+def _nobody(*_: object) -> None:
+    pass
+
+
+def run_calls(
+    toolbox: Toolbox,
+    calls: Sequence[ToolCall],
+    *,
+    within_s: float | None = None,
+    limit_chars: int = RESULT_LIMIT_CHARS,
+    began: Began = _nobody,
+    ended: Ended = _nobody,
+) -> tuple[Result, ...]:
+    """Run the calls of one turn, and give a result for each, in their order.
+
+    Args:
+        toolbox: the tools.
+        calls: what the model asked for.
+        within_s: seconds for all of them; calls that are not done by then are given up or not
+            begun. None: as long as their tools may take. With a limit, or with one of its own, a
+            plain function runs in a thread, which is left behind when its time is over.
+        limit_chars: what the model sees of one result, in characters; 0: all of it.
+        began: told of each call just before it runs, not of one that is refused.
+        ended: told of each call and its result, as soon as there is one.
+
+    Raises:
+        KeyboardInterrupt: passes through; calls that are async are cancelled.
+        Exception: only what `began` and `ended` raise.
+
+    >>> from tenuto.core.arguments import Finding
+    >>> def divide(a: int, b: int) -> float:
+    ...     return a / b
+    >>> good = ToolCall("call_1", "divide", '{"a": 6, "b": 2}', Finding.WHOLE)
+    >>> bad = ToolCall("call_2", "divide", '{"a": 6, "b": 0}', Finding.WHOLE)
+    >>> for result in run_calls(Toolbox([divide]), [good, bad]):
+    ...     print(result.call_id, result.text, result.failed)
+    call_1 3.0 False
+    call_2 ZeroDivisionError: division by zero True
+    """
+    clock = Clock(within_s)
+    results: list[Result] = []
+    for group in groups_of(toolbox, calls):
+        if _can_run_here(group, clock):
+            results += [_here(job, limit_chars, began, ended) for job in group]
+        else:
+            results += _in_background(group, clock, limit_chars, began, ended)
+    return tuple(results)
+
+
+async def arun_calls(
+    toolbox: Toolbox,
+    calls: Sequence[ToolCall],
+    *,
+    within_s: float | None = None,
+    limit_chars: int = RESULT_LIMIT_CHARS,
+    began: Began = _nobody,
+    ended: Ended = _nobody,
+) -> tuple[Result, ...]:
+    """`run_calls` on the running loop: async tools run on it, plain functions in threads beside it.
+
+    Raises:
+        CancelledError: passes through, after the tools that are async were cancelled.
+
+    >>> from tenuto.core.arguments import Finding
+    >>> async def greet(name: str) -> str:
+    ...     return f"Good day, {name}."
+    >>> call = ToolCall("call_1", "greet", '{"name": "Ada"}', Finding.WHOLE)
+    >>> asyncio.run(arun_calls(Toolbox([greet]), [call]))[0].text
+    'Good day, Ada.'
+    """
+    clock = Clock(within_s)
+    results: list[Result] = []
+    for group in groups_of(toolbox, calls):
+        for job in group:
+            if job.tool and not clock.is_over():
+                began(job.call)
+        results += _without_interrupt(await _side_by_side(group, clock, limit_chars, ended))
+    return tuple(results)
+
+
+# --- one call ---
+
+
+def _can_run_here(group: Sequence[Job], clock: Clock) -> bool:
+    """Whether the calls, one after the other, need no waiting for: one alone, without a limit."""
+    running = [job for job in group if job.tool]
+    if len(running) > 1:
+        return False
+    return all(not j.is_async and j.tool and clock.limit_s(j.tool) is None for j in running)
+
+
+def _here(job: Job, limit_chars: int, began: Began, ended: Ended) -> Result:
+    if job.tool:
+        began(job.call)
+    value = _called(job.work)
+    if inspect.isawaitable(value):
+        value = _called(submit(_awaited(value)).result)
+    if isinstance(value, KeyboardInterrupt):
+        raise value
+    result = job.result(value, limit_chars)
+    ended(job.call, result)
+    return result
+
+
+def _called(work: Callable[[], object]) -> object:
+    """What the work returned or raised: a tool may raise anything (T15), and exit for all it likes.
+    As a value, because a future refuses some exceptions."""
+    try:
+        return work()
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        return error
+
+
+async def _awaited(value: Any) -> object:
+    """The same of what has to be awaited. An interrupt, if raised, would end the loop itself."""
+    try:
+        return await value
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001
+        return error
+
+
+# --- several calls, or one that has to be waited for ---
+
+
+def _in_background(
+    group: Sequence[Job], clock: Clock, limit_chars: int, began: Began, ended: Ended
+) -> list[Result]:
+    """`_side_by_side` for a caller without a loop, who is told of all in his own thread."""
+    for job in group:
+        if job.tool and not clock.is_over():
+            began(job.call)
+    told: queue.SimpleQueue[tuple[ToolCall, Result] | None] = queue.SimpleQueue()
+    running = submit(_side_by_side(group, clock, limit_chars, lambda *pair: told.put(pair)))
+    try:
+        running.add_done_callback(lambda _: told.put(None))
+        while (pair := told.get()) is not None:
+            ended(*pair)
+    except BaseException:
+        running.cancel()
+        raise
+    return _without_interrupt(running.result())
+
+
+async def _side_by_side(
+    group: Sequence[Job], clock: Clock, limit_chars: int, ended: Ended
+) -> list[Result | KeyboardInterrupt]:
+    async def run(job: Job) -> Result | KeyboardInterrupt:
+        value = await _value(job, clock)
+        if isinstance(value, KeyboardInterrupt):
+            return value
+        result = job.result(value, limit_chars)
+        ended(job.call, result)
+        return result
+
+    running = [asyncio.ensure_future(run(job)) for job in group]
+    try:
+        return list(await asyncio.gather(*running))
+    finally:  # where `ended` raised, the others are still at work
+        late = [task for task in running if not task.done() and task.cancel()]
+        if late:
+            await asyncio.wait(late)
+
+
+def _without_interrupt(results: Sequence[Result | KeyboardInterrupt]) -> list[Result]:
+    for each in results:
+        if isinstance(each, KeyboardInterrupt):
+            raise each
+    return [each for each in results if isinstance(each, Result)]
+
+
+async def _value(job: Job, clock: Clock) -> object:
+    """What the tool returned, or raised, or what is told in its place."""
+    if job.tool is None:
+        return job.work()
+    if clock.is_over():
+        return Failure(hints.NO_TIME_LEFT)
+    limit_s = clock.limit_s(job.tool)
+    task = asyncio.ensure_future(_performed(job))
+    try:
+        await asyncio.wait((task,), timeout=limit_s)
+    except asyncio.CancelledError:
+        await _end(task)
+        raise
+    if not task.done():
+        await _end(task)
+        text = hints.TOOL_TIMED_OUT.format(name=job.call.name, timeout_s=round(limit_s or 0, 2))
+        stopped = job.is_async and task.done()
+        return Failure(text if stopped else text + hints.TOOL_GOES_ON)
+    if task.cancelled():  # by itself: nobody else has the task
+        return asyncio.CancelledError()
+    return task.result()
+
+
+async def _end(task: asyncio.Future[object]) -> None:
+    """Cancel, and wait for the clean-up of what was cancelled, but not for ever."""
+    task.cancel()
+    await asyncio.wait((task,), timeout=_GRACE_S)
+
+
+async def _performed(job: Job) -> object:
+    if job.is_async:
+        value = _called(job.work)
+    else:
+        value = await _awaited(asyncio.wrap_future(in_thread(lambda: _called(job.work))))
+    return await _awaited(value) if inspect.isawaitable(value) else value

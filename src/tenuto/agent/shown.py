@@ -1,0 +1,103 @@
+"""What a tool gave back, as the text that the model reads."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+import msgspec
+
+from tenuto.core import hints
+
+RESULT_LIMIT_CHARS: Final = 50_000
+"""How many characters of one result the model sees: about 12,500 tokens."""
+
+_HEAD_SHARE: Final = 0.7  # of a text that is too long; its end (an error, a total) is shown as well
+
+
+def shown(value: object, limit_chars: int = RESULT_LIMIT_CHARS) -> str:
+    """The text of what a tool returned or raised.
+
+    A str is shown as it is, None as "", an exception as "Type: message" (T15), bytes as UTF-8, and
+    all else as JSON: containers, dataclasses, pydantic models, msgspec Structs, dates, enums.
+
+    Args:
+        value: what the tool returned, or the exception that it raised.
+        limit_chars: beyond so many characters the middle is left out, and the text says how much.
+            0 means no limit.
+
+    >>> shown({"ok": True, "lines": (1, 2)})
+    '{"ok":true,"lines":[1,2]}'
+    >>> shown(FileNotFoundError("no notes.txt here"))
+    'FileNotFoundError: no notes.txt here'
+    >>> shown("a" * 50 + "b" * 50, limit_chars=20)
+    'aaaaaaaaaaaaaa\\n[… 80 of 100 characters left out here …]\\nbbbbbb'
+    """
+    match value:
+        case None:
+            text = ""
+        case str():
+            text = str(value)
+        case BaseException():
+            text = _of_error(value)
+        case bytes() | bytearray() | memoryview():
+            text = bytes(value).decode("utf-8", "replace")
+        case _:
+            text = _of_value(value)
+    return _bounded(_sendable(text), limit_chars)
+
+
+def _of_value(value: object) -> str:
+    try:
+        return msgspec.json.encode(value, enc_hook=_plain).decode()
+    except (TypeError, ValueError, RecursionError):  # keys that are no strings, a circle, …
+        return _said(value)
+
+
+def _plain(value: Any) -> object:
+    """What msgspec can encode, of what it cannot."""
+    if hasattr(type(value), "model_dump"):  # pydantic's models, whichever release made them
+        return value.model_dump(mode="json")
+    return _said(value)
+
+
+def _of_error(error: BaseException) -> str:
+    if isinstance(error, BaseExceptionGroup):  # its own message only counts what is in it
+        return "; ".join(_of_error(each) for each in error.exceptions)
+    name, message = type(error).__name__, _said(error)
+    return f"{name}: {message}" if message else name
+
+
+def _said(value: object) -> str:
+    try:
+        return str(value)
+    except Exception as error:  # noqa: BLE001  # somebody's __str__ may raise anything
+        return f"<{type(value).__name__}, whose text cannot be had: {type(error).__name__}>"
+
+
+def _sendable(text: str) -> str:
+    """Without lone surrogates (names of files that are not UTF-8): no request can carry them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _bounded(text: str, limit_chars: int) -> str:
+    if not limit_chars or len(text) <= limit_chars:
+        return text
+    head = int(limit_chars * _HEAD_SHARE)
+    tail = limit_chars - head
+    middle = hints.LEFT_OUT.format(left_out_chars=len(text) - limit_chars, chars=len(text))
+    return text[:head] + middle + text[len(text) - tail :]
+
+
+def quoted(value: object, limit_chars: int = 80) -> str:
+    """A value as JSON on one line, short enough for the middle of a sentence.
+
+    >>> quoted({"a": [None, "é"]}), quoted("x" * 100, limit_chars=10)
+    ('{"a": [null, "é"]}', '"xxxxxxxx…')
+    """
+    text = _sendable(json.dumps(value, ensure_ascii=False, default=_said))
+    return text if len(text) <= limit_chars else text[: limit_chars - 1] + "…"

@@ -1,0 +1,157 @@
+"""The tools of an agent, and the check of each call against them before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from tenuto.agent.shown import quoted
+from tenuto.agent.tool import Failure, Tool, tool
+from tenuto.core import hints
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
+from tenuto.core.errors import ToolError
+from tenuto.relay import schema
+
+_MOST_FAULTS: Final = 5
+"""So many faults of one call are told; the model puts the rest right as well, or hears of it."""
+
+_MOST_NAMES: Final = 40
+_MOST_CHARS: Final = 500  # of one fault: a message may quote a whole argument, or a whole schema
+
+
+class Declaration(NamedTuple):
+    """What the model is told of a tool: its name, what it does, its parameters as JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class Toolbox:
+    """The tools that a model may call, by their names.
+
+    Args:
+        tools: Tools, and plain functions to make Tools of.
+
+    Raises:
+        ToolError: two have one name, or one cannot be a tool.
+
+    >>> def add(a: int, b: int) -> int:
+    ...     return a + b
+    >>> toolbox = Toolbox([add])
+    >>> toolbox.check(ToolCall("call_1", "add", '{"a": 1, "b": 2}', Finding.WHOLE))
+    {'a': 1, 'b': 2}
+    >>> print(toolbox.check(ToolCall("call_2", "add", '{"a": "one"}', Finding.WHOLE)).text)
+    Error: this call was not run. Its arguments do not fit the parameters of add:
+    - 'b' is a required property
+    - a: "one" is not of type 'integer'
+    """
+
+    def __init__(self, tools: Iterable[Tool | Callable[..., object]] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._validators: dict[str, Any] = {}
+        for each in tools:
+            made = each if isinstance(each, Tool) else tool(each)
+            if made.name in self._tools:
+                raise ToolError(f"two tools are named {made.name!r}: give one another name")
+            self._tools[made.name] = made
+            self._validators[made.name] = _validator(made)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def declarations(self) -> Sequence[Declaration]:
+        """What the model is told of the tools, in the order in which they were given."""
+        return tuple(Declaration(t.name, t.description, t.parameters) for t in self._tools.values())
+
+    def hints(self) -> Mapping[str, str]:
+        """The hint for a call that was cut, of each tool that has one of its own (T6)."""
+        hinted = self._tools.values()
+        return {t.name: t.truncated_call_hint for t in hinted if t.truncated_call_hint}
+
+    def check(self, call: ToolCall) -> dict[str, Any] | Failure:
+        """The arguments of a call that may run, or what the model is told of one that may not.
+
+        It may run where its tool is known, its arguments are a whole JSON object (T1), and they fit
+        the tool's parameters.
+        """
+        known = self._tools.get(call.name)
+        if known is None:
+            return Failure(hints.NO_SUCH_TOOL.format(name=quoted(call.name), known=self._names()))
+        if call.finding in (Finding.TRUNCATED, Finding.EMPTY):
+            return Failure(known.truncated_call_hint or hints.CALL_CUT_RESULT)
+        if call.finding is Finding.MALFORMED or call.free:
+            return Failure(hints.CALL_MALFORMED_RESULT)
+        try:
+            arguments = _decoder.decode(call.arguments)
+        except (ValueError, RecursionError) as error:  # half a character, nested beyond all measure
+            return _unfit(call.name, [str(error)])
+        if not isinstance(arguments, dict):
+            return Failure(hints.CALL_MALFORMED_RESULT)
+        try:
+            faults = _faults(self._validators[call.name], arguments)
+        except schema.unusable() as error:
+            why = f"{type(error).__name__}: {error}"
+            return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=why))
+        return _unfit(call.name, faults) if faults else arguments
+
+    def _names(self) -> str:
+        names = list(self._tools)
+        more = [f"and {len(names) - _MOST_NAMES} more"] if len(names) > _MOST_NAMES else []
+        return ", ".join(names[:_MOST_NAMES] + more) or hints.NO_TOOLS
+
+
+def _number(text: str) -> float:
+    """JSON Schema takes 3.0 for an integer, so it is made one; beyond 2⁵³ no float is exact."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+_decoder: Final = msgspec.json.Decoder(float_hook=_number)
+
+
+def _validator(made: Tool) -> Any:
+    try:
+        return schema.validator(made.parameters)
+    except ImportError:
+        raise ToolError(
+            "tools need the package jsonschema to check arguments: pip install 'tenuto[agent]'"
+        ) from None
+    except schema.unusable() as error:
+        why = getattr(error, "message", error)
+        raise ToolError(f"the parameters of {made.name} are no JSON Schema: {why}") from None
+
+
+def _unfit(name: str, faults: Sequence[str]) -> Failure:
+    lines = [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
+    if len(faults) > _MOST_FAULTS:
+        lines.append(f"- and {len(faults) - _MOST_FAULTS} more")
+    return Failure(hints.CALL_UNFIT_RESULT.format(name=name, faults="\n".join(lines)))
+
+
+def _faults(validator: Any, arguments: dict[str, Any]) -> list[str]:
+    """Each fault with its path, the value, and what is allowed."""
+    found = sorted(validator.iter_errors(arguments), key=lambda each: each.json_path)
+    return list(dict.fromkeys(_said(schema.deepest(each)) for each in found))
+
+
+def _said(fault: Any) -> str:
+    path = fault.json_path.removeprefix("$").removeprefix(".")
+    message: str = fault.message
+    value = repr(fault.instance)
+    if message.startswith(value):
+        message = quoted(fault.instance) + message.removeprefix(value)
+    if fault.validator == "additionalProperties" and isinstance(fault.schema, Mapping):
+        message += f"; known are {', '.join(fault.schema.get('properties', ())) or '(none)'}"
+    if len(message) > _MOST_CHARS:
+        message = message[:_MOST_CHARS] + "…"
+    return f"{path}: {message}" if path else message

@@ -1,0 +1,151 @@
+"""The conversation of a loop, in no wire's form: what the agent keeps, and what a wire can write as
+a whole request.
+
+A transcript holds what was said and done, never what recovery put in between (H6). It can be
+written for any wire at any time, so that a conversation may move from one to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tenuto.core import hints
+from tenuto.core.actions import Content
+from tenuto.core.calls import ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """What the person said."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """What the model said: text, whole calls, and what led to them.
+
+    Attributes:
+        content: the same in the form of `wire`, part by part, without the calls; () where that
+            wire keeps none. Only that wire looks at it.
+    """
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    content: Content = ()
+    wire: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a call came to.
+
+    Attributes:
+        call_id, name: the call's.
+        text: what the model is told.
+        failed: whether the tool failed, or was never run.
+    """
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of all calls of the row before, in their order."""
+
+    results: tuple[Result, ...]
+
+
+Row = User | Assistant | Results
+
+
+class Transcript:
+    """Rows in the order in which they were said; it only ever takes what can follow (H2, H3).
+
+    A user's row begins, an assistant's row answers, results follow calls at once and answer all of
+    them. What would leave the history in a form that a provider refuses cannot be added.
+
+    >>> transcript = Transcript()
+    >>> transcript.add(User("How deep is it?"))
+    >>> transcript.add(Assistant("Four metres."))
+    >>> [type(row).__name__ for row in transcript]
+    ['User', 'Assistant']
+    """
+
+    def __init__(self, rows: Sequence[Row] = ()) -> None:
+        self._rows: list[Row] = []
+        for row in rows:
+            self.add(row)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, number: int) -> Row:
+        return self._rows[number]
+
+    @property
+    def pending(self) -> tuple[ToolCall, ...]:
+        """The calls that are not answered yet."""
+        last = self._rows[-1] if self._rows else None
+        return last.calls if isinstance(last, Assistant) else ()
+
+    def add(self, row: Row) -> None:
+        """Append a row.
+
+        Raises:
+            ValueError: it cannot follow the last one; the message says what can.
+        """
+        allowed = self._allowed()
+        if not isinstance(row, allowed):
+            words = " or ".join(kind.__name__ for kind in allowed)
+            raise ValueError(f"a row {type(row).__name__} cannot stand here, allowed is {words}")
+        if isinstance(row, Results):
+            given = [result.call_id for result in row.results]
+            if given != [call.id for call in self.pending]:
+                raise ValueError(f"results of {given} do not answer the calls before, in order")
+        elif isinstance(row, User) and not row.text.strip():
+            raise ValueError("a user's row without text is refused by every provider")
+        elif isinstance(row, Assistant) and not (row.text.strip() or row.calls or row.content):
+            raise ValueError("an assistant's row that holds nothing is refused by every provider")
+        self._rows.append(row)
+
+    def _allowed(self) -> tuple[type[Row], ...]:
+        if not self._rows:
+            return (User,)
+        match self._rows[-1]:
+            case Assistant(calls=calls):
+                return (Results,) if calls else (User,)
+            case _:
+                return (Assistant,)
+
+    def close(self) -> list[Row]:
+        """Make it end so that a user may speak next (T8), and return what had to be added: failed
+        results for calls that have none, and a word of the assistant's where none follows.
+
+        >>> transcript = Transcript([User("Go.")])
+        >>> transcript.close()[0].text
+        '(No answer was written.)'
+        """
+        added: list[Row] = []
+        if self.pending:
+            added.append(
+                Results(
+                    tuple(
+                        Result(call.id, call.name, hints.ORPHAN_RESULT, failed=True)
+                        for call in self.pending
+                    )
+                )
+            )
+            self.add(added[-1])
+        if self._rows and self._allowed() == (Assistant,):
+            added.append(Assistant(hints.EMPTY_WITH_TOOLS_NOTE))
+            self.add(added[-1])
+        return added

@@ -1,0 +1,61 @@
+"""What a loop gives the pipe along with a request, and gets back with the answer.
+
+An SDK asks for one turn and knows nothing of the pipe. A loop of our own asks for one turn after
+another: its tools have hints of their own, some budgets hold for all of its steps together, nobody
+below it tries again, and it wants the answer itself rather than the bytes that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tenuto.core.calls import ToolCall
+from tenuto.core.events import OnEvent, Report
+from tenuto.core.fault import Fault
+from tenuto.core.view import Budget
+from tenuto.wire.base import Answer, WireRequest
+
+Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
+
+PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
+"""Budgets that hold for all steps of a loop's turn together (E2, E3, E5)."""
+
+
+def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
+    """Nobody watches."""
+
+
+@dataclass(slots=True)
+class Carried:
+    """One request of a loop.
+
+    Attributes:
+        parsed: the request as its wire reads it: who has composed it need not have it read again.
+        hints: what a call of a tool is answered with where the output limit cut it, by the tool's
+            name; who is not named gets the general one (T6).
+        spent: what the loop's turn has spent of `PER_TURN` before this request.
+        answered: called with the calls that recovery answers as failed, and their results (T9).
+        on_event: called with the events of this request; None: whoever the client tells.
+
+    Once the answer has come:
+        report: how the turn ended; None while it has not, and where nothing came of it.
+        answer: text, reasoning, whole calls and content, merged over all attempts.
+        fault: the error of the last attempt, None where there was none.
+    """
+
+    parsed: WireRequest
+    hints: Mapping[str, str] = field(default_factory=dict)
+    spent: Mapping[Budget, int] = field(default_factory=dict)
+    answered: Answered = _nobody
+    on_event: OnEvent | None = None
+    report: Report | None = None
+    answer: Answer | None = None
+    fault: Fault | None = None
+
+    def ended(
+        self, report: Report, answer: Answer, fault: Fault | None, spent: Mapping[Budget, int]
+    ) -> None:
+        """Take what came of the request."""
+        self.report, self.answer, self.fault = report, answer, fault
+        self.spent = {budget: spent[budget] for budget in PER_TURN if budget in spent}

@@ -1,0 +1,174 @@
+"""How a whole request is written, for who has no client's request that could be edited: the agent.
+
+What a wire knows already is used again: the rows of a conversation are the edits by which a turn is
+gone on with, applied to a request that holds one word of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
+from tenuto.core.transcript import Assistant, Results, Row, User
+from tenuto.wire.json import encode
+from tenuto.wire.members import members_of, rows_of
+
+if TYPE_CHECKING:
+    from tenuto.wire.base import Dialect, JsonObject, RequestFacts, Wire, WireRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A tool as the model is told of it; `parameters`: the JSON Schema of an object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """All of a request but its conversation.
+
+    Attributes:
+        model: its name.
+        system: what the model is told before all else, "" for nothing.
+        tools: the tools that it may call.
+        max_tokens: the output limit in tokens, None for the provider's own.
+        stream: whether the answer is to come as a stream.
+        options: further members of the body, as the provider names them.
+    """
+
+    model: str
+    system: str = ""
+    tools: Sequence[Declared] = ()
+    max_tokens: int | None = None
+    stream: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How a wire writes whole requests.
+
+    Attributes:
+        rows: the member that holds the conversation.
+        members: all other members.
+        user: a row of the user's.
+        system: the row of what the model is told before all else; None: `members` says it.
+        path: the path below the base URL, of the model and whether it is to stream.
+        foreign_call: the `extra` of calls that another wire's model made, where one is wanted.
+        headers: request headers that it cannot do without.
+    """
+
+    rows: str
+    members: Callable[[Opening, Dialect], JsonObject]
+    user: Callable[[str], JsonObject]
+    path: Callable[[str, bool], str]
+    system: Callable[[str], JsonObject] | None = None
+    foreign_call: Mapping[str, object] | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+class Composed:
+    """A whole request that grows with its conversation (`wire.base.WireRequest`).
+
+    Each row is written once; a step costs what is new in it, however long the conversation is.
+
+    Args:
+        wire: it has a `form`.
+        path: the path that it is sent to.
+        transcript: the rows so far.
+    """
+
+    repairs: tuple[str, ...] = ()
+
+    def __init__(
+        self, wire: Wire, dialect: Dialect, path: str, opening: Opening, transcript: Sequence[Row]
+    ) -> None:
+        assert wire.form is not None, wire.name
+        self._wire, self._dialect, self._path, self._form = wire, dialect, path, wire.form
+        members = {**self._form.members(opening, dialect), **opening.options}
+        members.pop(self._form.rows, None)
+        head = encode(members)[:-1]
+        begin = b"," if len(head) > 1 else b""
+        self._body = bytearray(head + begin + encode(self._form.rows) + b":[")
+        whole = self._parsed(bytes(self._body) + encode(self._form.user("-")) + b"]}")
+        self._tools, self._facts = whole.tool_parameters(), whole.facts
+        self._base = self._one_row(opening)
+        self._asking: Assistant | None = None
+        self._first = True
+        if opening.system and self._form.system is not None:
+            self._write([encode(self._form.system(opening.system))])
+        self.facts: RequestFacts = self._facts
+        for row in transcript:
+            self.add(row)
+
+    def add(self, row: Row) -> None:
+        """Append a row; one with calls is written once their results are there."""
+        match row:
+            case User(text):
+                self._write([encode(self._form.user(text))])
+            case Assistant():
+                row = row if row.wire == self._wire.name else self._translated(row)
+                self._asking = row if row.calls else None
+                if not row.calls:
+                    self._append(AppendAssistant(row.text, False, row.reasoning, row.content))
+            case Results(results):
+                assert self._asking is not None
+                asked, self._asking = self._asking, None
+                self._append(
+                    AppendFailedCalls(
+                        asked.text,
+                        asked.calls,
+                        tuple(result.text for result in results),
+                        asked.reasoning,
+                        asked.content,
+                        tuple(result.failed for result in results),
+                    )
+                )
+        after = isinstance(row, Results)
+        self.facts = msgspec.structs.replace(self._facts, after_tool_result=after)
+
+    @property
+    def body(self) -> bytes:
+        """The request as it stands."""
+        return bytes(self._body) + b"]}"
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached tool, by name."""
+        return self._tools
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits."""
+        return self._parsed(self.body).apply(edits, dialect) if edits else self.body
+
+    def _translated(self, row: Assistant) -> Assistant:
+        """A row without what only the wire that it came on understands."""
+        extra = self._form.foreign_call
+        calls = tuple(replace(call, extra=extra) for call in row.calls)
+        return replace(row, calls=calls, content=(), reasoning="")
+
+    def _append(self, edit: Edit) -> None:
+        added = self._parsed(self._base.apply((edit,), self._dialect)).apply((), self._dialect)
+        self._write(rows_of(members_of(added)[self._form.rows])[1:])
+
+    def _write(self, rows: Sequence[bytes]) -> None:
+        for row in rows:
+            self._body += row if self._first else b"," + row
+            self._first = False
+
+    def _one_row(self, opening: Opening) -> WireRequest:
+        """A request as small as can be, which rows are written behind."""
+        bare = replace(opening, system="", tools=(), options={})
+        members = self._form.members(bare, self._dialect)
+        return self._parsed(encode({**members, self._form.rows: [self._form.user("-")]}))
+
+    def _parsed(self, body: bytes) -> WireRequest:
+        parsed = self._wire.request(body, 0, self._path, self._dialect)
+        assert parsed is not None, self._wire.name
+        return parsed

@@ -1,0 +1,22 @@
+"""How a whole request of Mistral's chat is written.
+
+https://docs.mistral.ai/api (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.wire import openai_chat_form
+from tenuto.wire.base import Dialect, JsonObject
+from tenuto.wire.form import Opening
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the messages: every stream tells its usage, asked for or not."""
+    made = openai_chat_form.members(opening, dialect)
+    made.pop("stream_options", None)
+    return made
+
+
+FORM = replace(openai_chat_form.FORM, members=members)

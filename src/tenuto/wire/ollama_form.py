@@ -1,0 +1,30 @@
+"""How a whole request of Ollama's chat is written.
+
+https://docs.ollama.com/api/chat (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.wire import openai_chat_form
+from tenuto.wire.base import Dialect, JsonObject
+from tenuto.wire.form import Opening
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the messages."""
+    made = openai_chat_form.members(replace(opening, max_tokens=None), dialect)
+    made.pop("stream_options", None)
+    made["stream"] = opening.stream  # by default it streams
+    if opening.max_tokens is not None:
+        made["options"] = {"num_predict": opening.max_tokens}
+    return made
+
+
+def path(model: str, stream: bool) -> str:
+    """Where it is sent to, below the base URL."""
+    return "/api/chat"
+
+
+FORM = replace(openai_chat_form.FORM, members=members, path=path)

@@ -1,0 +1,49 @@
+"""How a whole request of Chat Completions is written.
+
+https://platform.openai.com/docs/api-reference/chat/create (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from tenuto.wire.base import Dialect, JsonObject
+from tenuto.wire.form import Form, Opening
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the rows behind the system's word, which is a row here: see `system`."""
+    made: JsonObject = {"model": opening.model}
+    if opening.max_tokens is not None:
+        made[dialect.output_key] = opening.max_tokens
+    if opening.tools:
+        made["tools"] = [
+            {
+                "type": "function",
+                "function": {
+                    "name": tool.name,
+                    "description": tool.description,
+                    "parameters": tool.parameters,
+                },
+            }
+            for tool in opening.tools
+        ]
+    if opening.stream:
+        made |= {"stream": True, "stream_options": {"include_usage": True}}
+    return made
+
+
+def user(text: str) -> JsonObject:
+    """A row of the user's."""
+    return {"role": "user", "content": text}
+
+
+def system(text: str) -> JsonObject:
+    """The row that comes before all others."""
+    return {"role": "system", "content": text}
+
+
+def path(model: str, stream: bool) -> str:
+    """Where it is sent to, below the base URL."""
+    return "/chat/completions"
+
+
+FORM = Form(rows="messages", members=members, user=user, system=system, path=path)
