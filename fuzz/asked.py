@@ -17,6 +17,7 @@ from cohere.core.http_sse import EventSource
 from google.genai import errors
 from google.genai._api_client import HttpResponse
 from google.genai._gaos.utils.eventstreaming import stream_events
+from mistralai.client.errors import MistralError
 from openai.types import Completion
 from openai.types.chat import ChatCompletionChunk
 
@@ -32,6 +33,7 @@ class Asked(NamedTuple):
     read: reads a stream as the SDK does, to its end.
     error: what the SDK raises for an error of the far side.
     streaming: the URL path of a stream with its query, where the path tells and not the body.
+    speaks: the wire of its SDK, where the path tells not.
     """
 
     path: str
@@ -40,6 +42,7 @@ class Asked(NamedTuple):
     read: Callable[[bytes], None]
     error: type[Exception]
     streaming: str = ""
+    speaks: str = ""
 
     def path_of(self, *, stream: bool) -> str:
         """Where a request goes."""
@@ -101,6 +104,11 @@ def _read_events(raw: bytes) -> None:
             json.loads(line.removeprefix(b"data:"))
 
 
+def _read_mistral(raw: bytes) -> None:
+    # Without the types of its events, which take long.
+    _read_events(raw.replace(b"data: [DONE]", b""))
+
+
 def _read_lines(raw: bytes) -> None:
     # Without the types of its parts, which raise for an odd one.
     for line in raw.decode().splitlines():
@@ -120,6 +128,31 @@ ALL = (
         },
         _read_openai,
         openai.APIError,
+    ),
+    Asked(
+        "/v1/chat/completions",
+        "messages",
+        {
+            "model": "m",
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
+        },
+        _read_mistral,
+        MistralError,
+        speaks="mistral",
+    ),
+    Asked(
+        "/ml/v1/text/chat",
+        "messages",
+        {
+            "model_id": "m",
+            "project_id": "p",
+            "messages": [{"role": "user", "content": "Caf\u00e9?"}],
+            "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
+        },
+        _read_events,
+        httpx2.HTTPError,
+        "/ml/v1/text/chat_stream?version=2024-05-31",
     ),
     Asked(
         "/v1/completions",
@@ -220,7 +253,8 @@ ALL = (
 
 def asked(wire: Wire) -> Asked:
     """The row of a wire."""
-    return next(row for row in ALL if wire.is_request(row.path))
+    own = (row for row in ALL if row.speaks == wire.name)
+    return next(own, None) or next(row for row in ALL if wire.is_request(row.path))
 
 
 def body_of(row: Asked, *, stream: bool) -> bytes:

@@ -32,8 +32,10 @@ MOST = 1 + sum(getattr(POLICIES[0], key) for key in LIMITS.values())
 
 
 @cache
-def engine(number: int) -> Engine:
-    return Engine(POLICIES[number], EVENTS.append)
+def engine(number: int, speaks: str) -> Engine:
+    made = Engine(POLICIES[number], EVENTS.append)
+    made.speaks = speaks
+    return made
 
 
 EVENTS: list[Event] = []
@@ -56,7 +58,7 @@ def check(wire: Wire, data: bytes) -> None:
     url = f"https://host{row.path_of(stream=stream)}"
     request = Request("POST", url, (), body_of(row, stream=stream), 60.0)
     EVENTS.clear()
-    run = engine(knobs[7] % len(POLICIES)).begin(request)
+    run = engine(knobs[7] % len(POLICIES), row.speaks).begin(request)
     assert run is not None
     out: list[Head | bytes] = []
     broken = False

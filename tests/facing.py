@@ -89,7 +89,7 @@ class Facing:
             for mode in sorted(case.modes):
                 named = f"{case.name}-{mode}"
                 ways = self.strict_ways if strict else self.ways
-                if self.dialect:
+                if self.dialect and ways:
                     ways = (WAYS[(number + (mode == "body") + strict) % 2],)
                 for way in () if named in self.left_out else ways:
                     yield pytest.param(self, case, mode, way, id=f"{self.name}-{named}-{way}")
@@ -143,7 +143,8 @@ def _known_at(provider: str, *sims: Simulator) -> Callable[[], None]:
     """Make these known for a provider; returns what undoes it."""
     before = ROWS.all()
     hosts = [sim.root_url.removeprefix("http://") for sim in sims]
-    tenuto.register(f"{provider}-here", wire="openai-chat", like=provider, hosts=hosts)
+    wire = before[provider].wire
+    tenuto.register(f"{provider}-here", wire=wire, like=provider, hosts=hosts)
 
     def undo() -> None:
         ROWS._all = before

@@ -23,6 +23,7 @@ import ollama
 import openai
 import together
 from asking import WAYS
+from asking_native import WrappedWatsonx
 from asking_others import CerebrasAsker, GroqAsker, TogetherAsker
 from cerebras.cloud import sdk as cerebras
 from cohere.core import ApiError
@@ -131,6 +132,18 @@ FACING = (
         cerebras,
         *(f"{name}-stream" for name in ("unknown_stop", "unknown_stop_control", "abort")),
         *(f"finish_{name}-stream" for name in ("null_string", "empty_string", "upper")),
+    ),
+    replace(
+        CHAT,
+        name="watsonx",
+        kind=WrappedWatsonx,
+        raises=WrappedWatsonx.own_errors,
+        # It is asked by HTTP alone: nobody tries again.
+        left_to_the_caller=tuple(
+            f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
+        ),
+        strict_ways=(),
+        dialect="watsonx",
     ),
     Facing(
         "anthropic",

@@ -25,6 +25,8 @@ from far_sides import FarSide, answer
 from google import genai
 from google.genai import errors, types
 from google.genai._gaos.lib import compat_errors
+from mistralai.client import Mistral
+from mistralai.client.errors import MistralError
 
 import tenuto
 
@@ -77,9 +79,11 @@ RECORDED = {
     "gemini-interactions": ("completed", "stream.sse"),
     "bedrock-converse": ("end-turn", "stream.bin"),
     "ollama": ("stop", "stream.ndjson"),
+    "mistral": ("stop", "stream.sse"),
 }
 OTHER_WORDS = {
-    "gemini-interactions": {b"Hello.": TEXT.encode(), b"1, 2, 3, ": b"Hello ", b"4, 5.": b"world"}
+    "gemini-interactions": {b"Hello.": TEXT.encode(), b"1, 2, 3, ": b"Hello ", b"4, 5.": b"world"},
+    "mistral": {b"All of it.": TEXT.encode(), b'"All"': b'"Hello"', b'" of it."': b'" world"'},
 }
 """What the fixtures of a wire say instead of the text."""
 
@@ -163,6 +167,7 @@ SDKS = {
         "gemini-interactions", (compat_errors.APIError, ErrorEventSeen), by_name=True
     ),
     "ollama": Sdk("ollama", (ollama.ResponseError,)),
+    "mistral": Sdk("mistral", (MistralError,), by_name=True),
     "converse": Sdk("bedrock-converse", BOTOS),
     "invoke": Sdk("anthropic-messages", BOTOS),
 }
@@ -195,6 +200,12 @@ class Asker:
             case "ollama":
                 kind = ollama.AsyncClient if is_async else ollama.Client
                 made = kind(host=url)
+            case "mistral":
+                made = Mistral(server_url=url, api_key="key")
+                own: Any = made.sdk_configuration
+                self._stack.callback(own.client.close)
+                self._stack.push_async_callback(own.async_client.aclose)
+                return made
             case "gemini" | "interactions":
                 retry = types.HttpRetryOptions(attempts=1)
                 options = types.HttpOptions(base_url=url, retry_options=retry)
@@ -236,6 +247,9 @@ class Asker:
                 return client.messages.create(**given, **streams)
             case "ollama":
                 return client.chat("m", MESSAGES, **streams)
+            case "mistral":
+                way = ("stream" if streams else "complete") + "_async" * (self.way == "async")
+                return getattr(client.chat, way)(model="m", messages=MESSAGES)
             case "gemini":
                 models = client.aio.models if self.way == "async" else client.models
                 method = "generate_content_stream" if streams else "generate_content"
@@ -286,7 +300,7 @@ class Asker:
         if isinstance(answered, str):
             return f"(a str) {answered}"
         match self.name:
-            case "chat":
+            case "chat" | "mistral":
                 return answered.choices[0].message.content
             case "responses":
                 return answered.output_text
@@ -313,6 +327,8 @@ class Asker:
                 return str(event.delta.text) if event.type == "content_block_delta" else ""
             case "ollama":
                 return str(event.message.content or "")
+            case "mistral":
+                return str(event.data.choices[0].delta.content or "")
             case "gemini":
                 return str(event.text or "")
             case "interactions":

@@ -560,3 +560,25 @@ def test_of_whole_events_that_no_wire_knows_nothing_is_said() -> None:
     strange = b'data: {"value":"Sure"}\n\n'
     assert detect(strange * 3).reason is StopReason.UNKNOWN
     assert detect(strange + b'data: {"val').reason is StopReason.DROPPED
+
+
+@pytest.mark.behaviour("N8")
+@pytest.mark.parametrize(
+    ("error", "wire"),
+    [
+        ({"message": "Invalid 'messages': empty array.", "param": "messages"}, "openai-chat"),
+        ({"message": "x", "param": "messages.[57].role"}, "openai-chat"),
+        (
+            {"message": "'max_tokens' is no. Use 'max_completion_tokens' instead.", "param": None},
+            "openai-chat",
+        ),
+        ({"message": "Your input exceeds the window.", "param": "input"}, "openai-responses"),
+        # Chat, Completions and Responses send these alike.
+        ({"message": "The model `m` does not exist", "param": None, "code": "model_not_found"}, ""),
+        ({"message": "filtered", "param": "prompt", "code": "content_filter"}, ""),
+        ({"message": "x", "param": "messages_of_another"}, ""),
+    ],
+)
+def test_an_error_is_named_by_what_only_one_wire_is_asked_with(error, wire):
+    found = recognize({"error": error | {"type": "invalid_request_error"}})[1]
+    assert (found.name if found else "") == wire

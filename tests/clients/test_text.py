@@ -446,6 +446,16 @@ def test_reasoning_goes_back_only_where_the_provider_wants_it(play, behind, mode
 # --- runaway ------------------------------------------------------------------------------------
 
 
+@pytest.mark.behaviour("C13", "C5")
+@both
+@pytest.mark.parametrize(("stop", "why"), [(END, "empty_output"), (MAX, "runaway")])
+def test_a_continuation_of_white_space_is_none(play, mode, way, stop, why):
+    turn = play(R("Half said", MAX), R("\n\n  ", stop), R("never asked for"))
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish, turn.sent) == ("Half said", "length", 2)
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", why)
+
+
 @pytest.mark.behaviour("C13")
 @both
 def test_a_continuation_that_only_repeats_ends_the_loop(play, mode, way):

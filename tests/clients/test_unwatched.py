@@ -13,6 +13,7 @@ from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
+from wrapping_mistral import WrappedMistral
 from wrapping_ollama import WrappedOllama
 from wrapping_responses import WrappedResponses
 
@@ -28,6 +29,7 @@ KINDS: dict[str, Any] = {
     "gemini-interactions": WrappedInteractions,
     "bedrock-converse": WrappedBedrock,
     "ollama": WrappedOllama,
+    "mistral": WrappedMistral,
 }
 """Not InvokeModel, whose shapes and messages are those of the others, nor Cohere, whose SDK is slow to
 ask again; all of their faults come before a client that nobody watches in test_faults.py."""

@@ -188,6 +188,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         BAD_BATCH, state=SHRINKS
     ),
     (Outcome.CALLS_MISSING, "ask for the missing call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "end a continuation of white space"): Situation(
+        (MAX,), Facts(said="Half a sentence"), state=CONTINUING
+    ),
     (Outcome.THINKING_CUT, "lower the reasoning"): Situation(
         (THOUGHT, MAX), Facts(lower_reasoning=True)
     ),
@@ -267,6 +270,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "a tool result came just before": {"facts": {"after_tool_result": False}},
     "tools are attached": {"facts": {"tools": False}},
     "the stop is a clean one": {"signals": (Ended(),)},
+    "no limit of the policy was passed": {"signals": (fault(FaultKind.LIMIT),)},
     "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},
     "it is the first attempt's status": {"facts": {"http_error": False}},
     "the provider names an output limit that was not tried yet": {
@@ -274,6 +278,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
+    "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request went on after a break, and text is kept": {"state": {"cut": True}},
     "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
@@ -282,6 +287,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
 NEVER_FAILS = {
     # A drop carries no fault, so nothing says that a retry cannot help: the rungs are shared.
     (Outcome.DROPPED, "a retry can help"),
+    (Outcome.DROPPED, "no limit of the policy was passed"),
     # Without calls only a stop of the provider's own says malformed.
     (Outcome.ARGUMENTS_CUT, "the response holds calls"),
 }
@@ -738,7 +744,8 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
     if seen.retryable:
         assert (action.rung, action.edits) == ("send again", ())
     elif classify(respond(fault(kind))) is Outcome.FAULT:
-        assert (action.status, action.reason) == (Status.FAILED, "provider_error")
+        why = "limit_passed" if kind is FaultKind.LIMIT else "provider_error"
+        assert (action.status, action.reason) == (Status.FAILED, why)
 
 
 @pytest.mark.behaviour("P5")

@@ -528,7 +528,6 @@ def test_a_prefill_too_short_to_prove_an_echo_is_kept():
         (" ", "\nx", " \nx"),
         ("\n\n", "", "\n\n"),
         ("\n\n", "\n", "\n\n"),
-        ("\n", "\n\n\n", "\n\n\n"),
     ],
 )
 def test_white_space_at_the_seam_is_merged(trimmed, continuation, rest, exact_seam):
@@ -539,6 +538,17 @@ def test_white_space_at_the_seam_is_merged(trimmed, continuation, rest, exact_se
         seam = Seam(said, trimmed=trimmed, delivered_trimmed=delivered, exact=exact_seam)
         assert delivered + seam.feed(continuation) + seam.finish() == rest
         assert seam.new_chars == len(rest) - len(trimmed)
+
+
+@pytest.mark.behaviour("C13", "C14a")
+def test_white_space_alone_goes_on_with_nothing_but_after_a_prefill():
+    said, trimmed = "Chapter one is over.", "\n"
+    for more in ("\n\n\n", " ", ""):
+        for delivered in ("", trimmed):
+            seam = Seam(said, trimmed=trimmed, delivered_trimmed=delivered)
+            assert delivered + "".join(map(seam.feed, more)) + seam.finish() == trimmed
+            assert seam.new_chars == 0
+    assert join(said, "\n\n\n", trimmed=trimmed, exact=True) == said + "\n\n\n"
 
 
 def test_white_space_that_was_not_trimmed_cannot_have_been_delivered():

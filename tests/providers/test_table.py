@@ -49,7 +49,7 @@ BASE_URLS = {
     "azure-inference": "https://res.eastus.models.ai.azure.com/v1",
     "github-models": "https://models.github.ai/inference",
     "huggingface": "https://router.huggingface.co/v1",
-    "watsonx": "https://us-south.ml.cloud.ibm.com/ml/gateway/v1",
+    "watsonx-chat": "https://us-south.ml.cloud.ibm.com/ml/gateway/v1",
     "ai21": "https://api.ai21.com/studio/v1",
     "databricks": "https://dbc-1.cloud.databricks.com/serving-endpoints",
     "snowflake": "https://org-account.snowflakecomputing.com/api/v2/cortex/v1",

@@ -1,7 +1,7 @@
 """The words in which OpenAI-style providers refuse, literally, and what they are understood as.
 
-The texts stand in reference/wires.md §1.1, §1.4, §1.13, §1.27, §2 (Q32 to Q35), §3 and §4, most of them quoted
-from public issues.
+The texts stand in reference/wires.md §1.1, §1.4, §1.13, §1.27, §2 (Q32 to Q35) and §3, most of them quoted
+from public issues; those of §4 are a table of their own (`refusals`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 import pytest
+from refusals import REFUSALS, SHAPES, everywhere
 
 from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.stop import StopReason
@@ -19,22 +20,8 @@ from tenuto.wire.registry import wires
 
 K = FaultKind
 
-PREFILL = {
-    "Anthropic": "This model does not support assistant message prefill. The conversation must end with a user message.",
-    "Anthropic, variant": "Prefilling assistant messages is not supported for this model.",
-    "DeepSeek": "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on (refer to https://api-docs.deepseek.com/guides/chat_prefix_completion).",
-    "Mistral": "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
-    "llama.cpp thinking": "Assistant response prefill is incompatible with enable_thinking.",
-    "llama.cpp two": "Cannot have 2 or more assistant messages at the end of the list.",
-    "Gemini": "Requests ending with a model turn are not supported.",
-    "Llama on Bedrock": "conversation must end with user",
-    "Gemini, older": "Please ensure that multiturn requests ends with a user role or a function response",
-}
-
 BUDGETS = {
-    "max_tokens is too large: 20480. This model supports at most 16384 completion tokens, whereas you provided 20480.": 16_384,
     "max_completion_tokens is too large: 9. This model supports at most 5 completion tokens": 5,
-    "max_tokens: 70000 > 64000, which is the maximum allowed number of output tokens for claude-sonnet-4": 64_000,
     "<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 8192]": 8_192,
     "Invalid max_tokens value, the valid range of max_tokens is [1, 393216]": 393_216,
     "max_tokens参数非法：限制数值范围[1,131072]": 131_072,
@@ -57,46 +44,12 @@ WINDOWS = {
 }
 
 KEYS = {
-    "Unrecognized request argument supplied: reasoning_effort": ("reasoning_effort",),
     "Unrecognized request arguments supplied: a_key, b_key": ("a_key", "b_key"),
-    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.": (
-        "max_tokens",
-    ),
-    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning' is unsupported, did you mean 'role'?)]": (
-        "reasoning",
-    ),
-    "'messages.2' : for 'role:assistant' the following must be satisfied[('messages.2' : property 'reasoning_content' is unsupported)]": (
-        "reasoning_content",
-    ),
-    "Extra inputs are not permitted, field: 'messages[1].reasoning_details'": (
-        "messages[1].reasoning_details",
-    ),
     "messages.1.assistant.annotations: Extra inputs are not permitted": (
         "messages.1.assistant.annotations",
     ),
     "body.x: property 'x' is unsupported": ("x",),
 }
-
-PAIRING = [
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1",
-    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. (insufficient tool messages following tool_calls message)",
-    "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
-    "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
-    '<400> InternalError.Algo.InvalidParameter: An assistant message with "tool_calls" must be followed by tool messages responding to each "tool_call_id". The following tool_call_ids did not have response messages: message[532].role',
-    "Not the same number of function calls and responses",
-    "Unexpected role 'user' after role 'tool'",
-    "Unexpected role 'tool' after role 'user'",
-    "Tool call id was X but must be a-z, A-Z, 0-9, with a length of 9.",
-    "Assistant message must have either content or tool_calls, but not none.",
-    "tool_call_id  is not found",
-    "Invalid value for 'content': expected a string, got null.",
-    "[] is too short - 'messages.3.tool_calls'",
-    "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 60 instead.",
-    "The `reasoning_content` in the thinking mode must be passed back to the API.",
-    "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
-    "After the optional system message, conversation roles must alternate user and assistant roles.",
-    "invalid tool call arguments",
-]
 
 CONTEXT = [
     "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens.",
@@ -114,9 +67,22 @@ def understood(message: str, status: int | None = 400, **more: Any) -> Any:
     return WIRE.parse_fault(status or 400, {}, json.dumps(body).encode())
 
 
-@pytest.mark.parametrize("message", PREFILL.values(), ids=list(PREFILL))
-def test_a_refused_prefill_is_understood(message):
-    assert understood(message).kind is K.PREFILL_REJECTED
+@pytest.mark.behaviour("H9", "C8", "C18", "H5")
+@pytest.mark.parametrize("refusal", list(everywhere()))
+def test_each_refusal_is_understood_wherever_it_comes(refusal):
+    wire, kind, told, text = refusal
+    shape = SHAPES.get(wire, SHAPES["openai-chat"])
+    # Servers that build their prompts by a template refuse a history with status 500.
+    for status in (400, 422, 500) if kind is K.INVALID_REQUEST else (400, 422):
+        fault = wires()[wire].parse_fault(status, {}, json.dumps(shape(text)).encode())
+        assert fault.kind is kind
+        assert told == (fault.allowed_tokens if isinstance(told, int) else fault.keys)
+        assert not (fault.retryable and kind is K.INVALID_REQUEST)
+
+
+def test_what_no_other_parameter_mends_is_an_invalid_request():
+    message = "Function tools with reasoning_effort are not supported for gpt-5.6-sol in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'."
+    assert understood(message).kind is K.INVALID_REQUEST
 
 
 @pytest.mark.parametrize("message", BUDGETS)
@@ -142,13 +108,6 @@ def test_the_list_of_findings_of_a_422_names_its_keys():
         assert (fault.kind, fault.keys) == (K.UNKNOWN_KEY, ("messages.assistant.refusal",))
 
 
-@pytest.mark.parametrize("message", PAIRING)
-def test_a_history_that_is_refused_is_an_invalid_request(message):
-    fault = understood(message)
-    assert fault.kind is K.INVALID_REQUEST
-    assert not fault.retryable
-
-
 @pytest.mark.parametrize("message", WINDOWS)
 def test_the_context_window_is_read_out_of_the_words(message):
     fault = understood(message)
@@ -156,73 +115,10 @@ def test_the_context_window_is_read_out_of_the_words(message):
     assert fault.allowed_tokens is None
 
 
-OF_OTHER_WIRES = {
-    "anthropic-messages": [
-        "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
-        "messages.27: Did not find 1 `tool_result` block(s) at the beginning of this message. Messages following `tool_use` blocks must begin with a matching number of `tool_result` blocks.",
-        "messages.38.content.1: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
-        "messages.5: each tool_use must have a single result. Found multiple `tool_result` blocks with id: toolu_1",
-        "messages.5: `tool_use` ids must be unique",
-        "messages: text content blocks must be non-empty",
-        "messages: text content blocks must contain non-whitespace text",
-        "messages.3: all messages must have non-empty content except for the optional final assistant message",
-        "messages: final assistant content cannot end with trailing whitespace",
-        "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
-        "messages.3.content.0: Invalid `signature` in `thinking` block",
-        "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
-        "The `content[].thinking` in the thinking mode must be passed back to the API.",
-    ],
-    "openai-responses": [
-        "No tool output found for function call call_1.",
-        "No tool call found for function call output with call_id call_1.",
-        "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
-        "Item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item: 'rs_1'.",
-        "Item 'ws_1' of type 'web_search_call' was provided without its required 'reasoning' item: 'rs_1'.",
-    ],
-    "gemini-generate": [
-        "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
-        "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
-        "Please ensure that function response turn comes immediately after a function call turn.",
-        "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance.",
-        "Unable to submit request because it must have a text parameter.",
-        "contents.parts must not be empty.",
-        "Corrupted thought signature.",
-    ],
-    "bedrock-converse": [
-        "Expected toolResult blocks at messages.2.content for the following Ids: tooluse_1",
-        "The number of toolResult blocks at messages.2.content exceeds the number of toolUse blocks of previous turn.",
-        "messages.4.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
-        "The content field at messages.2.content.0.toolResult cannot be empty when status value is error.",
-        "The text field in the ContentBlock object at messages.1.content.0 is blank. Add text to the text field, and try again.",
-        "The content field in the Message object at messages.1 is empty. Add a ContentBlock object to the content field and try again.",
-        "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
-        "A conversation must alternate between user and assistant roles. Make sure the conversation alternates between user and assistant roles and try again.",
-        "The toolConfig field must be defined when using toolUse and toolResult content blocks.",
-    ],
-    "openai-chat": [
-        *PAIRING,
-        "invalid request: all elements in history must have a message.",
-        "invalid request: cannot specify message if the last entry in chat history contains tool results",
-        "json: cannot unmarshal string into Go struct field ChatRequest.messages.tool_calls.function.arguments of type api.ToolCallFunctionArguments",
-    ],
-}
-
-
-@pytest.mark.behaviour("H9")
-@pytest.mark.parametrize(
-    ("wire", "message"), [(wire, m) for wire, all_of in OF_OTHER_WIRES.items() for m in all_of]
-)
-def test_a_history_that_is_refused_is_not_sent_again_whatever_the_status(wire, message):
-    statuses = (400, 422) if "reasoning_effort" in message else (400, 422, 500)
-    for status in statuses:
-        body = json.dumps({"error": {"message": message}, "message": message}).encode()
-        fault = wires()[wire].parse_fault(status, {}, body)
-        assert fault.kind is K.INVALID_REQUEST
-        assert not fault.retryable
-
-
 @pytest.mark.behaviour("C8")
-@pytest.mark.parametrize("message", PREFILL.values(), ids=list(PREFILL))
+@pytest.mark.parametrize(
+    "message", [row.text for row in REFUSALS if row.kind is K.PREFILL_REJECTED]
+)
 @pytest.mark.parametrize(
     "wire", ["anthropic-messages", "gemini-generate", "bedrock-converse", "openai-responses"]
 )

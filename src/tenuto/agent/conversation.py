@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing
@@ -86,7 +86,8 @@ class Conversation:
                         reply = run_calls(self._kit.toolbox, calls)
                     case Ask():
                         for event in self._ask(command):
-                            yield self._told(event)
+                            if not command.quiet:
+                                yield self._told(event)
 
     async def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
         """The same, for asyncio; `result` holds its end."""
@@ -103,8 +104,10 @@ class Conversation:
                         case RunCalls(calls):
                             reply = await arun_calls(kit.toolbox, calls)
                         case Ask():
-                            async for event in self._aask(command, client):
-                                yield self._told(event)
+                            async with contextlib.aclosing(self._aask(command, client)) as events:
+                                async for event in events:
+                                    if not command.quiet:
+                                        yield self._told(event)
 
     # --- what both have in common
 
@@ -144,18 +147,26 @@ class Conversation:
                         return
         yield from hearing.rest()
 
-    async def _aask(self, ask: Ask, client: Any) -> AsyncIterator[AgentEvent]:
+    async def _aask(self, ask: Ask, client: Any) -> AsyncGenerator[AgentEvent, None]:
         hearing = Hearing(ask)
         with hearing.failures(client):
             request = hearing.request(client, self._kit.setup.stream)
             response = await client.send(request, stream=True)
-            async with contextlib.aclosing(response.aiter_bytes()) as chunks:
+            async with _closing(response):
                 for event in hearing.begun(response.headers):
                     yield event
-                async for chunk in chunks:
+                async for chunk in response.aiter_bytes():
                     for event in hearing.heard(chunk):
                         yield event
                     if self._cancelled:
                         return
         for event in hearing.rest():
             yield event
+
+
+@contextlib.asynccontextmanager
+async def _closing(response: Any) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        await response.aclose()

@@ -70,10 +70,12 @@ class Switched:
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """The conversation was shortened (H7): how many rows went, and how many are left."""
+    """The conversation was shortened (H7): how many rows went, how many stayed as they are, and
+    whether a summary stands for the others."""
 
-    dropped: int
+    left_out: int
     kept: int
+    summarized: bool
     step: int
 
 

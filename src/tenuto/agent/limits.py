@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from tenuto.core.errors import AgentError
+from tenuto.core.policy import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +19,8 @@ class Limits:
         timeout_s: wall-clock seconds after which no further step begins. 0: no limit.
         repeated_calls: how often the same call may come to the same result, in a row, before the
             model is told so (P8a). 0: as often as it likes.
+        compact_at: the share of the model's context window, as far as that is known, at which the
+            conversation is shortened before the next step (H7). 0: only once it is too long.
 
     Raises:
         AgentError: a value is not allowed; the message names it and says what is.
@@ -25,22 +28,27 @@ class Limits:
     >>> Limits(max_steps=0)
     Traceback (most recent call last):
         ...
-    tenuto.core.errors.AgentError: max_steps is 0, allowed is a whole number of 1 or more
+    tenuto.core.errors.AgentError: max_steps is 0, allowed is a whole number, 1 or more
     """
 
     max_steps: int = 50
     max_output_tokens: int = 0
     timeout_s: float = 0.0
     repeated_calls: int = 3
+    compact_at: float = 0.8
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            number = float(value) if type(value) is int else value
-            least = 1 if field.name == "max_steps" else 0
-            kind, word = (float, "number") if field.name == "timeout_s" else (int, "whole number")
-            right = type(value) is int or (kind is float and type(value) is float)
-            if not right or not least <= number < float("inf"):
-                raise AgentError(
-                    f"{field.name} is {value!r}, allowed is a {word} of {least} or more"
-                )
+            value, allowed = getattr(self, field.name), _ALLOWED[field.name]
+            right = type(value) is int or (allowed.kind is float and type(value) is float)
+            if not right or not allowed.least <= value <= allowed.most:
+                raise AgentError(f"{field.name} is {value!r}, allowed is {allowed.allowed}")
+
+
+_ALLOWED = {
+    "max_steps": Rule(int, 1),
+    "max_output_tokens": Rule(int),
+    "timeout_s": Rule(float),
+    "repeated_calls": Rule(int),
+    "compact_at": Rule(float, 0, 1),
+}

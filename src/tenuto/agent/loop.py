@@ -16,14 +16,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
-from tenuto.agent.events import AgentEvent, Called, Returned, StepEnded, Switched
+from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
+from tenuto.agent.events import AgentEvent, Called, Compacted, Returned, StepEnded, Switched
 from tenuto.agent.guard import Guard
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
+from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import Report
-from tenuto.core.fault import FAULT_CLASSES
+from tenuto.core.fault import FAULT_CLASSES, Fault
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget
@@ -33,13 +35,14 @@ from tenuto.wire.form import Composed, Declared, Opening
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send this request and read its answer; `carried` holds it then. `said`: whether the watcher
-    is told pieces as they come. Reply: None."""
+    """Send this request and read its answer; `carried` holds it then. `quiet`: what is said is none
+    of the watcher's. Reply: None."""
 
     model: Model
     request: Composed
     carried: Carried
     step: int
+    quiet: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,10 @@ Run = Generator[Command, Reply, RunResult]
 ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "refused"})
 """Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
 (P4, E5, E12)."""
+
+
+_WINDOW_TOKENS = 32_768
+"""Taken for the window of a model of which none is known, where it said that it is full."""
 
 
 @dataclass(slots=True)
@@ -127,8 +134,11 @@ class Loop:
 
     def _reset(self) -> None:
         self._used = _Used()
+        self._added: list[Row] = []
+        self._fault: Fault | None = None
         self._spent: dict[Budget, int] = {}
         self._at = 0  # the candidate that is asked
+        self._measured = 0, 0  # tokens of the last request and answer, and the request's bytes
         self._may_switch = True
         self.step = 0
 
@@ -136,10 +146,9 @@ class Loop:
         """The turn as commands."""
         self._transcript.close()
         self._reset()
-        begins = len(self._transcript)
         started_s = self._setup.now()
         guard = Guard(self._setup.limits.repeated_calls)
-        self._transcript.add(User(prompt))
+        self._keep(User(prompt))
         text, status, reason = "", "failed", "cancelled"
         try:
             while True:
@@ -147,6 +156,8 @@ class Loop:
                     status, reason = "partial", blocked
                     break
                 self.step += 1
+                if self._is_long():
+                    yield from self._compact()
                 carried = yield from self._answered()
                 text, status, reason = self._take(carried, text)
                 if not self._transcript.pending:
@@ -154,12 +165,11 @@ class Loop:
                 yield from self._run_calls(guard)
         finally:
             self._transcript.close()
-        rows = tuple(self._transcript[n] for n in range(begins, len(self._transcript)))
-        return self._result(text, status, reason, rows)
+        return self._result(text, status, reason)
 
     def result(self, text: str, reason: str) -> RunResult:
         """The turn as far as it came, where its driver ended it."""
-        return self._result(text, "partial" if text else "failed", reason, ())
+        return self._result(text, "partial" if text else "failed", reason)
 
     # --- a step
 
@@ -178,6 +188,8 @@ class Loop:
         """Ask until somebody has answered, or nobody is left."""
         while True:
             carried = yield from self._asked()
+            if _overflowed(carried) and (yield from self._compact()):
+                carried = yield from self._asked()
             why = self._why_another(carried)
             if not why:
                 return carried
@@ -199,29 +211,63 @@ class Loop:
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
+            self._measured = _tokens(report), len(request.body)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
         return carried
 
     def _request(self, model: Model) -> Composed:
         """The conversation as this model's wire writes it; only what is new is written."""
         setup = self._setup
-        found = self._requests.get(self._at)
-        if found is None:
-            opening = Opening(
-                model.id,
-                setup.system,
-                setup.tools,
-                model.max_output_tokens,
-                setup.stream,
-                model.options,
-            )
-            path = model.form.path(model.id, setup.stream)
-            found = Composed(model.wire, model.provider.dialect, path, opening, ()), 0
-        request, written = found
+        request, written = self._requests.get(self._at) or (
+            self._composed(model, setup.system, setup.tools),
+            0,
+        )
         for number in range(written, len(self._transcript)):
             request.add(self._transcript[number])
         self._requests[self._at] = request, len(self._transcript)
         return request
+
+    def _composed(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
+        stream = self._setup.stream
+        limit = model.max_output_tokens
+        opening = Opening(model.id, system, tools, limit, stream, model.options)
+        path = model.form.path(model.id, stream).partition("?")[0]
+        return Composed(model.wire, model.provider.dialect, path, opening)
+
+    # --- a conversation that has become too long (H7, H8)
+
+    def _is_long(self) -> bool:
+        """Whether the next request would fill more of the window than is allowed: by the usage of
+        the last one, and what was added since by its size."""
+        model, share = self._setup.models[self._at], self._setup.limits.compact_at
+        if not model.window_tokens or not share:
+            return False
+        tokens, size = self._measured
+        added = len(self._request(model).body) - size
+        return tokens + max(added, 0) // CHARS_PER_TOKEN > share * model.window_tokens
+
+    def _compact(self) -> Generator[Command, Reply, bool]:
+        """Put a summary in place of what was said first; whether anything was to be left out."""
+        plan = planned(list(self._transcript))
+        if plan is None:
+            return False
+        model = self._setup.models[self._at]
+        limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
+        request = self._composed(model, hints.SUMMARIZE, ())
+        request.add(User(told(plan.left_out, limit)))
+        carried = Carried(request)
+        yield Ask(model, request, carried, self.step, quiet=True)
+        summary = ""
+        if carried.report is not None:
+            self._used.add(carried.report)
+            if carried.report.status == "complete" and carried.answer is not None:
+                summary = carried.answer.text.strip()  # one that was cut is none
+        self._transcript.replace(plan.with_summary(summary))
+        self._requests, self._measured = {}, (0, 0)
+        yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
+        return True
+
+    # --- what is asked of whom, and what is kept
 
     def _why_another(self, carried: Carried) -> str:
         """Why the next candidate shall be asked, "" where this answer stands."""
@@ -241,14 +287,12 @@ class Loop:
 
     def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
-        report, answer = carried.report, carried.answer
+        report, answer, self._fault = carried.report, carried.answer, carried.fault
         if report is None or answer is None:
             return text, "failed", "provider_error"
         if answer.text.strip() or answer.calls:
             wire = self._setup.models[self._at].wire.name
-            self._transcript.add(
-                Assistant(answer.text, answer.calls, answer.reasoning, answer.content, wire)
-            )
+            self._keep(Assistant(answer.text, answer.calls, answer.reasoning, answer.content, wire))
         return answer.text, report.status, report.reason
 
     def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
@@ -259,11 +303,28 @@ class Loop:
         assert results is not None
         for call, result in zip(calls, results, strict=True):
             yield Tell(Returned(call, result, self.step))
-        self._transcript.add(Results(guard.told(calls, results)))
+        self._keep(Results(guard.told(calls, results)))
 
-    def _result(self, text: str, status: str, reason: str, rows: tuple[Row, ...]) -> RunResult:
+    def _keep(self, row: Row) -> None:
+        self._transcript.add(row)
+        self._added.append(row)
+
+    def _result(self, text: str, status: str, reason: str) -> RunResult:
         used = self._used
         usage = Usage(used.input_tokens, used.output_tokens)
         reports = tuple(used.reports)
         stop = reports[-1].stop if reports else None
-        return RunResult(text, status, reason, stop, usage, self.step, reports, rows)
+        added = tuple(self._added)
+        return RunResult(text, status, reason, stop, usage, self.step, reports, added, self._fault)
+
+
+def _overflowed(carried: Carried) -> bool:
+    """Whether the conversation does not fit into the context window any more."""
+    report = carried.report
+    return report is not None and report.status != "complete" and report.reason == "context_window"
+
+
+def _tokens(report: Report) -> int:
+    """Tokens of the last attempt: what was asked and what came."""
+    last = next((usage for usage in reversed(report.usage) if usage is not None), Usage())
+    return (last.input_tokens or 0) + (last.output_tokens or 0)

@@ -32,6 +32,8 @@ class Model:
         api_key: the key; "": the environment variable that the row names. It never shows in a
             `repr`.
         max_output_tokens: the output limit of each request; None: the provider's own.
+        context_window_tokens: how much it takes in at once, None: as the provider's row says, if it
+            does.
         options: further members of each request's body, as the provider names them.
         headers: further request headers.
 
@@ -50,15 +52,17 @@ class Model:
     base_url: str = ""
     api_key: str = field(default="", repr=False)
     max_output_tokens: int | None = None
+    context_window_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
             raise AgentError(f"model is {self.name!r}, allowed is provider:model")
-        tokens = self.max_output_tokens
-        if tokens is not None and (type(tokens) is not int or tokens < 1):
-            raise AgentError(f"max_output_tokens is {tokens!r}, allowed is a whole number, or none")
+        for key in ("max_output_tokens", "context_window_tokens"):
+            tokens = getattr(self, key)
+            if tokens is not None and (type(tokens) is not int or tokens < 1):
+                raise AgentError(f"{key} is {tokens!r}, allowed is a whole number from 1, or none")
         if not self._base_url:
             known = self.provider.dialect.name
             raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
@@ -95,6 +99,11 @@ class Model:
         """How its requests are written."""
         assert self.wire.form is not None
         return self.wire.form
+
+    @property
+    def window_tokens(self) -> int | None:
+        """Its context window; None: not known."""
+        return self.context_window_tokens or self.provider.dialect.window_tokens or None
 
     def url(self, stream: bool) -> str:
         """Where a request goes."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenuto.core.advice import ADVICE
 from tenuto.core.events import Report
+from tenuto.core.fault import Fault
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row
@@ -28,6 +29,7 @@ class RunResult:
         steps: requests of the loop, each of which may have taken several attempts.
         reports: how each of them was finished, in order.
         rows: what was added to the conversation, in order.
+        fault: the error of the last attempt, with the provider's own words; None where none was.
 
     >>> RunResult("Done.", "complete", "completed", None, Usage(5, 2), 1, (), ()).ok
     True
@@ -41,6 +43,7 @@ class RunResult:
     steps: int
     reports: tuple[Report, ...]
     rows: tuple[Row, ...]
+    fault: Fault | None = None
 
     @property
     def ok(self) -> bool:
@@ -64,6 +67,7 @@ class RunResult:
             "status": self.status,
             "reason": self.reason,
             "advice": self.advice,
+            "fault": self.fault.kind.value if self.fault else None,
             "stop": self.stop.reason.value if self.stop else None,
             "input_tokens": self.usage.input_tokens,
             "output_tokens": self.usage.output_tokens,

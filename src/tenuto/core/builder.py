@@ -215,7 +215,7 @@ class Builder:
             raw, where = (seen.raw, seen.field) if seen else (self._fault.code or None, "error")
             detail = (seen.detail if seen else None) or self._fault.kind
             return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies)
-        if seen is None:
+        if seen is None or (calls and not seen.raw):  # an end that says nothing is none (N1a)
             return self._absent(text, refusal, calls, over)
         reason = seen.reason
         if self._overridden:
@@ -248,7 +248,7 @@ class Builder:
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """No native value at all: inferred from the content after an orderly end, else dropped."""
-        if not self._ended:
+        if not self._ended and not self._stops:
             return Stop(StopReason.DROPPED) if over else RUNNING
         note = ("no_stop",)
         if refusal:

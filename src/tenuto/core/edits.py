@@ -33,7 +33,7 @@ def _lifted(view: View) -> tuple[Edit, ...]:
 
 
 def _go_on(view: View, *, prefill: bool, boosts: int) -> tuple[Edit, ...]:
-    hint = hints.CONTINUE_DOCUMENT if view.facts.structured else hints.CONTINUE
+    hint = hints.CONTINUE_DOCUMENT if view.is_document else hints.CONTINUE
     said = AppendAssistant(view.said, prefill, view.facts.reasoning, view.facts.content)
     rows: tuple[Edit, ...] = (said,) if prefill else (said, AppendUser(hint))
     return (*rows, *_set_budget(view, boosts), *_lifted(view))

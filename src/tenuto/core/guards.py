@@ -121,6 +121,9 @@ EMPTY_RECOVERY = Guard(
 AFTER_TOOL_RESULT = Guard("a tool result came just before", lambda v: v.facts.after_tool_result)
 TOOLS = Guard("tools are attached", lambda v: v.facts.tools)
 CLEAN_END = Guard("the stop is a clean one", lambda v: v.response.stop.reason in CLEAN)
+WITHIN_LIMITS = Guard(
+    "no limit of the policy was passed", lambda v: not _fault(v, FaultKind.LIMIT), "limit_passed"
+)
 RETRYABLE = Guard(
     "a retry can help",
     lambda v: v.response.fault is None or v.response.fault.retryable,
@@ -155,11 +158,12 @@ NOTHING_NEW = Guard(
         and not v.response.calls
     ),
 )
+NOTHING_THOUGHT = Guard("nothing was thought", lambda v: not v.response.reasoning.strip())
 BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",
     lambda v: (
         v.state.continuing
-        and v.facts.structured
+        and v.is_document
         and not v.response.calls
         and not is_document(v.facts.said)
     ),

@@ -125,6 +125,19 @@ REPEATED_CALL = (
 )
 """Behind a result that came again and again (P8a)."""
 
+SUMMARIZE = (
+    "You keep the record of a conversation between a user and an assistant that works with tools. "
+    "Write down what whoever goes on with it must know: what the user wants, what was decided and "
+    "why, what was done (files, names, values as they were), what failed, and what is still to be "
+    "done. Write nothing that was not said, and nothing but the record."
+)
+"""What a model is told that shortens a conversation (H7)."""
+
+SUMMARY = "[The conversation before this was shortened. Its record:\n\n{summary}]"
+NO_SUMMARY = "[What was said before this was left out: the conversation had become too long.]"
+SUMMARY_READ = "(The record was read.)"
+"""What stands in a conversation for what was left out of it."""
+
 NOTICE = "\n\n[This answer is incomplete: {reason}.]"
 """The display-only line of `on_incomplete="notice"` (C21)."""
 

@@ -32,6 +32,7 @@ from tenuto.core.guards import (
     NOTHING_NEW,
     NOTHING_RUN,
     NOTHING_SAID,
+    NOTHING_THOUGHT,
     PREFILL,
     PREFILL_REJECTED,
     PREFILLED,
@@ -47,6 +48,7 @@ from tenuto.core.guards import (
     SOME_RUNNABLE,
     TOOLS,
     UNDER_OUTPUT_CAP,
+    WITHIN_LIMITS,
     Guard,
 )
 from tenuto.core.outcome import Outcome
@@ -76,14 +78,14 @@ def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: G
 
 
 def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
-    guards = (RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
+    guards = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
 
 _BREAK = (
     Rung(
         "send again",
-        (RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
+        (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
         edits.same_again,
         Budget.FAULT_RETRY,
         Recovery.RETRY,
@@ -158,6 +160,11 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.THINKING_CUT: (
+        Rung(
+            "end a continuation of white space",
+            (NOTHING_NEW, NOTHING_THOUGHT),
+            ends=(Status.PARTIAL, "runaway"),
+        ),
         Rung(
             "lower the reasoning",
             (*MAY_SEND, NOTHING_SAID, LOWER_REASONING),

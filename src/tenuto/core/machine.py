@@ -135,7 +135,12 @@ def _may_be_taken(view: View, rung: Rung) -> bool:
     """Whether the budget is not spent, every guard holds, and the wait ends within the time."""
     if _is_spent(view, rung.budget) or not all(guard.holds(view) for guard in rung.guards):
         return False
-    return not rung.waits or TIME_LEFT.holds(replace(view, now_s=view.now_s + _wait_s(view, rung)))
+    if not rung.waits:
+        return True
+    wait_s, patience_s = _wait_s(view, rung), view.facts.patience_s
+    if _asked_wait_s(view) is not None and patience_s is not None and wait_s > patience_s:
+        return False
+    return TIME_LEFT.holds(replace(view, now_s=view.now_s + wait_s))
 
 
 def _is_spent(view: View, budget: Budget | None) -> bool:
@@ -192,8 +197,13 @@ def _wait_s(view: View, rung: Rung) -> float:
     back-off that doubles with each try of the same budget."""
     if not rung.waits or rung.budget is None:
         return 0.0
-    asked = view.response.fault.retry_after_s if view.response.fault else None
+    asked = _asked_wait_s(view)
     if asked is not None:
         return min(max(0.0, asked), view.policy.retry_after_max_s)  # in this order NaN is 0
     tries: int = view.state.spent.get(rung.budget, 0)
     return float(min(view.policy.backoff_s * 2**tries, view.policy.backoff_max_s))
+
+
+def _asked_wait_s(view: View) -> float | None:
+    """Seconds that the provider asks to wait, None where it asks for none."""
+    return view.response.fault.retry_after_s if view.response.fault else None

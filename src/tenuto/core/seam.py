@@ -9,7 +9,8 @@ delta and gives out what is new.  It passes four phases:
 
 * MATCHING  the start of the continuation is held until it is clear what it is (`_decide`);
 * FOLLOWING everything comes again from the beginning: an index into `said`, nothing is held;
-* SPACE     the white space at the seam is merged;
+* SPACE     the white space at the seam is merged; of a continuation that is nothing else, none
+            is kept;
 * FLOWING   every delta is handed on as it is.
 
 A decision, once possible, stays the same whatever follows, so the result does not depend on how
@@ -233,7 +234,11 @@ class Seam:
             else:
                 rest = self._settle(NOTHING, "", held)
         if self._phase is not _Phase.FLOWING:
-            rest += self._merged(self._held, "")
+            if self._exact or self._kind != "exact":
+                rest += self._merged(self._held, "")
+            else:  # white space alone goes on with nothing: what was said is all there is
+                rest += self._owed
+                self._restored = len(self._owed)
             self._phase = _Phase.FLOWING
         self._given += len(rest)
         return rest
@@ -316,7 +321,7 @@ class Seam:
         """Merge the white space at the seam, once it is known."""
         text = self._held + text
         rest = text.lstrip()
-        if not rest and len(text) <= len(self._trimmed):
+        if not rest and len(text) <= max(len(self._trimmed), self._hold_chars):
             self._held = text
             return ""
         self._held = ""

@@ -97,12 +97,20 @@ class Transcript:
         last = self._rows[-1] if self._rows else None
         return last.calls if isinstance(last, Assistant) else ()
 
+    def replace(self, rows: Sequence[Row]) -> None:
+        """Take other rows in place of all that there are."""
+        self._rows = list(Transcript(rows))
+
     def add(self, row: Row) -> None:
         """Append a row.
 
         Raises:
             ValueError: it cannot follow the last one; the message says what can.
         """
+        self._check(row)
+        self._rows.append(row)
+
+    def _check(self, row: Row) -> None:
         allowed = self._allowed()
         if not isinstance(row, allowed):
             words = " or ".join(kind.__name__ for kind in allowed)
@@ -115,7 +123,6 @@ class Transcript:
             raise ValueError("a user's row without text is refused by every provider")
         elif isinstance(row, Assistant) and not (row.text.strip() or row.calls or row.content):
             raise ValueError("an assistant's row that holds nothing is refused by every provider")
-        self._rows.append(row)
 
     def _allowed(self) -> tuple[type[Row], ...]:
         if not self._rows:
@@ -127,8 +134,9 @@ class Transcript:
                 return (Assistant,)
 
     def close(self) -> list[Row]:
-        """Make it end so that a user may speak next (T8), and return what had to be added: failed
-        results for calls that have none, and a word of the assistant's where none follows.
+        """Make it end so that a user may speak next (T8), and return what had to be put in: failed
+        results for calls that have none, and a word of the assistant's where none follows. They are
+        no part of what was said: who keeps a transcript in a file keeps them out of it (H6).
 
         >>> transcript = Transcript([User("Go.")])
         >>> transcript.close()[0].text
@@ -144,8 +152,8 @@ class Transcript:
                     )
                 )
             )
-            self.add(added[-1])
+            self._rows.append(added[-1])
         if self._rows and self._allowed() == (Assistant,):
             added.append(Assistant(hints.EMPTY_WITH_TOOLS_NOTE))
-            self.add(added[-1])
+            self._rows.append(added[-1])
         return added

@@ -129,7 +129,8 @@ class Facts:
         goes_on: whether it goes on at the end of the request by itself: nothing can be asked of it
             there, which it would take for the text.
         lower_reasoning: whether the request has a knob for less reasoning.
-        structured: whether the request constrains the output to a document.
+        structured: whether the request constrains the output.
+        one_of_words: whether that is no document, but one of some words.
         tools: whether tools are attached.
         after_tool_result: whether the request ends in a tool result.
         runnable: the calls of this response that are whole and satisfy their tool's parameters;
@@ -139,6 +140,8 @@ class Facts:
             where it names none (T6).
         left_alone: why the request must not be recovered (C28), "" where it may be.
         timeout_s: the caller's own limit for the turn in seconds, None for none.
+        patience_s: how long the caller waits for the next bytes, in seconds, None for ever: no
+            longer wait that the provider asks for is kept.
     """
 
     said: str = ""
@@ -156,6 +159,7 @@ class Facts:
     goes_on: bool = False
     lower_reasoning: bool = False
     structured: bool = False
+    one_of_words: bool = False
     tools: bool = False
     after_tool_result: bool = False
     runnable: tuple[ToolCall, ...] = ()
@@ -163,6 +167,7 @@ class Facts:
     call_hints: Mapping[str, str] = field(default_factory=dict)
     left_alone: str = ""
     timeout_s: float | None = None
+    patience_s: float | None = None
 
 
 def call_chars(response: Response) -> int | None:
@@ -185,6 +190,11 @@ class View:
         """The kept text as a request may carry it: without white space at its end (C7), and none
         at all where nobody could read it (C10, a think block alone)."""
         return trailing_space(self.facts.said)[0] if is_visible(self.facts.said) else ""
+
+    @property
+    def is_document(self) -> bool:
+        """Whether the output is to be a document of JSON."""
+        return self.facts.structured and not self.facts.one_of_words
 
     @property
     def tokens_left(self) -> int | None:

@@ -45,7 +45,8 @@ CHAT_CLOUDS: tuple[Provider, ...] = (
         "huggingface_hub/inference/_generated/types/chat_completion.py 2026-11-21",
     ),
     Provider(
-        Dialect("watsonx"),
+        # Its gateway; for the API of its own there is a row in `native`.
+        Dialect("watsonx-chat"),
         _WIRE,
         hosts=(".ml.cloud.ibm.com",),
         stops=("time_limit", "cancelled", "error"),
@@ -62,7 +63,9 @@ CHAT_CLOUDS: tuple[Provider, ...] = (
         Dialect("databricks", prefill_models=CLAUDE_TAKES_PREFILL),
         _WIRE,
         hosts=(".cloud.databricks.com", ".azuredatabricks.net", ".gcp.databricks.com"),
-        source="the registry of litellm 1.106.2 2026-11-21",
+        quirks=("databricks-reasoning-summary",),
+        source="the registry of litellm 1.106.2 2026-11-21; https://docs.databricks.com/aws/en/"
+        "machine-learning/foundation-model-apis/api-reference 2026-11-22",
     ),
     Provider(
         # Answers of Claude come without a stop.

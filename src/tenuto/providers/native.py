@@ -1,4 +1,4 @@
-"""Those whose own API is read, and no more: `tenuto.detect(…, wire="tgi")`."""
+"""Those who have an API of their own. Most of them are read, and no more."""
 
 from __future__ import annotations
 
@@ -24,6 +24,13 @@ NATIVE: tuple[Provider, ...] = (
         ),
         quirks=("q22-error-event-stream", "q29-null-as-text", "q34-400-filter"),
         source="https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope 2026-11-22",
+    ),
+    Provider(
+        Dialect("watsonx", output_key="max_completion_tokens"),
+        "watsonx",
+        hosts=(".ml.cloud.ibm.com",),
+        quirks=("generated-stream", "length-stream", "time-limit"),
+        source="https://cloud.ibm.com/apidocs/watsonx-ai#text-chat 2026-11-22",
     ),
     Provider(
         Dialect("lm-studio-native"),

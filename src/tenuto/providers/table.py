@@ -51,6 +51,8 @@ UNKNOWN_OF = {
     "cohere": Provider(Dialect(), "cohere"),
     # Who is behind Mistral's SDK, serves Mistral's models.
     "mistral": Provider(replace(_MISTRAL, name="unknown"), "mistral"),
+    # On premises it has any host.
+    "watsonx": Provider(Dialect(output_key="max_completion_tokens"), "watsonx"),
     # Whoever speaks it, speaks it for its models.
     "ollama": Provider(replace(_OLLAMA, name="unknown"), "ollama"),
 }

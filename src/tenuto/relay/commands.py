@@ -116,7 +116,8 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Wait(msgspec.Struct, frozen=True):
-    """Wait. Reply: None."""
+    """Let the response go that is being read, and wait; for no time where only that is wanted.
+    Reply: None."""
 
     seconds: float
 

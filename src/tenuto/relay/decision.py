@@ -77,6 +77,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         goes_on=request.goes_on,
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
+        one_of_words=request.one_of_words,
         tools=request.tools,
         after_tool_result=request.after_tool_result,
         runnable=turn.runnable(response),
@@ -84,6 +85,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         call_hints=turn.carried.hints if turn.carried is not None else {},
         left_alone=turn.left_alone or request.sent_once,
         timeout_s=turn.timeout_s(),
+        patience_s=turn.request.timeout_s,
     )
 
 

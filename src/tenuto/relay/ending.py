@@ -14,7 +14,18 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import BODY_HEADERS, READ, Head, Lost, Open, Reply, Reraise, Run, Write
+from tenuto.relay.commands import (
+    BODY_HEADERS,
+    READ,
+    Head,
+    Lost,
+    Open,
+    Reply,
+    Reraise,
+    Run,
+    Wait,
+    Write,
+)
 from tenuto.relay.encoding import UndecodableBytes
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
@@ -180,11 +191,16 @@ class Ending:
             calls=calls,
             content=self._content(self._turn.said),
             native_stop=native,
-            ending=(attempt.value or {}) if not self._turn.open else self._turn.outlet.ending,
+            ending=self._last_words(attempt, native),
             usage=summed(self._turn.watch.usage),
             raw_usage=self._raw_usage(attempt),
             spoken=self._turn.spoken(self._turn.said),
         )
+
+    def _last_words(self, attempt: Attempt, native: str | None) -> JsonObject:
+        if attempt.stopped_at:  # in the words of those who name the sequence
+            return {"stop_reason": native, "stop_sequence": attempt.stopped_at}
+        return self._turn.outlet.ending if self._turn.open else attempt.value or {}
 
     def _not_clean(self, native: str | None, shown: Shown) -> str | None:
         """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
@@ -219,11 +235,14 @@ class Ending:
             message += f" The last of {report.attempts} attempts {how}."
         if fault is not None and fault.message:
             said = self._turn.telling(fault.message, _MESSAGE_CHARS)
-            message += f" The provider said: {said}"
+            whose = "A limit was passed" if fault.kind is FaultKind.LIMIT else "The provider said"
+            message += f" {whose}: {said}"
         line = usage_line(report)
         if self._turn.headed:
             spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()
             event = self._turn.outlet.writer.error(code, message)
+            # An SDK raises at this event and reads no further: upstream is let go before it.
+            yield Wait(0.0)
             yield Write(spoken + usage_comment(line) + event)
             return
         body = self._turn.wire.render_error(code, message, answer)

@@ -13,6 +13,7 @@ from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.readers import framed
+from tenuto.relay.strangers import may_be_strange, unless_strange
 from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
 
 
@@ -96,4 +97,6 @@ class Engine:
         run = Pipe(turn).run()
         alone = bool(turn.left_alone)
         run = framed(run, asked, self.policy, left_alone=alone)
+        if not alone and may_be_strange(asked, self.policy):
+            run = unless_strange(run, turn)
         return turn, run if record is None else record.watching(run)

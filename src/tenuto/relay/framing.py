@@ -121,12 +121,12 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
         if len(first) == 1:
             return None
         return asked if first.lstrip()[:1] == b"{" and b"\0" not in first else told
-    if told is None and named is not asked and _may_become_more(first):
+    if told is None and named is not asked and may_become_more(first):
         return None
     return told or asked
 
 
-def _may_become_more(first: bytes) -> bool:
+def may_become_more(first: bytes) -> bool:
     """Whether further bytes may tell what these do not."""
     start = _start(first)
     if any(word.startswith(start) for word in (*_STARTS, *_MARKS)):

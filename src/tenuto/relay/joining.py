@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
-from tenuto.core.joint import AfterThought, Joint
+from tenuto.core.joint import AfterThought
 from tenuto.core.response import leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.stopping import Found, Stopping
 from tenuto.core.wrapped import Wrapped
 from tenuto.relay.turn import Attempt, Kept, Turn
+from tenuto.wire.stop_sequences import stop_of
 
 
 def stands_apart(turn: Turn) -> bool:
@@ -16,14 +20,14 @@ def stands_apart(turn: Turn) -> bool:
     return any(isinstance(edit, AppendContent) for edit in turn.state.last_edits)
 
 
-def joint_of(turn: Turn) -> Joint | None:
+def joint_of(turn: Turn) -> Stopping | None:
     """Where this attempt's text is joined to what is kept; None where nothing is."""
     base, space = trailing_space(turn.said)
     if not base or stands_apart(turn):
         return None
     given = turn.outlet.delivered_text if turn.open else base
     if not visible(base):
-        return AfterThought(turn.said[len(given) :] + think_closing(base))
+        return Stopping(AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ())
     edits = turn.state.last_edits
     exact = holds_prefill(edits)
     given_space = given[len(base) :]
@@ -39,8 +43,10 @@ def joint_of(turn: Turn) -> Joint | None:
         echoed=turn.provider.dialect.prefill_echoed,
         again=begins if asks_for_call(edits) else (),
     )
-    document = any(isinstance(edit, DropConstraint) for edit in edits)
-    return Wrapped(seam, base, thinks=not exact, document=document)
+    lifted = any(isinstance(edit, DropConstraint) for edit in edits)
+    document = lifted and not turn.facts.one_of_words
+    joint = Wrapped(seam, base, thinks=not exact, document=document)
+    return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 
 def joined(turn: Turn, attempt: Attempt) -> str:
@@ -53,7 +59,10 @@ def joined(turn: Turn, attempt: Attempt) -> str:
         return text
     new = joint.feed(text) + joint.finish()
     base = trailing_space(said)[0]
+    if joint.found is not None:  # nothing of it was handed on yet
+        base = said = base[: len(base) - joint.found.said_chars]
     attempt.new_chars = joint.new_chars
+    stopped(turn, attempt, joint.found)
     keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
     return new
 
@@ -65,3 +74,11 @@ def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
     if not begins and not apart:
         turn.kept = []
     turn.kept.append(Kept(attempt, begins, apart))
+
+
+def stopped(turn: Turn, attempt: Attempt, found: Found | None) -> None:
+    """What a stop sequence that lies across the cut makes of an attempt: it is over there."""
+    if found is not None:
+        stop = stop_of(turn.wire)
+        attempt.response = replace(attempt.response, stop=stop, calls=(), refusal="", fault=None)
+        attempt.stopped_at = found.sequence

@@ -22,11 +22,15 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes
-from tenuto.relay.joining import joint_of, keep, stands_apart
+from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import under_its_name
+
+_HELD = "more of the stream would be held back than hold_max_bytes ({})"
+_LATE = "the turn took longer than turn_timeout_s ({:g})"
+"""Limits of the policy, in words: each names its setting."""
 
 
 def open_head(turn: Turn, head: Head) -> Run:
@@ -82,10 +86,12 @@ def read_stream(
             out, tail = b"", out + tail
         if out and reply is not given:
             yield Write(out)
+        if joint is not None and joint.found:
+            break  # what follows is not wanted any more
         if outlet.overfull:
-            builder.feed(_limit("hold_back_exceeded"))
+            builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif _is_late(turn):
-            builder.feed(_limit("turn_timeout"))
+            builder.feed(_limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s)))
         elif reply:
             continue
         break
@@ -97,6 +103,7 @@ def read_stream(
         builder.build(), head, events=events.kept, tail=tail, decoder=decoder, lost=lost
     )
     attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
+    stopped(turn, attempt, joint.found if joint else None)
     # What was only forwarded is what was read; one text is kept, not two.
     text = outlet.text if outlet.writing else attempt.response.text
     said = turn.said

@@ -32,6 +32,7 @@ from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.sse import data_of
+from tenuto.wire.stop_sequences import stop_sequences
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class Attempt:
         decoder: reads those that are still to come there.
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
+        stopped_at: the stop sequence across the cut that ended it, "" where none did.
     """
 
     response: Response
@@ -87,6 +89,7 @@ class Attempt:
     decoder: Decoder | None = None
     unread: bool = False
     lost: Lost | None = None
+    stopped_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,11 @@ class Turn:
     def model(self) -> tuple[str, str]:
         """The base URL and the name: by them lessons about a model are kept."""
         return self.request.url.partition("?")[0], self.facts.model
+
+    @cached_property
+    def stop_sequences(self) -> tuple[str, ...]:
+        """Those of the request."""
+        return stop_sequences(self.request.body)
 
     def builder(self) -> Builder:
         """Adds up what an attempt says."""

@@ -30,7 +30,8 @@ class Simulator:
     `prefill` says what a trailing assistant message does (on Anthropic Messages, of models whose
     name says nothing: "continue" goes on, the others refuse). On Chat Completions `prefill_echo`
     says whether bodies repeat it, and `prefill_refusal` whose words refuse it.
-    `dialect` is whose Chat Completions are spoken: "groq", "together", "cerebras", "" for OpenAI's.
+    `dialect` is whose Chat Completions are spoken: "groq", "together", "cerebras",
+    "watsonx" or "databricks", "" for OpenAI's.
     `max_output_tokens` is the model's ceiling. `delay_s` stands before each event but the first
     (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`. `strict=False`
     accepts every history and header.

@@ -77,10 +77,12 @@ class RequestFacts(msgspec.Struct, frozen=True):
     `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
     model takes: the request ends in an assistant row of its own, or uses what excludes it.
     `goes_on`: the model goes on at the end of the request by itself, whatever its name.
-    `follows`: the id of the response that the request goes on from, whose history the provider
-    keeps. `least_tokens`: the smallest output limit that is accepted. `sent_once`: why nothing may
-    be sent after it, "" where it may: what is sent is kept in a history that others read. Such a
-    turn ends truthfully; one that is `left_alone` is only watched."""
+    `structured`: the output is constrained, to a document or, where `one_of_words`, to one of some
+    words, which is none. `follows`: the id of the response that the request goes on from, whose
+    history the provider keeps. `least_tokens`: the smallest output limit that is accepted.
+    `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
+    history that others read. Such a turn ends truthfully; one that is `left_alone` is only
+    watched."""
 
     model: str = ""
     stream: bool = False
@@ -89,6 +91,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     tools: bool = False
     after_tool_result: bool = False
     structured: bool = False
+    one_of_words: bool = False
     lower_reasoning: bool = False
     prefill_barred: bool = False
     goes_on: bool = False

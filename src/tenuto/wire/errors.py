@@ -40,7 +40,7 @@ def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0
 PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
     words=r"assistant message prefill|must end with (?:a )?user|prefilling assistant message"
-    r"|ending with a model turn|expected last role user|prefix mode on|ends with a user role"
+    r"|ending with a model turn|expected last role user|prefix mode on|ends? with a user role"
     r"|prefill is incompatible|2 or more assistant messages",
 )
 """A model keeps its words whichever wire it is asked on, so that the wires share this row."""
@@ -197,6 +197,25 @@ def error_words(error: object) -> tuple[list[str], str]:
     codes = [code for place in places if (code := _code(place))]
     messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
     return codes, next((text for message in messages if (text := _message(message))), "")
+
+
+_NEVER = re.compile(r"(?!)")
+
+
+def blames(
+    value: Mapping[str, Any], params: re.Pattern[str], words: re.Pattern[str] = _NEVER
+) -> bool:
+    """Whether an object is an error in OpenAI's shape whose `param`, from its beginning, or whose
+    words name something that only one wire has.
+
+    >>> blames({"error": {"param": "input[0].content"}}, re.compile("input"))
+    True
+    """
+    error = value.get("error")
+    if not isinstance(error, dict) or "param" not in error:
+        return False
+    param, message = (v if isinstance(v := error.get(k), str) else "" for k in ("param", "message"))
+    return bool(params.match(param) or words.search(message, 0, _SEARCHED_CHARS))
 
 
 def _code(value: object) -> str:

@@ -82,14 +82,11 @@ class Composed:
     Args:
         wire: it has a `form`.
         path: the path that it is sent to.
-        transcript: the rows so far.
     """
 
     repairs: tuple[str, ...] = ()
 
-    def __init__(
-        self, wire: Wire, dialect: Dialect, path: str, opening: Opening, transcript: Sequence[Row]
-    ) -> None:
+    def __init__(self, wire: Wire, dialect: Dialect, path: str, opening: Opening) -> None:
         assert wire.form is not None, wire.name
         self._wire, self._dialect, self._path, self._form = wire, dialect, path, wire.form
         members = {**self._form.members(opening, dialect), **opening.options}
@@ -105,8 +102,6 @@ class Composed:
         if opening.system and self._form.system is not None:
             self._write([encode(self._form.system(opening.system))])
         self.facts: RequestFacts = self._facts
-        for row in transcript:
-            self.add(row)
 
     def add(self, row: Row) -> None:
         """Append a row; one with calls is written once their results are there."""

@@ -236,6 +236,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         tools=bool(declarations(asked.tools)),
         after_tool_result=_holds_result(last),
         structured=structured,
+        one_of_words=member(config, *CONSTRAINTS[0]) == "text/x.enum",
         lower_reasoning=_less_thinking(config, model) is not None,
         include_usage=True,
         left_alone=_left_alone(asked, config, tokens, probe_max_tokens),

@@ -20,6 +20,7 @@ from tenuto.wire.base import JsonObject, Shown
 from tenuto.wire.mistral_form import FORM
 from tenuto.wire.mistral_request import parse_request
 from tenuto.wire.openai_chat_errors import read_fault
+from tenuto.wire.openai_chat_paths import is_request as is_chat
 from tenuto.wire.stops import StopTable
 
 _R = StopReason
@@ -52,7 +53,7 @@ def is_request(path: str) -> bool:
     >>> is_request("/v1/fim/completions"), is_request("/v1/embeddings")
     (True, False)
     """
-    return openai_chat.is_request(path) or _PATH.search(path.rstrip("/")) is not None
+    return is_chat(path) or _PATH.search(path.rstrip("/")) is not None
 
 
 def is_its_own(value: JsonObject) -> bool:

@@ -95,8 +95,10 @@ def _object_in_text(given: object) -> bytes:
 
 
 def _answered(rows: Sequence[Row], done: list[str]) -> list[bytes]:
-    """Every call answered directly behind its row, in the order of the calls (H2). What answers
-    none of them stays where it is: the server takes it."""
+    """Every call answered directly behind its row, in the order of the calls (H2), also where the
+    user spoke before the result came. What answers none of them stays where it is: the server
+    takes it."""
+    rows = list(rows)
     out: list[bytes] = []
     at = 0
     while at < len(rows):
@@ -109,8 +111,19 @@ def _answered(rows: Sequence[Row], done: list[str]) -> list[bytes]:
         while calls and at < len(rows) and rows[at][1].get("role") == "tool":
             found.append(rows[at])
             at += 1
+        while len(found) < len(calls) and (late := _late(rows, at)) is not None:
+            found.append(rows.pop(late))
+            done.append("late_result_moved")
         out += _settled(calls, found, done)
     return out
+
+
+def _late(rows: Sequence[Row], at: int) -> int | None:
+    """Where a result stands before the model speaks again, None where none does."""
+    for number in range(at, len(rows)):
+        if (role := rows[number][1].get("role")) in ("tool", "assistant"):
+            return number if role == "tool" else None
+    return None
 
 
 def _settled(calls: Sequence[JsonObject], found: Sequence[Row], done: list[str]) -> list[bytes]:

@@ -8,6 +8,7 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, cast
 
 import msgspec
@@ -28,10 +29,11 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wire.errors import fault_parser
+from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_form import FORM
+from tenuto.wire.openai_chat_paths import is_request
 from tenuto.wire.openai_chat_request import parse_request
 from tenuto.wire.plain import say_something
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -180,7 +182,8 @@ def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
 
 
 def _content_parts(parts: list[Any]) -> list[Signal]:
-    """Content as a list of parts (Mistral's reasoning models, gateways)."""
+    """Content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has the
+    reasoning in a `summary`)."""
     signals: list[Signal] = []
     for part in parts:
         if not isinstance(part, dict):
@@ -188,7 +191,7 @@ def _content_parts(parts: list[Any]) -> list[Signal]:
         text = part.get("text")
         if isinstance(text, str) and text:
             signals.append(TextDelta(text))
-        thinking = part.get("thinking")
+        thinking = part.get("thinking", part.get("summary"))
         if isinstance(thinking, list):
             signals.extend(
                 ReasoningDelta(inner["text"])
@@ -394,20 +397,22 @@ SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="co
 """Every outcome, as the caller sees it where the turn is not complete."""
 
 
-def is_request(path: str) -> bool:
-    """Whether the path is the chat endpoint, below whatever base URL."""
-    return path.rstrip("/").endswith("/chat/completions")
+_OWN_PARAMS = re.compile(r"messages\b|max_completion_tokens\Z")
+_OWN_WORDS = re.compile(r"'max_completion_tokens' instead|\(\d+ in the messages, \d+ in the comp")
+"""What errors name that only a request of this wire has; nearly all others look alike on all wires
+of OpenAI's."""
 
 
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a chat completion, one of its chunks, or its error."""
+    """Whether an object is a chat completion, one of its chunks, or an error that can only be its
+    own."""
     kind = value.get("object")
     if isinstance(kind, str) and kind.startswith("chat.completion"):
         return True
     choices = value.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
         return "message" in choices[0] or "delta" in choices[0]
-    return False
+    return blames(value, _OWN_PARAMS, _OWN_WORDS)
 
 
 def is_event(value: JsonObject) -> bool:

@@ -45,6 +45,7 @@ from tenuto.wire.members import (
     with_members,
     without_notice,
 )
+from tenuto.wire.openai_chat_paths import model_in
 from tenuto.wire.openai_chat_reasoning import Knobs, can_reason_less, less_reasoning
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
 
@@ -106,6 +107,11 @@ class ChatRequest:
         """The rows, ours among them, as those who speak alike may want them arranged."""
         return rows
 
+    def _choose_freely(self, members: dict[str, bytes]) -> None:
+        """Leave it to the model which tools it calls, unless it may call none."""
+        if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
+            members["tool_choice"] = b'"auto"'
+
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
         self._split()
@@ -149,8 +155,7 @@ class ChatRequest:
                 case DropConstraint():
                     members.pop("response_format", None)
                 case FreeToolChoice():
-                    if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
-                        members["tool_choice"] = b'"auto"'
+                    self._choose_freely(members)
                 case DropKeys(keys):
                     dropped = keys
         for key in dropped:
@@ -175,7 +180,7 @@ _Request = TypeVar("_Request", bound=ChatRequest)
 
 
 def parse_request(
-    body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
+    body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
 ) -> ChatRequest | None:
     """A chat request, or None where the bytes are none: they then pass untouched (C7).
 
@@ -185,7 +190,10 @@ def parse_request(
     >>> parse_request(b"not json") is None
     True
     """
-    return request_of(ChatRequest, body, probe_max_tokens, dialect)
+    made = request_of(ChatRequest, body, probe_max_tokens, dialect)
+    if made is not None and not made.facts.model:
+        made.facts = msgspec.structs.replace(made.facts, model=model_in(path))
+    return made
 
 
 def request_of(

@@ -9,6 +9,7 @@ writing side in `openai_responses_content` and `…_render`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal, cast
 
@@ -33,7 +34,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
-from tenuto.wire.errors import fault_parser
+from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
@@ -486,8 +487,13 @@ def is_request(path: str) -> bool:
     return path.rstrip("/").endswith("/responses")
 
 
+_OWN_PARAMS = re.compile(r"input\b|max_output_tokens\Z|previous_response_id\Z")
+"""What errors name that only a request of this wire has; all others look alike on all wires of
+OpenAI's."""
+
+
 def looks_like(value: JsonObject) -> bool:
-    """Whether an object is a response, one of its events, or an error event of this wire.
+    """Whether an object is a response, one of its events, or an error that can only be its own.
 
     >>> looks_like({"object": "response"}), looks_like({"type": "response.created"})
     (True, True)
@@ -497,7 +503,9 @@ def looks_like(value: JsonObject) -> bool:
         return True
     if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
         return "sequence_number" in value
-    return isinstance(value.get("output"), list) and isinstance(value.get("status"), str)
+    if isinstance(value.get("output"), list) and isinstance(value.get("status"), str):
+        return True
+    return blames(value, _OWN_PARAMS)
 
 
 def is_event(value: JsonObject) -> bool:

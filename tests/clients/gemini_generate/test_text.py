@@ -129,6 +129,17 @@ def test_a_document_that_never_gets_whole_is_partial(play: Any, mode: str) -> No
     assert said_.text.startswith('{"title": "Ti')
 
 
+@pytest.mark.behaviour("C27", "C9")
+@MODES
+def test_one_of_some_words_is_no_document(play: Any, mode: str) -> None:
+    words = {"type": "STRING", "enum": ["Percussion ensemble", "String quartet"]}
+    asker = play(R("Percussion en", MAX), R("semble", END))
+    said_ = asker.tell(mode, response_mime_type="text/x.enum", response_schema=words)
+    assert (said_.text, asker.ending["status"]) == ("Percussion ensemble", "complete")
+    assert asker.added(1) == [model("Percussion en"), HINT]
+    assert asker.configs[1].keys() == {"maxOutputTokens"}
+
+
 # --- thoughts ---------------------------------------------------------------------------------
 
 

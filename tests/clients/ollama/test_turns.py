@@ -253,3 +253,62 @@ def test_a_whole_answer_to_a_prompt_keeps_its_context() -> None:
         said = client_of(far).generate("m", "Tell me.")
         assert list(said.context) == [1, 2]
         assert len(far.requests) == 1
+
+
+def lines_of(*lines: dict[str, Any]) -> bytes:
+    shared = {"model": "m", "created_at": "2026-11-22T10:00:00Z"}
+    return b"".join(json.dumps({**shared, **line}).encode() + b"\n" for line in lines)
+
+
+def asks(far: FarSide, events: list[tenuto.Event] | None = None) -> Any:
+    bare = ollama.Client(host=far.base_url.removesuffix("/v1"))
+    return tenuto.wrap(bare, on_event=events.append if events is not None else None)
+
+
+@pytest.mark.behaviour("N1a")
+@pytest.mark.parametrize("stream", [True, False])
+def test_whole_calls_before_an_end_without_a_reason_are_handed_on(stream: bool) -> None:
+    call = {"function": {"name": "write_file", "arguments": {"path": "a.txt", "content": "x"}}}
+    said = {"message": {"role": "assistant", "content": "", "tool_calls": [call]}}
+    end = {"message": {"role": "assistant", "content": ""}, "done": True}
+    sent = lines_of({**said, "done": False}, end) if stream else lines_of({**said, "done": True})
+    events: list[tenuto.Event] = []
+    with FarSide(answer(sent, "content-type: application/x-ndjson", length=False)) as far:
+        made: Any = asks(far, events).chat(model="m", messages=ROWS, tools=TOOLS, stream=stream)
+        calls = [c for part in (made if stream else [made]) for c in part.message.tool_calls or ()]
+        assert [c.function.arguments for c in calls] == [{"path": "a.txt", "content": "x"}]
+        assert len(far.requests) == 1
+    seen = next(event.data for event in events if event.name == "stop_reason_observed")
+    assert (seen["reason"], seen["confidence"], seen["anomalies"]) == (
+        "tool_call",
+        "medium",
+        ["no_stop"],
+    )
+
+
+@pytest.mark.behaviour("H2")
+def test_a_result_behind_a_row_of_the_user_is_no_missing_one() -> None:
+    call = {"function": {"name": "f", "arguments": {}}}
+    rows = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "user", "content": "And?"},
+        {"role": "tool", "content": "42", "tool_name": "f"},
+    ]
+    with FarSide(
+        json_answer(
+            lines_of(
+                {
+                    "message": {"role": "assistant", "content": "Hi"},
+                    "done": True,
+                    "done_reason": "stop",
+                }
+            )
+        )
+    ) as far:
+        asks(far).chat(model="m", messages=[*ROWS, *rows])
+        sent = json.loads(far.requests[0][1])["messages"]
+    assert [(row["role"], row.get("content", "")) for row in sent[1:]] == [
+        ("assistant", ""),
+        ("tool", "42"),
+        ("user", "And?"),
+    ]

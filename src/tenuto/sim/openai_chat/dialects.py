@@ -1,6 +1,9 @@
 """What others write otherwise than OpenAI on Chat Completions, one row each.
 
-groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/ (read 2026-11-22).
+groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/; the references of watsonx.ai
+(https://cloud.ibm.com/apidocs/watsonx-ai#text-chat) and Databricks
+(https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference), read
+2026-11-22.
 """
 
 from __future__ import annotations
@@ -26,6 +29,11 @@ class Dialect:
         breaks_off: what comes in the middle of a stream that fails.
         in_body, in_piece: what bodies, and further pieces of calls, have besides.
         in_last_chunk: what that has besides, made of the usage.
+        located: a body with what the path says in it (`Wire.located`).
+        said: an answer or a chunk as it has them.
+        refused: an error document as it has them, with a key that no other has.
+        event: the name of its events.
+        done: whether `[DONE]` ends a stream.
     """
 
     path: str = "/v1/chat/completions"
@@ -35,11 +43,54 @@ class Dialect:
     in_body: Members = field(default_factory=dict)
     in_piece: Members = field(default_factory=dict)
     in_last_chunk: Callable[[Members], Members] = lambda usage: {"usage": usage}
+    located: Callable[[Members, Mapping[str, str]], Members] = lambda body, _: body
+    said: Callable[[dict[str, Any]], dict[str, Any]] = lambda document: document
+    refused: Callable[[Members, str], Members] = lambda document, _: document
+    event: str = ""
+    done: bool = True
 
 
 OPENAI: Final = Dialect(reasoning_key="reasoning_content", in_last_chunk=lambda _: {})
 
 _TIMES: Final = {"time_info": {"queue_time": 0.001, "prompt_time": 0.002, "total_time": 0.1}}
+
+
+def _without(body: Members, *names: str) -> dict[str, Any]:
+    """A body whose members of these names are such as nobody takes."""
+    return {f"_{name}" if name in names else name: item for name, item in body.items()}
+
+
+def _of_watsonx(body: Members, said: Mapping[str, str]) -> Members:
+    """The path says whether it streams, and a stream tells the usage unasked. A tool is chosen by
+    its name, and whether there is one by another key."""
+    chosen = ("tool_choice",) if isinstance(body.get("tool_choice"), str) else ()
+    out = _without(body, "model", "stream", "stream_options", *chosen)
+    out["model"] = out.pop("model_id", said.get("model"))
+    out.pop("project_id", None)
+    if "tool_choice_option" in body:
+        out.setdefault("tool_choice", body["tool_choice_option"])
+    streams = {"stream": True, "stream_options": {"include_usage": True}}
+    return out | (streams if said.get("streams") else {})
+
+
+def _watsonx_error(document: Members, key: str) -> Members:
+    error = document.get("error")
+    if not isinstance(error, dict):
+        return document
+    code = error.get("code") or "invalid_input_argument"
+    told = {"code": code, "message": error["message"], "more_info": _WATSONX_DOCS}
+    return {"errors": [told], "trace": key}
+
+
+_WATSONX_DOCS: Final = "https://cloud.ibm.com/apidocs/watsonx-ai#text-chat"
+_WATSONX_FAILS: Final = Failure(
+    200,
+    {
+        "errors": [{"code": "downstream_request_failed", "message": "The model failed."}],
+        "trace": "0a6a011bb0f7050226d320447255f295",
+        "status_code": 500,
+    },
+)
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     "groq": Dialect(
@@ -55,5 +106,23 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         in_body=_TIMES,
         in_piece={"type": "function"},
         in_last_chunk=lambda usage: {"usage": usage, **_TIMES},
+    ),
+    "watsonx": Dialect(
+        path=r"/ml/v1/(?:deployments/(?P<model>[^/]+)/)?text/chat(?P<streams>_stream)?",
+        reasoning_key="reasoning_content",
+        breaks_off=_WATSONX_FAILS,
+        in_last_chunk=lambda _: {},
+        located=_of_watsonx,
+        said=lambda document: document | ({"model_id": m} if (m := document.get("model")) else {}),
+        refused=_watsonx_error,
+        event="message",
+        done=False,
+    ),
+    # The endpoint is the model.
+    "databricks": Dialect(
+        path=r"/serving-endpoints/(?P<model>[^/]+)/invocations",
+        reasoning_key="reasoning_content",
+        in_last_chunk=lambda _: {},
+        located=lambda body, said: _without(body, "model") | {"model": said["model"]},
     ),
 }

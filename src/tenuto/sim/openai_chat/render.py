@@ -64,7 +64,7 @@ def render_body(
     }
     if not step.usage:
         del document["usage"]
-    return document
+    return dialect.said(document)
 
 
 def usage(reply: Reply) -> dict[str, Any]:
@@ -122,8 +122,8 @@ def render_events(
             chunks.append(error)
     if step.odd in _ODDITIES:
         chunks = _ODDITIES[step.odd](chunks, reply)
-    events = [("", dump(chunk)) for chunk in chunks]
-    if step.ending not in _NO_DONE:
+    events = [(dialect.event, dump(dialect.said(chunk))) for chunk in chunks]
+    if step.ending not in _NO_DONE and dialect.done:
         events.append(("", DONE))
     if step.odd is Odd.DOUBLE_DONE:
         events.append(("", DONE))

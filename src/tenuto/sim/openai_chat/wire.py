@@ -76,6 +76,9 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
         path=dialect.path,
         render_body=partial(render_body, dialect=dialect),
         render_events=partial(render_events, dialect=dialect),
+        located=dialect.located,
+        stamped=dialect.refused,
+        last_event=WIRE.last_event if dialect.done else b"",
     )
     for name, dialect in DIALECTS.items()
 }

@@ -1,0 +1,98 @@
+"""What is left out of a conversation that has become too long, and what takes its place (H7, H8).
+
+Whole turns are left out, or whole steps of the turn that is running: never a call without its
+result. The last rows are kept as they are; for those before them stands a summary, or, where none
+could be had, a word that they are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tenuto.core import hints
+from tenuto.core.transcript import Assistant, Results, Row, User
+
+KEPT_ROWS = 9
+"""At most so many rows stay as they are: the last four steps and what the user said before."""
+
+LEAST_ROWS = 3
+"""Fewer rows than these are no conversation that could be shortened."""
+
+CHARS_PER_TOKEN = 4
+"""Where no usage was told, a token is taken for as many characters."""
+
+RESULT_CHARS = 2_000
+"""So much of each result is told to who makes the summary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a conversation is shortened.
+
+    Attributes:
+        left_out: the rows before those that stay.
+        kept: the rows that stay.
+        task: what the user said last before them where they begin in the middle of a turn, "" where
+            they begin with the user's own row.
+    """
+
+    left_out: tuple[Row, ...]
+    kept: tuple[Row, ...]
+    task: str
+
+    def with_summary(self, summary: str) -> list[Row]:
+        """The rows of the shorter conversation; `summary`: "" where none could be had."""
+        before = hints.SUMMARY.format(summary=summary) if summary else hints.NO_SUMMARY
+        if self.task:
+            return [User(f"{self.task}\n\n{before}"), *self.kept]
+        return [User(before), Assistant(hints.SUMMARY_READ), *self.kept]
+
+
+def planned(rows: Sequence[Row]) -> Plan | None:
+    """How these rows are shortened; None where they are too few.
+
+    >>> rows = [User("a"), Assistant("b")] * 8 + [User("c")]
+    >>> plan = planned(rows)
+    >>> len(plan.left_out), len(plan.kept), plan.task
+    (8, 9, '')
+    """
+    begins = [n for n, row in enumerate(rows) if n >= LEAST_ROWS and _may_begin(row, rows[n - 1])]
+    if not begins:
+        return None
+    cut = next((n for n in begins if len(rows) - n <= KEPT_ROWS), begins[-1])
+    left_out, kept = tuple(rows[:cut]), tuple(rows[cut:])
+    if isinstance(kept[0], User):
+        return Plan(left_out, kept, "")
+    asked = next(row.text for row in reversed(left_out) if isinstance(row, User))
+    return Plan(left_out, kept, asked)
+
+
+def _may_begin(row: Row, before: Row) -> bool:
+    """Whether a turn, or a step within one, begins with this row."""
+    return isinstance(row, User) or (isinstance(row, Assistant) and isinstance(before, Results))
+
+
+def told(rows: Sequence[Row], limit_chars: int) -> str:
+    """Rows as a text, for who makes a summary; the end of it where that is too long.
+
+    >>> told([User("Hi"), Assistant("Good day.")], 1000)
+    'User: Hi\\n\\nAssistant: Good day.'
+    """
+    text = "\n\n".join(_told(row) for row in rows)
+    return text if len(text) <= limit_chars else f"[…]\n\n{text[-limit_chars:]}"
+
+
+def _told(row: Row) -> str:
+    match row:
+        case User(text):
+            return f"User: {text}"
+        case Assistant(text, calls):
+            called = [f"Called {call.name} with {call.arguments[:RESULT_CHARS]}" for call in calls]
+            return "\n".join([f"Assistant: {text}" if text.strip() else "Assistant:", *called])
+        case Results(results):
+            return "\n".join(
+                f"{'Failed' if result.failed else 'Result'} of {result.name}: "
+                f"{result.text[:RESULT_CHARS]}"
+                for result in results
+            )

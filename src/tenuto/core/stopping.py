@@ -1,0 +1,98 @@
+"""A stop sequence of the request that lies across a cut.
+
+Theory of operation
+-------------------
+A provider looks for stop sequences in what it writes for one request. One that begins before the
+cut and ends behind it no provider sees: the text would run on where an uncut answer had ended. So
+what a joint gives out is looked at once more, for as long as a sequence that began before the cut
+can still end; one that lies wholly behind it is the provider's own work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from tenuto.core.joint import Joint
+
+__all__ = ["Found", "Stopping"]
+
+
+class Found(NamedTuple):
+    """A stop sequence, and how many of its characters were said before the cut."""
+
+    sequence: str
+    said_chars: int
+
+
+class Stopping:
+    """A joint that gives out nothing from a stop sequence on that lies across the cut.
+
+    Args:
+        joint: where the continuation meets what was said.
+        said: what was handed on of that.
+        owed_chars: characters of white space that the joint gives out first and that were said too.
+        sequences: the stop sequences of the request.
+
+    >>> from tenuto.core.seam import Seam
+    >>> joint = Stopping(Seam("Said. EN"), "Said. EN", 0, ["END"])
+    >>> joint.feed("D of it") + joint.finish(), joint.found
+    ('', Found(sequence='END', said_chars=2))
+    """
+
+    def __init__(
+        self, joint: Joint, said: str, owed_chars: int, sequences: Collection[str]
+    ) -> None:
+        longest = max(map(len, sequences), default=0)
+        self._joint = joint
+        self._sequences = sequences
+        self._before = said[max(len(said) - longest + 1, 0) :] if longest else ""
+        self._owed_chars = owed_chars
+        self._held = ""
+        self._over = not (self._before or owed_chars) or not sequences
+        self.found: Found | None = None
+
+    @property
+    def new_chars(self) -> int:
+        """Characters that were given out and are new."""
+        return self._joint.new_chars
+
+    def feed(self, delta: str) -> str:
+        """Text that may be handed on now."""
+        return self._taken(self._joint.feed(delta))
+
+    def finish(self) -> str:
+        """The rest, at the end of the attempt."""
+        rest = self._taken(self._joint.finish())
+        held, self._held = self._held, ""
+        return rest + held
+
+    def _taken(self, text: str) -> str:
+        if self._over:
+            return "" if self.found else text
+        self._held += text
+        joined = self._before + self._held
+        for start in range(len(self._before) + min(self._owed_chars, len(self._held))):
+            for sequence in self._sequences:
+                if joined.startswith(sequence, start):
+                    if start + len(sequence) <= len(self._before):
+                        continue  # it was handed on as a whole
+                    return self._stopped(sequence, start)
+                if sequence.startswith(joined[start:]):
+                    return ""  # it takes more to tell
+        if not self._held:
+            return ""
+        self._over = len(self._held) > self._owed_chars
+        held, self._held = self._held, ""
+        if not self._over:
+            self._before += held
+            self._owed_chars -= len(held)
+        return held
+
+    def _stopped(self, sequence: str, start: int) -> str:
+        self._over = True
+        said = max(len(self._before) - start, 0)
+        given = self._held[: max(start - len(self._before), 0)]
+        self._held = ""
+        self.found = Found(sequence, said)
+        return given

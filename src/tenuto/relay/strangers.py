@@ -1,0 +1,150 @@
+"""Answers of somebody else's server, at a path that a wire has as well.
+
+Theory of operation
+-------------------
+Whoever takes `tenuto.http_client()` for all of their requests may have a service of their own at
+`/api/chat`, whose answers are of no wire. Read as one they would be faults, and be asked for again.
+So the first answer is looked at before it is read, where nothing says that the wire is meant: an
+HTTP library asks for itself, nobody knows the host, and the policy does not ask for certainty
+(`on_incomplete="error"`). What shows nothing of the wire is handed on as it came. The turn reads
+all others as if nobody had looked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Generator
+
+from tenuto.core.policy import Policy
+from tenuto.providers.table import by_server
+from tenuto.relay.commands import READ, Head, Lost, Read, Reply, Run, Transmit
+from tenuto.relay.encoding import UndecodableBytes, decoder_for
+from tenuto.relay.ending import hand_on
+from tenuto.relay.framing import Framing, begins, may_become_more
+from tenuto.relay.turn import Asked, Turn
+from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.json import as_utf8
+from tenuto.wire.sse import SseDecoder
+from tenuto.wire.stream import event_object
+
+Looking = Generator[Read, Reply, bool]
+
+_LIBRARY = b"python-httpx"
+"""How the user agents of HTTP libraries begin, which tell nothing of who asks; SDKs have others."""
+
+_TELLING = frozenset({"choices", "candidates"})
+"""Members by which an answer is a model's even where there is nothing in them."""
+
+_LOOK_BYTES = 262_144
+"""No more of an answer is looked at: larger ones are read."""
+
+_DOCUMENTS = (Framing.BODY, Framing.ARRAY)
+
+
+def may_be_strange(asked: Asked, policy: Policy) -> bool:
+    """Whether nothing but the path says that a request asks for a turn."""
+    if policy.on_incomplete == "error" or not asked.provider.unknown:
+        return False
+    agents = [value for key, value in asked.request.headers if key.lower() == b"user-agent"]
+    return any(agent.startswith(_LIBRARY) for agent in agents)
+
+
+def unless_strange(run: Run, turn: Turn) -> Run:
+    """The same turn, but for an answer that has nothing of the wire's shape."""
+    reply: Reply = None
+    ahead: deque[Reply] | None = None
+    try:
+        while True:
+            try:
+                command = run.send(reply)
+            except StopIteration:
+                return
+            if isinstance(command, Read) and ahead:
+                reply = ahead.popleft()
+                continue
+            reply = yield command
+            if ahead is None and isinstance(command, Transmit):
+                ahead = deque()
+                assert isinstance(reply, Head | Lost)
+                if (yield from _is_strange(turn, reply, ahead)):
+                    assert isinstance(reply, Head)
+                    turn.watch.emit("left_alone", why="another_shape", outcome=None)
+                    came = [piece for piece in ahead if isinstance(piece, bytes)]
+                    yield from hand_on(turn, reply, b"".join(came))
+                    return
+    finally:
+        run.close()
+
+
+def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
+    """Whether an answer is of no wire; as much of it is read as tells. `ahead`: what was read."""
+    if isinstance(head, Lost) or not 200 <= head.status < 300:
+        return False
+    if not by_server(head.get(b"server"), turn.wire.name).unknown:
+        return False
+    decoder = decoder_for(head.get(b"content-encoding"), turn.policy.body_max_bytes)
+    first, streams = b"", turn.facts.stream
+    while decoder is not None and len(first) < _LOOK_BYTES:
+        reply = yield READ
+        ahead.append(reply)
+        if not isinstance(reply, bytes):
+            return False
+        try:
+            first += decoder.feed(reply)
+        except UndecodableBytes:
+            return False
+        if not reply and not first:
+            return head.status != 200  # "accepted", "no content": no model answers so
+        if not reply or streams or begins(first) not in _DOCUMENTS:
+            strange = _shows_nothing(turn.wire, first, over=not reply)
+            if strange is not None:
+                return strange
+    return False
+
+
+def _shows_nothing(wire: Wire, first: bytes, *, over: bool) -> bool | None:
+    """Whether what came so far shows that it is of no wire; None where it takes more to tell.
+
+    >>> from tenuto.wire.registry import wires
+    >>> chat = wires()["openai-chat"]
+    >>> _shows_nothing(chat, b'{"reply": "Hi"}', over=True), _shows_nothing(chat, b"Hi", over=False)
+    (True, True)
+    >>> _shows_nothing(chat, b'{"choices": []}', over=True), _shows_nothing(chat, b"{", over=True)
+    (False, False)
+    """
+    framing = begins(first)
+    if framing is None:
+        return None if may_become_more(first) and not over else True
+    if framing is Framing.MESSAGES:
+        return False
+    value = _first_event(wire, first) if framing is Framing.EVENTS else _first_value(first)
+    if value is _UNTOLD:
+        return False if over else None  # half of something is no other thing
+    return not (isinstance(value, dict) and _is_of(wire, value))
+
+
+_UNTOLD = object()
+
+
+def _first_event(wire: Wire, stream: bytes) -> object:
+    """What the first event says that has data."""
+    for event in SseDecoder().feed(stream):
+        if event.data and event.data.strip():
+            return _UNTOLD if wire.is_terminator(event.data) else event_object(event)
+    return _UNTOLD
+
+
+def _first_value(document: bytes) -> object:
+    """The document, or the first of its lines, or the first element of its array."""
+    text = as_utf8(document).decode("utf-8", "replace").lstrip().removeprefix("[").lstrip()
+    try:
+        return json.JSONDecoder().raw_decode(text)[0]
+    except (ValueError, RecursionError):
+        return _UNTOLD
+
+
+def _is_of(wire: Wire, value: JsonObject) -> bool:
+    """Whether an object may be the wire's: by its shape, or as an error."""
+    odd = value.get("error") or value.get("type") == "ping"
+    return bool(odd) or wire.looks_like(value) or not _TELLING.isdisjoint(value)

@@ -1,0 +1,129 @@
+"""Stop sequences of the request that lie across a cut: no provider sees them there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anthropic
+import openai
+import pytest
+import replay_anthropic as claude
+from far_sides import FarSide, json_answer
+from replay import END, MAX, R, Replay
+from wrapping import QUICK
+
+import tenuto
+
+POLICY = tenuto.Policy(**QUICK)
+ROWS: list[Any] = [{"role": "user", "content": "Tell me."}]
+
+
+def chat(replay: Replay, *answers: R, stop: Any = "END", **more: Any) -> Any:
+    replay.say(*answers)
+    client = tenuto.wrap(openai.OpenAI(base_url=replay.base_url, api_key="k"), policy=POLICY)
+    with client:
+        made = client.chat.completions.create(model="m", messages=ROWS, stop=stop, **more)
+        if not more.get("stream"):
+            return made.choices[0].message.content, made.choices[0].finish_reason
+        choices = [chunk.choices[0] for chunk in made if chunk.choices]
+        text = "".join(choice.delta.content or "" for choice in choices)
+        return text, choices[-1].finish_reason
+
+
+@pytest.mark.behaviour("C14", "C15")
+@pytest.mark.parametrize("stop", ["END", ["never", "END"]])
+def test_a_body_ends_before_a_stop_sequence_that_lies_across_the_cut(stop):
+    with Replay() as replay:
+        got = chat(replay, R("All said. EN", MAX), R("D and more", MAX), R("never"), stop=stop)
+        assert got == ("All said. ", END)
+        assert len(replay.requests) == 2  # the second cut is behind the end
+
+
+@pytest.mark.behaviour("C14", "S2")
+@pytest.mark.parametrize("size", [1, 2, 50])
+def test_a_stream_ends_there_but_for_what_was_handed_on(size):
+    with Replay() as replay:
+        cut, more = R("All said. EN", MAX), R("D and more", MAX, piece_chars=size)
+        assert chat(replay, cut, more, R("never"), stream=True) == ("All said. EN", END)
+        assert len(replay.requests) == 2
+        cut, more = R("All said. E", MAX), R("ND and more", MAX, piece_chars=size)
+        assert chat(replay, cut, more, R("never"), stream=True) == ("All said. E", END)
+
+
+@pytest.mark.behaviour("C14")
+def test_white_space_at_the_cut_may_begin_a_stop_sequence():
+    with Replay() as replay:
+        for stream in (False, True):
+            got = chat(replay, R("One.\n\n", MAX), R("Q: two?"), stop="\n\nQ:", stream=stream)
+            assert (got[0].strip(), got[1]) == ("One.", END)
+
+
+@pytest.mark.behaviour("C1", "C15")
+@pytest.mark.parametrize(
+    ("cut", "rest"), [("The EN", "GINE."), ("The E", "N or D."), ("END is near. E", "ver.")]
+)
+def test_what_only_begins_like_a_stop_sequence_is_kept(cut, rest):
+    with Replay() as replay:
+        for stream in (False, True):
+            got = chat(replay, R(cut, MAX), R(rest, piece_chars=1), stream=stream)
+            assert got == (cut + rest, END)
+
+
+@pytest.mark.behaviour("C14", "N4")
+@pytest.mark.parametrize("stream", [False, True])
+def test_anthropic_is_told_which_sequence_it_was(stream):
+    events: list[tenuto.Event] = []
+    with Replay() as replay:
+        replay.say(claude.R("All said. EN", claude.MAX), claude.R("D and more"))
+        bare = anthropic.Anthropic(base_url=replay.base_url.removesuffix("/v1"), api_key="k")
+        client: Any = tenuto.wrap(bare, policy=POLICY, on_event=events.append)
+        asked: dict[str, Any] = {"model": "m", "max_tokens": 99, "messages": ROWS}
+        asked["stop_sequences"] = ["END"]
+        if stream:
+            with client.messages.stream(**asked) as running:
+                made = running.get_final_message()
+        else:
+            made = client.messages.create(**asked)
+        client.close()
+    assert made.content[0].text == ("All said. EN" if stream else "All said. ")
+    assert (made.stop_reason, made.stop_sequence) == ("stop_sequence", "END")
+    seen = [e.data["reason"] for e in events if e.name == "stop_reason_observed"]
+    assert seen == ["max_tokens", "stop_sequence"]
+
+
+OTHERS: dict[str, tuple[str, dict[str, Any], bytes, str, str, bytes]] = {
+    "cohere": (
+        "/v2/chat", {"model": "m", "messages": ROWS, "stop_sequences": ["END"]},
+        (b'{"id":"a","message":{"role":"assistant","content":[{"type":"text","text":"%b"}]},'
+        b'"finish_reason":"%b"}'), "MAX_TOKENS", "COMPLETE", b'"STOP_SEQUENCE"'),
+    "ollama": (
+        "/api/chat",
+        {"model": "m", "messages": ROWS, "stream": False, "options": {"stop": ["END"]}},
+        b'{"message":{"role":"assistant","content":"%b"},"done":true,"done_reason":"%b"}',
+        "length", "stop", b'"stop"'),
+    "gemini": (
+        "/v1beta/models/m:generateContent",
+        {"contents": [{"parts": [{"text": "Hi"}]}], "generationConfig": {"stopSequences": ["END"]}},
+        b'{"candidates":[{"content":{"parts":[{"text":"%b"}]},"finishReason":"%b"}]}',
+        "MAX_TOKENS", "STOP", b'"STOP"'),
+    "converse": (
+        "/model/m/converse",
+        {"messages": [{"role": "user", "content": [{"text": "Hi"}]}],
+         "inferenceConfig": {"stopSequences": ["END"]}},
+        b'{"output":{"message":{"role":"assistant","content":[{"text":"%b"}]}},"stopReason":"%b"}',
+        "max_tokens", "end_turn", b'"stop_sequence"'),
+}  # fmt: skip
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("wire", OTHERS)
+def test_it_is_read_from_the_request_of_each_wire(wire):
+    path, asked, body, cut, end, shown = OTHERS[wire]
+    said = body % (b"All said. EN", cut.encode()), body % (b"D and more", end.encode())
+    with FarSide(*map(json_answer, said)) as far:
+        root = far.base_url.removesuffix("/v1")
+        with tenuto.http_client("httpx", policy=POLICY, base_url=root) as http:
+            got = http.post(path, json=asked)
+    assert b'"All said. "' in got.content
+    assert shown in got.content
+    assert b"more" not in got.content
