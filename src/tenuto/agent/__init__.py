@@ -6,6 +6,7 @@ from tenuto.agent.events import AgentEvent
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
+from tenuto.agent.session import Session
 from tenuto.agent.tool import Failure, Tool, tool
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Limits",
     "Model",
     "RunResult",
+    "Session",
     "Tool",
     "tool",
 ]
