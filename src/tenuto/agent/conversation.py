@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing
@@ -73,9 +73,9 @@ class Conversation:
         assert self.result is not None
         return self.result
 
-    def stream(self, prompt: str) -> Iterator[AgentEvent]:
-        """A turn, told as it happens; `result` holds its end. Closing the iterator ends the turn at
-        once, and so does Ctrl-C."""
+    def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
+        """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
+        at once, and so does Ctrl-C."""
         reply: Reply = None
         with self._turn(prompt) as run:
             while (command := self._next(run, reply)) is not None:
