@@ -132,7 +132,6 @@ def test_the_key_for_a_server_of_ones_own_comes_from_the_variable_that_is_named(
     assert ran(capsys, "Hi", *mine)[0] == 0
 
 
-@pytest.mark.behaviour("T9")
 def test_a_program_gets_one_object_a_line(
     sim: Simulator, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
