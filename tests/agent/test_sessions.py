@@ -22,6 +22,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.sim import CASES_ON, Simulator
+from tenuto.wire.registry import WIRES
 
 CALLS = tuple(ToolCall(f"call_{n}", "write", f'{{"n": {n}}}', Finding.WHOLE) for n in range(3))
 FIRST = b'{"tenuto_session":1}\n'
@@ -261,9 +262,10 @@ def write_file(path: str = "", content: str = "") -> str:
 
 
 def with_calls(wire: str) -> str:
-    """A case of this wire with calls, and with signed thoughts where it knows them; "" where the
-    simulator reads no tools in the form that is written."""
-    if wire == "bedrock-invoke":
+    """A case of this wire with calls, and with signed thoughts where it knows them; "" where no
+    request is written, or the simulator reads no tools in the form that is."""
+    known = WIRES.find(wire)
+    if wire == "bedrock-invoke" or known is None or known.form is None:
         return ""
     return next((case for case in ("think_then_call", "tool") if case in CASES_ON[wire]), "")
 

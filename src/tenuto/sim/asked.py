@@ -48,6 +48,8 @@ class Asked:
     prefill: str | None = None
     echoed: str = ""
     """What the answer is to repeat before its own text."""
+    forms: frozenset[str] = frozenset()
+    """How the answer is to be written, on wires where requests say so, in words of the wire."""
 
 
 def first_prompt(rows: Sequence[Row]) -> str:

@@ -17,6 +17,7 @@ class Envelope:
     token_chars: int = 4
     prompt: str = ""
     """What an answer says before its own text; "" where it does not repeat what was asked."""
+    forms: frozenset[str] = frozenset()
 
 
 def dump(value: object) -> str:

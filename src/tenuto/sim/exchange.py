@@ -103,8 +103,10 @@ class Exchange:
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
         if wire is not None:
-            located = wire.located(decoded, said_there) if isinstance(decoded, dict) else decoded
-            made, bill = self._complete(wire, headers, located)
+            asked = decoded
+            if isinstance(decoded, dict):
+                asked = wire.headed(wire.located(decoded, said_there), headers)
+            made, bill = self._complete(wire, headers, asked)
         else:
             made = _elsewhere(method, path_alone, query)
         speaker = wire or _CHAT
@@ -165,6 +167,7 @@ class Exchange:
             include_usage=asked.include_usage,
             token_chars=token_chars,
             prompt=asked.echoed,
+            forms=asked.forms,
         )
         step = _live(step)
         if not step.error and step.ending is Ending.WHOLE:

@@ -12,6 +12,7 @@ from tenuto.sim import (
     bedrock_converse,
     bedrock_invoke,
     cohere,
+    dashscope,
     gemini_generate,
     gemini_interactions,
     mistral,
@@ -36,6 +37,7 @@ _SPOKEN: Final = (
     ollama.WIRE,
     mistral.WIRE,
     tgi.WIRE,
+    dashscope.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
