@@ -234,10 +234,13 @@ def test_an_interrupt_ends_the_turn_and_the_session_goes_on(
         process = subprocess.Popen(
             [*COMMAND, "run", "Hi", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )  # fmt: skip
-        with contextlib.closing(silent.accept()[0]) as asked:
-            asked.recv(10)
-            process.send_signal(signal.SIGINT)
-            out, beside = process.communicate(timeout=20)
+        try:
+            with contextlib.closing(silent.accept()[0]) as asked:
+                asked.recv(10)
+                process.send_signal(signal.SIGINT)
+                out, beside = process.communicate(timeout=20)
+        finally:
+            process.kill()
     assert (process.returncode, out) == (130, "")
     assert beside.startswith("The turn was interrupted; the session s.jsonl goes on.\n")
     assert "failed (cancelled): 1 step, 0 requests, tokens not told" in beside
@@ -252,3 +255,31 @@ def until(true: Any) -> None:
             return
         time.sleep(0.05)
     raise TimeoutError
+
+
+@pytest.mark.behaviour("C23")
+@pytest.mark.skipif(os.name != "posix", reason="it takes a terminal")
+def test_in_a_terminal_the_conversation_goes_on_after_an_interrupt() -> None:
+    import pty
+
+    keyboard, terminal = pty.openpty()
+    with socket.create_server(("127.0.0.1", 0)) as gate:
+        gate.settimeout(20)
+        url = f"http://127.0.0.1:{gate.getsockname()[1]}/v1"
+        process = subprocess.Popen(
+            [*COMMAND, "run", "--model", "openai-chat:m", "--base-url", url],
+            stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        try:
+            for typed in (b"Hi\n", b"Still there?\n\x04"):
+                os.write(keyboard, typed)
+                with contextlib.closing(gate.accept()[0]) as asked:
+                    asked.recv(10)
+                    process.send_signal(signal.SIGINT)
+            out, beside = process.communicate(timeout=20)
+        finally:
+            process.kill()
+            os.close(keyboard)
+            os.close(terminal)
+    assert (process.returncode, out) == (130, "")
+    assert beside.count("The turn was interrupted; the conversation goes on.") == 2

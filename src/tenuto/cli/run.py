@@ -161,9 +161,10 @@ def _lines() -> Iterator[str]:
         return
     with contextlib.suppress(ImportError):
         import readline  # noqa: F401 - the line can then be edited
+    sign = _PROMPT if sys.stdout.isatty() else ""  # else it would stand among the answers
     while True:
         try:
-            line = input(_PROMPT)
+            line = input(sign)
         except (EOFError, KeyboardInterrupt):
             print(file=sys.stderr)
             return
