@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -299,3 +300,49 @@ def test_on_every_wire_a_conversation_goes_on_from_its_file_as_from_memory(
     assert b"_seen" not in bodies[1]
     assert b"_mine" not in bodies[1]
     assert '"_seen":1,"user":{"_mine":2,' in path.read_text("utf-8"), "the file keeps them"
+
+
+def test_a_conversation_that_was_shortened_reads_back_as_it_went_on(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    with Simulator() as sim:
+        model = Model("openai-chat:m", base_url=sim.base_url, context_window_tokens=400)
+        with Session(path) as session, tenuto.Agent(model, tools=[write_file]) as agent:
+            chat = agent.conversation(session)
+            for number in range(6):
+                assert chat.run(f"Tell me more, part {number}.").ok
+            live = session.rows
+    assert "shortened" in {next(iter(line)) for line in lines(path)}
+    assert len(live) < 12
+    assert opened(path) == (live, ())
+
+
+@pytest.mark.behaviour("C23", "H5a", "T8")
+async def test_a_turn_that_is_cancelled_while_calls_run_reads_back_as_it_went_on(
+    tmp_path: Path,
+) -> None:
+    path, begun = tmp_path / "s.jsonl", []
+
+    @tool(concurrent=True)
+    async def fetch(place: str = "") -> str:
+        begun.append(place)
+        if len(begun) == 1:
+            return "at once"
+        if len(begun) == 3:
+            asyncio.get_running_loop().call_later(0.05, running.cancel)
+        await asyncio.sleep(60)
+        return "never"
+
+    with Simulator() as sim:
+        model = Model("openai-chat:sim/tools", base_url=sim.base_url)
+        with Session(path) as session, tenuto.Agent(model, tools=[fetch]) as agent:
+            chat = agent.conversation(session)
+            running = asyncio.ensure_future(chat.arun("Go."))
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            assert chat.result is not None
+            assert chat.result.reason == "cancelled"
+            live = session.rows
+    assert isinstance(live[2], Results)
+    assert [result.text for result in live[2].results] == ["at once", hints.CALL_UNSURE, hints.CALL_UNSURE]  # fmt: skip
+    rows, notes = opened(path)
+    assert (rows, len(notes)) == (live, 2)

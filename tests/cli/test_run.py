@@ -93,7 +93,7 @@ def test_what_the_provider_says_of_an_error_is_told(
 ) -> None:
     code, out, beside = ran(capsys, "Hi", "--model", "anthropic-messages:m", "--base-url", sim.root_url)  # fmt: skip
     assert (code, out) == (1, "")
-    assert "The provider says (authentication 401): x-api-key header is required" in beside
+    assert "What failed: authentication 401: x-api-key header is required" in beside
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,9 @@ def test_a_program_gets_one_object_a_line(
     code, out, beside = ran(capsys, "Why tides?", *at(sim, "call_cut_twice"), *arguments)
     assert (code, beside) == (0, "")
     events: list[dict[str, Any]] = [json.loads(line) for line in out.splitlines()]
+    assert {event["event"] for event in events} == {
+        "recovered", "called", "returned", "step_ended", "said", "result",
+    }  # fmt: skip
     called = [event for event in events if event["event"] == "called"]
     assert [event["synthetic"] for event in called][-1] is False
     assert events[-1]["event"] == "result"

@@ -101,9 +101,9 @@ class PersonView:
         self._line(_summary(result), "dim" if result.ok else "bold")
         fault = result.fault
         if not result.ok and fault is not None:
-            words = printable(fault.message, _FAULT_CHARS)
             status = f" {fault.status}" if fault.status else ""
-            self._line(f"The provider says ({fault.kind}{status}): {words or 'nothing'}", "")
+            words = f": {printable(fault.message, _FAULT_CHARS)}" if fault.message else ""
+            self._line(f"What failed: {fault.kind}{status}{words}", "")
         if result.advice:
             self._line(result.advice, "")
 
