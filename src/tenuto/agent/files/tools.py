@@ -1,0 +1,139 @@
+"""The six file tools, made for one folder and one set of limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tenuto.agent.files import words
+from tenuto.agent.files.editing import edit_file
+from tenuto.agent.files.listing import list_files
+from tenuto.agent.files.reading import read_file
+from tenuto.agent.files.root import Root
+from tenuto.agent.files.schemas import APPEND, CREATE, EDIT, LIST, READ, SEARCH, Schema
+from tenuto.agent.files.searching import search
+from tenuto.agent.files.writing import append_file, create_file
+from tenuto.agent.tool import Tool
+from tenuto.core.errors import ToolError
+
+MAX_FILE_BYTES: Final = 5_000_000
+"""No larger file is read, and none is made."""
+
+MAX_RESULT_CHARS: Final = 30_000
+"""So much of files one result shows: about 8,000 tokens."""
+
+_AT_MOST: Final = ", at most about {chars:,} characters"
+_AT_MOST_ALONE: Final = " One call can hold about {chars:,} characters."
+
+
+def file_tools(
+    root: str | os.PathLike[str],
+    *,
+    max_file_bytes: int = MAX_FILE_BYTES,
+    max_result_chars: int = MAX_RESULT_CHARS,
+    output_limit_tokens: int | None = None,
+) -> tuple[Tool, ...]:
+    """Tools that read, write and search the text files of one folder, and nothing outside of it.
+
+    Args:
+        root: an existing folder. Links in it are not followed, and its `.git` is left alone.
+        max_file_bytes: no larger file is read, and none is made.
+        max_result_chars: so much of files one result shows.
+        output_limit_tokens: the most tokens of one answer of the model, which the descriptions
+            and the hints for cut calls then speak of; None where it is not known.
+
+    Raises:
+        ToolError: `root` does not exist or is no folder, or a limit is not above 0.
+
+    >>> [tool.name for tool in file_tools(".")]
+    ['read_file', 'create_file', 'edit_file', 'append_file', 'list_files', 'search']
+    """
+    limits = (max_file_bytes, max_result_chars, output_limit_tokens)
+    if any(limit is not None and limit < 1 for limit in limits):
+        raise ToolError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
+    files = Files(Root(root), max_file_bytes, max_result_chars)
+    hint = description = ""
+    if output_limit_tokens is not None:
+        chars = words.chars_per_call(output_limit_tokens)
+        hint, description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
+    reads = {"idempotent": True, "concurrent": True, "truncated_call_hint": words.READ_CUT}
+    return (
+        _tool(files.read_file, words.READ, READ, **reads),
+        _tool(
+            files.create_file,
+            words.CREATE.format(at_most=description),
+            CREATE,
+            truncated_call_hint=words.CREATE_CUT.format(at_most=hint),
+            idempotent=True,  # what holds the content already is left as it is
+        ),
+        _tool(
+            files.edit_file,
+            words.EDIT.format(at_most=description),
+            EDIT,
+            truncated_call_hint=words.EDIT_CUT.format(at_most=hint),
+        ),
+        _tool(
+            files.append_file,
+            words.APPEND.format(at_most=description),
+            APPEND,
+            truncated_call_hint=words.APPEND_CUT.format(at_most=hint),
+        ),
+        _tool(files.list_files, words.LIST, LIST, **reads),
+        _tool(files.search, words.SEARCH, SEARCH, **reads),
+    )
+
+
+def _tool(function: Callable[..., str], description: str, parameters: Schema, **flags: Any) -> Tool:
+    return Tool(
+        name=function.__name__,
+        description=description,
+        parameters=parameters,
+        function=function,
+        **flags,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """The tools as functions of what a model may say, and of nothing else."""
+
+    root: Root
+    limit_bytes: int
+    limit_chars: int
+
+    def read_file(self, path: str, start_line: int = 1, end_line: int | None = None) -> str:
+        last = None if end_line is None else int(end_line)  # a JSON Schema takes 3.0 for an integer
+        return read_file(self.root, path, int(start_line), last, self.limit_bytes, self.limit_chars)
+
+    def create_file(self, path: str, content: str, overwrite: bool = False) -> str:
+        return create_file(self.root, path, content, overwrite, self.limit_bytes)
+
+    def edit_file(self, path: str, old_text: str, new_text: str) -> str:
+        return edit_file(self.root, path, old_text, new_text, self.limit_bytes)
+
+    def append_file(self, path: str, content: str) -> str:
+        return append_file(self.root, path, content, self.limit_bytes)
+
+    def list_files(self, pattern: str = "*", path: str = ".") -> str:
+        return list_files(self.root, pattern, path, self.limit_chars)
+
+    def search(
+        self,
+        pattern: str,
+        path: str = ".",
+        glob: str = "**",
+        regex: bool = False,
+        ignore_case: bool = False,
+    ) -> str:
+        return search(
+            self.root,
+            pattern,
+            path,
+            glob,
+            regex=regex,
+            ignore_case=ignore_case,
+            limit_bytes=self.limit_bytes,
+            limit_chars=self.limit_chars,
+        )

@@ -1,0 +1,30 @@
+"""The file tools on a folder of the test's own."""
+
+from pathlib import Path
+
+import pytest
+
+from tenuto.agent.files.folder import BY_DESCRIPTOR
+from tenuto.agent.files.root import Root
+from tenuto.agent.files.tools import Files
+
+WAYS = [
+    pytest.param(
+        False, id="descriptors", marks=pytest.mark.skipif(not BY_DESCRIPTOR, reason="none here")
+    ),
+    pytest.param(True, id="paths"),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The root of the tools; beside it there is room for what they must not touch."""
+    root = tmp_path / "root"
+    root.mkdir()
+    return root
+
+
+@pytest.fixture(params=WAYS)
+def files(request: pytest.FixtureRequest, folder: Path) -> Files:
+    """The tools as functions, in both ways of opening folders."""
+    return Files(Root(folder, by_path=request.param), limit_bytes=20_000, limit_chars=2_000)
