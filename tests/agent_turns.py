@@ -104,13 +104,11 @@ class Asker:
     ran: list[Ran] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
         self._agents: dict[tuple[str, ...], Agent] = {}
 
     def close(self) -> None:
         for agent in self._agents.values():
             agent.close()
-        self._loop.close()
 
     # --- tools
 
@@ -175,7 +173,7 @@ class Asker:
         """A turn, to its end."""
         if way == "sync":
             return chat.run(prompt)
-        return self._loop.run_until_complete(chat.arun(prompt))
+        return asyncio.run(chat.arun(prompt))
 
 
 # --- verdicts -------------------------------------------------------------------------------
