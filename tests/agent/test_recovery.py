@@ -3,6 +3,7 @@ than one request, other models, and attempts that nobody below would repeat."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -15,7 +16,7 @@ from agent_turns import POLICY, Asker, simulator
 from tenuto.agent import Agent, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
 from tenuto.core import hints
-from tenuto.core.transcript import Assistant, Result, Results, User
+from tenuto.core.transcript import Assistant, Results, User
 from tenuto.sim import STEPS, Simulator, Step, saying
 from tenuto.sim.case import Arguments, Say
 
@@ -34,8 +35,7 @@ BLOCKED = Step(keep=0, finish="content_filter")
 TOOL = Step()
 WORDS = "Some words of a file. " * 20
 WRITE = [
-    saying(f"File {n}.", ("write_file", {"path": f"{n}.txt", "content": WORDS}))
-    for n in range(3)
+    saying(f"File {n}.", ("write_file", {"path": f"{n}.txt", "content": WORDS})) for n in range(3)
 ]
 DONE = saying("All is written.")
 
@@ -171,7 +171,7 @@ def test_empty_answers_are_asked_for_again_as_often_as_it_may_help(
         assert len(asker.sim.requests) == requests
         assert holding(asker, hints.EMPTY_WITH_TOOLS) == ([1] if tools else [])
         bodies = [request.body for request in asker.sim.requests]
-        assert all(a != b for a, b in zip(bodies, bodies[1:], strict=False)), "a retry differs"
+        assert all(a != b for a, b in itertools.pairwise(bodies)), "a retry differs"
     with playing(wire, "body", [DONE], blank, blank) as asker:
         agent = Agent(asker.model(), stream=False, policy=replace(POLICY, empty_recovery=False))
         with agent:

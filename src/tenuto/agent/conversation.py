@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing
@@ -73,7 +73,7 @@ class Conversation:
         assert self.result is not None
         return self.result
 
-    def stream(self, prompt: str) -> Iterator[AgentEvent]:
+    def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
         """A turn, told as it happens; `result` holds its end. Closing the iterator ends the turn at
         once, and so does Ctrl-C."""
         reply: Reply = None
@@ -92,7 +92,7 @@ class Conversation:
                             if not command.quiet:
                                 yield self._told(event)
 
-    async def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+    async def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
         """The same, for asyncio; `result` holds its end."""
         reply: Reply = None
         kit = self._kit
