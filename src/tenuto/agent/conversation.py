@@ -74,8 +74,8 @@ class Conversation:
         return self.result
 
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
-        """A turn, told as it happens; `result` holds its end. Closing the iterator ends the turn at
-        once, and so does Ctrl-C."""
+        """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
+        at once, and so does Ctrl-C."""
         reply: Reply = None
         with self._turn(prompt) as run:
             while (command := self._next(run, reply)) is not None:
