@@ -34,6 +34,7 @@ class Asked(NamedTuple):
     error: what the SDK raises for an error of the far side.
     streaming: the URL path of a stream with its query, where the path tells and not the body.
     speaks: the wire of its SDK, where the path tells not.
+    headers: those of a request for a stream, where they tell.
     """
 
     path: str
@@ -43,6 +44,7 @@ class Asked(NamedTuple):
     error: type[Exception]
     streaming: str = ""
     speaks: str = ""
+    headers: tuple[tuple[bytes, bytes], ...] = ()
 
     def path_of(self, *, stream: bool) -> str:
         """Where a request goes."""
@@ -89,6 +91,18 @@ def _read_gemini(raw: bytes) -> None:
 def _read_interactions(raw: bytes) -> None:
     # Without the types of its events, which raise nowhere and take long for an odd one.
     list(stream_events(_response(raw), json.loads, sentinel="[DONE]"))
+
+
+class _EventFailed(Exception):
+    """An event tells an error: DashScope's SDK makes a response of it."""
+
+
+def _read_dashscope(raw: bytes) -> None:
+    for line in raw.splitlines():
+        if line == b"event:error":
+            raise _EventFailed
+        if line.startswith(b"data:"):
+            json.loads(line[len(b"data:") :])
 
 
 def _read_cohere(raw: bytes) -> None:
@@ -227,6 +241,20 @@ ALL = (
         },
         _read_lines,
         ollama.ResponseError,
+    ),
+    Asked(
+        "/api/v1/services/aigc/text-generation/generation",
+        "input",
+        {
+            "model": "m",
+            "input": {"messages": [{"role": "user", "content": "Caf\u00e9?"}]},
+            "parameters": {
+                "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}]
+            },
+        },
+        _read_dashscope,
+        _EventFailed,
+        headers=((b"X-DashScope-SSE", b"enable"),),
     ),
     *(
         Asked(

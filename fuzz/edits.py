@@ -4,7 +4,8 @@ byte, and repairing twice is repairing once."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import compress
 from typing import Any
 
@@ -66,24 +67,75 @@ HISTORY = rb"""
 {"type":"function_call_output","call_id":"e","output":"1"}
 {"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a"}},{"text":" ","_x":1}]}
 {"role":"user","parts":[{"functionResponse":{"name":"g","response":{}}},{"text":"x"}]}
-{"role":"user","content":"A \ud83d half, 1e400","weight":1.0,"odd":1e400}
+{"role":"assistant","content":[{"toolUse":{"toolUseId":"u","name":"f","input":"{"}},{"text":" "}]}
+{"role":"user","content":[{"toolResult":{"toolUseId":"v","content":[{"text":"1"}],"_x":1}}]}
+{"type":"user_input","content":[{"type":"text","text":" "}]}
+{"type":"function_call","id":"w","name":"f","arguments":"{\"a"}
+{"type":"function_result","call_id":"v","name":"f","result":"1"}
+{"type":"model_output","content":[{"type":"text","text":""}],"_own":1}
+{"role":"user","content":"Go on.","weight":1.0}
+"The tide"
+{"role":"user","content":"A \ud83d half"}
+{"role":"user","content":"1e400","odd":1e400}
 """.strip().splitlines()
+
+
+KEYS = b'"model": "m", "max_tokens": 9, "reasoning_effort": "high", "x": [1.0]'
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:
     row = asked(wire)
-    yield seed(body_of(row, stream=True), 0xFF, 1)
+    yield seed(body_of(row, stream=True), 0xFF, 1, AS_IT_IS)
     more = {"seed": 1, "max_tokens": 90, "tool_choice": {"type": "any"}, "response_format": {}}
-    yield seed(json.dumps(row.body | more).encode(), 0xFF)
-    yield seed(json.dumps(row.body | {"tools": 5, "functions": {}}).encode(), 0xFF)
-    for number in range(len(HISTORY)):
-        rows = b",".join(HISTORY[number:] + HISTORY[:number])
-        tail = b'], "model": "m", "max_tokens": 9, "reasoning_effort": "high", "x": [1.0]}'
-        yield seed(b'{"%s": [' % row.rows.encode() + rows + tail, number * 37 % 256, number)
+    yield seed(json.dumps(row.body | more).encode(), 0xFF, 0, AS_IT_IS)
+    yield seed(json.dumps(row.body | {"tools": 5, "functions": {}}).encode(), 0xFF, 0, AS_IT_IS)
+    known = readable(wire)
+    yield seed(of_rows(wire, known), 0xFF, 1, AS_IT_IS)
+    yield seed(of_rows(wire, HISTORY), 0xFF, 1, AS_IT_IS)
+    for number, rows in enumerate(known, 1):
+        others = (number * factor % (len(known) + 1) for factor in (2, 3, 5, 7))
+        yield seed(KEYS + b"\n" + rows, number * 37 % 256, number, 0, number, *others)
+
+
+AS_IT_IS = 1
+
+
+@cache
+def readable(wire: Wire) -> tuple[bytes, ...]:
+    """The rows that a wire takes for ones: beside any other a request is none."""
+    path = asked(wire).path
+    return tuple(row for row in HISTORY
+                 if wire.request(of_rows(wire, [row]), 16, path, DIALECTS[0]))  # fmt: skip
+
+
+def of_rows(wire: Wire, rows: Iterable[bytes], keys: bytes = KEYS) -> bytes:
+    """A request of these rows."""
+    return b'{"%s": [%s]%s}' % (asked(wire).rows.encode(), b",".join(rows), keys and b", " + keys)
+
+
+def body(wire: Wire, data: bytes) -> bytes:
+    """The request that an input stands for: its payload; or else this holds keys on its first line
+    and then rows, of which those are left out that are no JSON, and the knobs name rows before."""
+    knobs, payload = split(data)
+    if knobs[2] & AS_IT_IS:
+        return payload
+    keys, *rows = payload.split(b"\n")
+    known = (b"", *readable(wire))
+    named = (known[knob % len(known)] for knob in knobs[3:])
+    given = b"{%s}" % keys
+    return of_rows(wire, filter(is_json, (*named, *rows)), keys if is_json(given) else KEYS)
+
+
+def is_json(data: bytes) -> bool:
+    try:
+        msgspec.json.decode(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def check(wire: Wire, data: bytes) -> None:
-    knobs, payload = split(data)
+    (knobs, _), payload = split(data), body(wire, data)
     request = wire.request(payload, 16, asked(wire).path, DIALECTS[0])
     if request is None:
         return
@@ -100,7 +152,11 @@ def check(wire: Wire, data: bytes) -> None:
         return
     assert again.repairs == (), (request.repairs, again.repairs)
     assert again.apply((), DIALECTS[0]) == bare
-    edits = list(compress(EDITS, (knobs[0] >> bit & 1 for bit in range(8))))
+    edits = (
+        []
+        if request.facts.left_alone
+        else list(compress(EDITS, (knobs[0] >> bit & 1 for bit in range(8))))
+    )
     edited = request.apply(edits, DIALECTS[knobs[1] % 2])
     edited.decode()
     try:
@@ -114,9 +170,21 @@ def check(wire: Wire, data: bytes) -> None:
 def check_rows(key: str, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec.Raw]) -> None:
     """Rows are only added behind those that were there, each the bytes that it was (C7)."""
     before, after = rows(sent[key]), rows(edited[key])
-    assert after[: len(before)] == before
+    last = len(before) - 1
+    assert after[:last] == before[:last]
+    assert after[last] == before[last] or gone_on(before[last], after[last])
     changed = {name for name in sent if bytes(sent[name]) != bytes(edited.get(name, b""))}
     assert changed <= MAY_CHANGE | {key}, changed
+
+
+def gone_on(before: bytes, after: bytes) -> bool:
+    """Whether a row is what it was, and more: a prompt, or an assistant's where roles alternate."""
+    if before[:1] == b'"':
+        said: str = json.loads(after)
+        return said.startswith(json.loads(before))
+    was, is_now = ({k: bytes(v) for k, v in members(row).items()} for row in (before, after))
+    blocks, more = (rows(msgspec.Raw(row.pop("content"))) for row in (was, is_now))
+    return was == is_now and was["role"] == b'"assistant"' and more[: len(blocks)] == blocks
 
 
 MAY_CHANGE = {
@@ -124,6 +192,8 @@ MAY_CHANGE = {
     *("tool_choice", "prefix", "thinking", "output_config", "output_format"),
     *("max_output_tokens", "reasoning", "text"),
     *("generationConfig", "generation_config", "toolConfig", "tool_config"),
+    "parameters",
+    *("inferenceConfig", "outputConfig", "additionalModelRequestFields"),
 }
 
 
@@ -134,4 +204,6 @@ def members(body: bytes) -> dict[str, msgspec.Raw]:
 def rows(raw: msgspec.Raw) -> list[Any]:
     if bytes(raw)[:1] == b'"':  # one text, which an edit makes a row of
         return []
+    if bytes(raw)[:1] == b"{":  # below the conversation's key
+        raw = members(bytes(raw)).get("messages", msgspec.Raw(b"[]"))
     return [bytes(row) for row in msgspec.json.decode(raw, type=list[msgspec.Raw])]

@@ -18,6 +18,8 @@ SIDE_BY_SIDE = 2
 # Longer inputs show nothing that shorter ones do not, and cost time; the limits are libFuzzer's
 # own guards against what hangs or grows without bound.
 OPTIONS = ("-max_len=4096", "-timeout=10", "-rss_limit_mb=2048", "-print_final_stats=1")
+# The names of members and kinds: nobody comes upon them letter by letter.
+WORD = re.compile(rb'"[A-Za-z_][\w.-]{1,40}"')
 
 
 def fuzz(name: str, seconds: int) -> str:
@@ -25,14 +27,22 @@ def fuzz(name: str, seconds: int) -> str:
     corpus, found = PLACE / "corpus" / name, PLACE / "found"
     for folder in (corpus, found):
         folder.mkdir(parents=True, exist_ok=True)
-    for data in target(name).seeds():
+    seeds = list(target(name).seeds())
+    words = PLACE / f"{name}.dict"
+    words.write_bytes(b"\n".join(sorted({*WORD.findall(b"".join(seeds))})))
+    for data in seeds:
         (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
     before = set(found.iterdir())
     began = time.monotonic()
     done = subprocess.run(
         [
             *(sys.executable, "-m", "fuzz.one", name, str(corpus)),
-            *(f"-max_total_time={seconds}", f"-artifact_prefix={found}/{name}-", *OPTIONS),
+            *(
+                f"-dict={words}",
+                f"-max_total_time={seconds}",
+                f"-artifact_prefix={found}/{name}-",
+                *OPTIONS,
+            ),
         ],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -56,7 +56,8 @@ def check(wire: Wire, data: bytes) -> None:
     answers = [answer(knobs, part) for part in payload.split(BETWEEN)[:8]]
     script = Script(*answers)
     url = f"https://host{row.path_of(stream=stream)}"
-    request = Request("POST", url, (), body_of(row, stream=stream), 60.0)
+    headers = row.headers if stream else ()
+    request = Request("POST", url, headers, body_of(row, stream=stream), 60.0)
     EVENTS.clear()
     run = engine(knobs[7] % len(POLICIES), row.speaks).begin(request)
     assert run is not None

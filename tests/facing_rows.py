@@ -12,12 +12,14 @@ import asking_anthropic
 import asking_bedrock
 import asking_cohere
 import asking_completions
+import asking_dashscope
 import asking_gemini
 import asking_interactions
 import asking_invoke
 import asking_mistral
 import asking_ollama
 import asking_responses
+import asking_tgi
 import groq
 import ollama
 import openai
@@ -39,6 +41,7 @@ from wrapping_bedrock import WrappedBedrock
 from wrapping_cohere import WrappedCohere
 from wrapping_cohere import assert_one_message as assert_one_cohere_message
 from wrapping_completions import WrappedCompletions
+from wrapping_dashscope import WrappedDashScope
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions, assert_one_interaction
 from wrapping_mistral import WrappedMistral
@@ -113,6 +116,20 @@ _OLLAMA = Facing(
     broken_call=_inputs(asking_ollama.broken_call),
     refused=asking_ollama.next_turn_is_refused,
     most_requests=12,
+)
+
+_DASHSCOPE = Facing(
+    "dashscope",
+    WrappedDashScope,
+    asking_dashscope.WIRE,
+    # A program that finds another status than 200 raises for it.
+    raises=(asking_dashscope.CallFailed,),
+    stops=_CHAT,
+    bare=asking_dashscope.DashScopeAsker,
+    # Its SDK tries nothing again.
+    left_to_the_caller=tuple(
+        f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
+    ),
 )
 
 FACING = (
@@ -272,6 +289,13 @@ FACING = (
         left_out=("length_then_repeat-body", "length_then_repeat-stream"),  # as with Groq
         chars=(40, 80),  # it takes long to read an event
     ),
+    _DASHSCOPE,
+    replace(
+        _DASHSCOPE,
+        name="dashscope-so-far",
+        options={"increments": False},
+        left_out=tuple(f"{name}-body" for name in asking_dashscope.CASES),
+    ),
     _OLLAMA,
     replace(
         _OLLAMA,
@@ -306,5 +330,15 @@ FACING = (
         bare=asking_responses.ResponsesAsker,
         # Pieces are tokens, and with fewer a limit falls below the least that this wire takes.
         chars=(4, 8),
+    ),
+    Facing(
+        "huggingface-hub",
+        asking_tgi.RecoveringTgi,
+        asking_tgi.WIRE,
+        raises=asking_tgi.TgiAsker.own_errors,
+        stops=_CHAT | {"done_no_reason": None},
+        is_one=lambda asker: asking_tgi.assert_one_generation(asker.told),
+        # This SDK repeats no request.
+        strict_ways=WAYS,
     ),
 )

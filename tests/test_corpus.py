@@ -5,51 +5,18 @@ Run as a program it prints the figures: `python tests/test_corpus.py`.
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
 import random
-import re
 import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
 
-from tenuto import Confidence, Stop, StreamDetector, detect
+from tenuto import StreamDetector, detect
 from tenuto.core.stop import CLEAN
-from tenuto.detection import recognize
-from tenuto.wire.aws_eventstream import AwsEventDecoder
-
-NAME = Path("shared/corpus/recorded.jsonl.gz")
-LABELS = {"context_window": "context_window_exceeded"}
-"""Words of the corpus that are not ours."""
-
-STOP = {
-    "ollama": re.compile(rb'"done_reason"\s*:\s*"[^"]+"'),
-    "openai-chat": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
-    "openai-completions": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
-    "anthropic-messages": re.compile(rb'"stop_reason"\s*:\s*"[^"]+"'),
-    # Other events name a status too, those of items and of a response in progress.
-    "openai-responses": re.compile(
-        rb'"type"\s*:\s*"response\.(?:completed|incomplete|failed)"'
-        rb'|\A\s*\{.*"status"\s*:\s*"completed"',
-        re.DOTALL,
-    ),
-    "gemini-generate": re.compile(rb'"finishReason"\s*:\s*("[^"]+"|\d)'),
-    "bedrock-converse": re.compile(rb'"stopReason"\s*:\s*"[^"]+"'),
-    "bedrock-invoke": re.compile(
-        rb'"(?:stop_?reason|completionReason|finish_?reason|reason|amazon-bedrock-guardrailAction)"'
-        rb'\s*:\s*"[^"]+"',
-        re.IGNORECASE,
-    ),
-    "cohere": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
-    "mistral": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
-}
-"""The native stop, by wire."""
+from tenuto.detection import read, recognize
 
 NOT_ITS_OWN = {"openai-completions": 1}
 """Records that look as the wire never does, by whose name they are read: a stream of Writer's, which
@@ -57,40 +24,6 @@ ends without a stop and without an end mark."""
 
 EVERY_CUT_UP_TO_BYTES = 1_500
 CUTS_OF_EACH = 8
-
-
-def place() -> Path | None:
-    return next((up / NAME for up in Path(__file__).parents if (up / NAME).exists()), None)
-
-
-@cache
-def corpus() -> dict[str, list[tuple[str, bytes, frozenset[str]]]]:
-    """The id, the bytes and the acceptable reasons of each record, by wire."""
-    path = place()
-    if path is None:
-        pytest.skip(f"no {NAME} above {Path(__file__).parent}: the corpus is kept elsewhere")
-    found = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        for row in map(json.loads, lines):
-            body = row["response_body"]
-            raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
-            reasons = (row["label"], *row["label_alt"])
-            labels = frozenset(LABELS.get(r, r) for r in reasons)
-            found[row["wire"]].append((row["id"], raw, labels))
-    return found
-
-
-def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:
-    """The records of a wire."""
-    return corpus()[wire]
-
-
-def shown(raw: bytes) -> bytes:
-    """The bytes in which a stop can be seen: those of binary messages hold theirs encoded."""
-    if raw[:1] not in (b"\0", b"\1"):
-        return raw
-    events = AwsEventDecoder().feed(raw)
-    return b"\n".join(event.data or b"" for event in events)
 
 
 def disagreements(wire: str, *, by_shape: bool = False) -> list[str]:
@@ -115,16 +48,10 @@ def cuts(wire: str) -> Iterator[tuple[str, bytes]]:
             yield name, raw[: max(0, at)]
 
 
-def is_false_clean_end(wire: str, raw: bytes, stop: Stop) -> bool:
-    """A clean end of high confidence although the bytes hold no stop."""
-    sure = stop.confidence is Confidence.HIGH and stop.reason in CLEAN
-    return sure and not STOP[wire].search(shown(raw))
-
-
 def cut_figures(wire: str) -> Counter[str]:
     figures: Counter[str] = Counter()
     for _, raw in cuts(wire):
-        stop = detect(raw, wire=wire)
+        stop = read(raw, wire=wire).stop  # which raises what `detect` would swallow
         figures["cuts"] += 1
         lost = not STOP[wire].search(shown(raw))
         figures["that lost the stop"] += lost

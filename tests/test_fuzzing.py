@@ -2,8 +2,11 @@
 
 import pytest
 
+from fuzz import edits
+from fuzz.asked import asked
 from fuzz.drawing import split
 from fuzz.targets import names, target
+from tenuto.wire.registry import wires
 
 
 @pytest.mark.behaviour("N6", "S8")
@@ -15,3 +18,12 @@ def test_what_a_target_says_holds_for_its_seeds(name):
     for data in seeds:
         assert split(data)[1] in data
         found.check(data)
+
+
+@pytest.mark.parametrize("wire", [wire for wire in wires().values() if not wire.only_read])
+def test_what_the_edits_begin_with_are_requests_and_most_need_repair(wire):
+    bodies = [edits.body(wire, data) for data in edits.seeds(wire)]
+    requests = [wire.request(body, 16, asked(wire).path, edits.DIALECTS[0]) for body in bodies]
+    assert requests.count(None) == 1, "that with half a surrogate pair"
+    broken = [request for request in requests if request and request.repairs]
+    assert len(broken) > len(requests) / 2 or wire.name == "openai-completions"

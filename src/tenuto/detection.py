@@ -329,7 +329,7 @@ class _Reader:
 
     def _reader_of(self, wire: Wire) -> EventReader:
         if self._reader is None or self._reader.wire is not wire:
-            self._reader = EventReader(wire)
+            self._reader = EventReader(wire, wire.unrepeated())
         return self._reader
 
     def _wire_of(self, event: SseEvent) -> Wire | None:
@@ -348,6 +348,8 @@ class _Reader:
         elif wire.is_event(value):
             self._feed(self._reader_of(wire).signals(value))
         else:
+            if self._reader is not None:  # what ends a stream may look like a body
+                value = self._reader.new(value)
             self._feed([*wire.parse_object(value, event=False), Ended()])
 
     def _known(self, value: JsonObject) -> Wire | None:

@@ -113,6 +113,19 @@ async def test_async_hooks_see_every_attempt_and_may_read_it():
     assert seen == ["length", "stop"]
 
 
+@pytest.mark.behaviour("P8")
+async def test_an_error_that_a_hook_has_read_can_be_read_again_where_a_stream_was_asked_for():
+    async def response_hook(response: Any) -> None:
+        await response.aread()
+
+    refusal = b'{"error": {"message": "No."}}'
+    made = tenuto.async_http_client(event_hooks={"response": [response_hook]})
+    with FarSide(json_answer(refusal, status="400 Bad Request")) as far:
+        asked = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
+        async with made, made.stream("POST", f"{far.base_url}/chat/completions", json=asked) as got:
+            assert (got.status_code, got.text) == (400, refusal.decode())
+
+
 @pytest.mark.behaviour("C5")
 def test_a_hook_that_raises_for_a_continuation_does_not_cost_the_text():
     http = openai.DefaultHttpxClient(

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from replacing import places, shape
 
 from fuzz.drawing import FIXTURES, as_lines, fixtures, is_stream
 from fuzz.targets import target
@@ -21,22 +22,6 @@ for _ in range(60):
     DEEP = [{"a": DEEP}]
 ODD: list[Any] = [None, 5, -1, 1e300, True, [], {}, [None], "", "x" * 5_000, "\ud800\0\ufeff", DEEP]
 _JSON = re.compile(rb"\{.*\}", re.DOTALL)
-
-
-def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every (container, key), in a fixed order."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, inner in list(pairs):
-        yield value, key
-        if isinstance(inner, dict | list):
-            yield from places(inner)
-
-
-def shape(value: Any) -> Any:
-    """What members there are; of values only the kinds of events and blocks."""
-    if isinstance(value, dict):
-        return tuple((k, v if k == "type" else shape(v)) for k, v in value.items())
-    return tuple(map(shape, value)) if isinstance(value, list) else None
 
 
 def mutations(
@@ -81,6 +66,7 @@ READ = [("detecting", wire) for wire in wires()]
 ASKED = [("turns", name) for name, wire in wires().items() if not wire.only_read]
 
 LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400, "openai-completions": 300}
+LEAST["dashscope"] = 200
 LEAST |= dict.fromkeys((name for name, wire in wires().items() if wire.only_read), 20)
 """Wires with fewer members to change: how many changes there must be at least."""
 
@@ -106,6 +92,7 @@ CUT = {
     "bedrock-converse": "max-tokens-stream",
     "bedrock-invoke": "nova-max-tokens-stream",
     "cohere": "max-tokens-stream",
+    "dashscope": "length-stream",
     "gemini-generate": "max-tokens-stream",
     "gemini-interactions": "incomplete-stream",
     "ollama": "length-stream",

@@ -196,7 +196,9 @@ def test_what_cannot_be_continued_is_left_alone_and_says_why():
 @pytest.mark.parametrize(
     "body",
     [b"", b"[]", b"{}", b'{"messages":[]}', b'{"messages":5}', b'{"messages":[5]}', b"\xff",
-     b'{"messages":[{"role":"user"}]'],
+     b'{"messages":[{"role":"user"}]',
+     b'{"messages":[%b,{"role":"assistant","content":"Half"}]}' % HI,
+     b'{"messages":[%b,{"role":"assistant"}]}' % HI],
 )  # fmt: skip
 def test_what_is_no_request_passes(body):
     assert parse_request(body, 16, PATH) is None

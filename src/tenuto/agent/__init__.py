@@ -4,6 +4,7 @@ from tenuto.agent.agent import Agent
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.limits import Limits
+from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
 from tenuto.agent.tool import Failure, Tool, tool
@@ -14,6 +15,8 @@ __all__ = [
     "Conversation",
     "Failure",
     "Limits",
+    "McpServer",
+    "McpTools",
     "Model",
     "RunResult",
     "Tool",

@@ -216,11 +216,12 @@ class _Turn:
         parsed = (
             wire
             and request
-            and wire.request(
+            and wire.asked(
                 request.body,
                 self.policy.probe_max_tokens,
                 urlsplit(request.url).path,
                 route(request.url)[1].dialect,
+                request.headers,
             )
         )
         return parsed.facts if parsed else None

@@ -134,7 +134,7 @@ def _send(base: Any) -> Any:
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
-        if not stream:
+        if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
             return exchange.untouched(head, data) or exchange.response(head, content=data)
         made = _stream_class(exchange.library)(exchange, turn, pieces)
@@ -186,7 +186,7 @@ def _async_send(base: Any) -> Any:
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
-        if not stream:
+        if not stream or head.status in exchange.read_by_hooks:
             data = b"".join([cast("bytes", piece) async for piece in pieces])
             return exchange.untouched(head, data) or exchange.response(head, content=data)
         made = _async_stream_class(exchange.library)(exchange, turn, pieces)
@@ -231,6 +231,7 @@ class _Exchange:
         self.first: Any = None
         self.first_head: Head | None = None
         self.first_whole = False
+        self.read_by_hooks: set[int] = set()  # statuses: what they stand for can be read again
         # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
         self.answer: Any = None
 
@@ -257,6 +258,8 @@ class _Exchange:
 
     def opened(self, response: Any, head: Head, whole: bool) -> None:
         """An attempt's response has begun; the first one is kept."""
+        if response.is_stream_consumed:
+            self.read_by_hooks.add(head.status)
         if self.first is None:
             self.first, self.first_head, self.first_whole = response, head, whole
 

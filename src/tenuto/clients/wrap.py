@@ -87,6 +87,9 @@ def wrap(
         given = f"{type(client).__module__}.{type(client).__qualname__}"
         names = ", ".join(name for kind in KINDS for name in kind.NAMES)
         says = f"cannot wrap {given}; what can be wrapped: {names}"
+        if given.startswith("huggingface_hub."):  # its clients share one that it makes itself
+            says += "; huggingface_hub is told how to make its HTTP client: see the page drop-in"
+            says += " of `huggingface_hub.set_client_factory` and `tenuto.http_client()`"
         if library_of(client) is not None:
             says += "; an HTTP client that recovers is made by `tenuto.http_client()`"
             says += " and `tenuto.async_http_client()`"

@@ -8,17 +8,11 @@ from __future__ import annotations
 
 import re
 
-from tenuto.providers.models import CLAUDE_TAKES_PREFILL
+from tenuto.providers.models import CLAUDE_TAKES_PREFILL, QWEN_MAY_NOT_THINK
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 
 _WIRE = "openai-chat"
-
-_QWEN_MAY_NOT_THINK = re.compile(
-    r"(?:qwen-(?:plus|flash|turbo)|qwen3(?:\.\d)?-(?:max|plus|flash|\d))(?!.*(?:thinking|instruct))"
-)
-"""Those of Qwen's models of which a request says whether they think: partial mode is for those that
-do not. https://help.aliyun.com/zh/model-studio/deep-thinking 2026-11-22"""
 
 CHAT: tuple[Provider, ...] = (
     Provider(
@@ -169,7 +163,7 @@ CHAT: tuple[Provider, ...] = (
     Provider(
         Dialect(
             "qwen",
-            prefill_models=_QWEN_MAY_NOT_THINK,
+            prefill_models=QWEN_MAY_NOT_THINK,
             prefill_row=(("partial", True),),
             prefill_members=(("enable_thinking", False),),
         ),

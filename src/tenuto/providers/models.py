@@ -22,6 +22,12 @@ GEMINI_TAKES_PREFILL = re.compile(r"gemini-(?:2\.|3-|3\.1-|3\.5-flash(?!-lite)|p
 """Gemini goes on with a trailing turn of its own up to 3.5 Flash; 3.5 Flash-Lite, 3.6 Flash and all
 later ones answer 400. https://ai.google.dev/gemini-api/docs/latest-model 2026-11-21"""
 
+QWEN_MAY_NOT_THINK = re.compile(
+    r"(?:qwen-(?:plus|flash|turbo)|qwen3(?:\.\d)?-(?:max|plus|flash|\d))(?!.*(?:thinking|instruct))"
+)
+"""Those of Qwen's models of which a request says whether they think: partial mode is for those that
+do not. https://help.aliyun.com/zh/model-studio/deep-thinking 2026-11-22"""
+
 
 class Model(NamedTuple):
     """What one family of models can do at most.

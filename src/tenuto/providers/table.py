@@ -3,7 +3,7 @@
 A provider is recognized by the host of its base URL, or by a `server` header of its responses; who
 is not recognized gets the safe defaults of `UNKNOWN`. The rows of Chat Completions, which most of
 them speak, stand in modules of their own, and so do those of Completions,
-and of APIs that are only read.
+of Text Generation Inference, and of APIs that are only read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tenuto.providers.chat_elsewhere import CHAT_CLOUDS, CHAT_SERVERS
 from tenuto.providers.completions import COMPLETIONS, COMPLETIONS_UNKNOWN
 from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
-from tenuto.providers.native import NATIVE
+from tenuto.providers.native import DASHSCOPE, NATIVE, TGI_UNKNOWN
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Dialect
 from tenuto.wire.names import Names, key_of
@@ -54,7 +54,9 @@ UNKNOWN_OF = {
     # On premises it has any host.
     "watsonx": Provider(Dialect(output_key="max_completion_tokens"), "watsonx"),
     # Whoever speaks it, speaks it for its models.
+    "dashscope": Provider(replace(DASHSCOPE, name="unknown"), "dashscope"),
     "ollama": Provider(replace(_OLLAMA, name="unknown"), "ollama"),
+    "tgi": TGI_UNKNOWN,
 }
 """Who is behind a host that no row names: by wire, the safe defaults."""
 

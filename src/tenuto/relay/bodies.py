@@ -17,6 +17,7 @@ from tenuto.relay.reframing import named
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
+from tenuto.wire.members import object_in
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
 
@@ -87,7 +88,7 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
     if body and value is None:
         value = gathered(turn.wire, body, builder)
         if value and handed_out:
-            raw = encode(value)
+            raw = encode([value] if turn.wire.listed else value)
             head = named(head, b"application/json").of(raw)
     elif body and value and handed_out and (said := readable(body)) is not body:
         head, raw = head.of(said), said  # as in streams: SDKs decode strictly
@@ -96,6 +97,8 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
 
 def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
     value = decode_object(as_utf8(body))
+    if turn.wire.listed and isinstance(value, list) and value:
+        value = object_in(value[0])
     if not isinstance(value, dict):
         return None
     for signal in turn.wire.parse_object(value, event=False):

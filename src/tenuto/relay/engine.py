@@ -57,10 +57,9 @@ class Engine:
         wire, provider, path = route(request.url, self.speaks)
         if wire is None or request.method != "POST":
             return None
-        least = self.policy.probe_max_tokens
-        carried = request.carried
+        least, carried = self.policy.probe_max_tokens, request.carried
         parsed = (
-            wire.request(request.body, least, path, provider.dialect)
+            wire.asked(request.body, least, path, provider.dialect, request.headers)
             if carried is None
             else carried.parsed
         )

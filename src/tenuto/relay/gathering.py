@@ -20,7 +20,7 @@ from tenuto.wire.stream import EventReader
 def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
     """The body that events make; None where they make none. The builder is fed what they say, an
     end included only where it came."""
-    reader = EventReader(wire)
+    reader = EventReader(wire, wire.unrepeated())
     values: list[JsonObject] = []
     kept: list[bytes] = []
     usage: JsonObject = {}
@@ -49,6 +49,8 @@ def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
         spoken=spoken,
     )
     made = decode_object(wire.render_body(body, body, answer))
+    if wire.listed and isinstance(made, list):
+        (made,) = made
     return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
 
 

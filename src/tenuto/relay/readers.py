@@ -14,6 +14,7 @@ from tenuto.relay.framing import Framing
 from tenuto.relay.json_array import ArrayFraming
 from tenuto.relay.json_lines import LinesFraming
 from tenuto.relay.reframing import Reframing, reframed
+from tenuto.relay.repeating import RepeatingFraming
 from tenuto.relay.turn import Asked
 from tenuto.wire.aws_eventstream import render_event, render_named
 
@@ -40,12 +41,21 @@ def _ollamas(asked: Asked, policy: Policy, left_alone: bool) -> Reader:
     return (Framing.LINES, LinesFraming(policy, left_alone=left_alone)) if streams else None
 
 
+def _dashscopes(asked: Asked, policy: Policy, left_alone: bool) -> Reader:
+    repeats = asked.parsed.facts.repeats
+    if left_alone or repeats is False or not asked.parsed.facts.stream:
+        return None
+    return Framing.EVENTS, RepeatingFraming(policy, repeats=repeats)
+
+
 READERS: dict[str, Callable[[Asked, Policy, bool], Reader]] = {
     "/invoke-with-response-stream": partial(_aws, render_event),
     "/converse-stream": partial(_aws, render_named),
     ":streamGenerateContent": _googles,
     "/api/chat": _ollamas,
     "/api/generate": _ollamas,
+    "/text-generation/generation": _dashscopes,
+    "/multimodal-generation/generation": _dashscopes,
 }
 """How the path of such a request ends, and who reads its answer."""
 

@@ -46,6 +46,10 @@ class Asked:
     """The answer begins with a signed chain of thought."""
     stop_sequences: tuple[str, ...] = ()
     prefill: str | None = None
+    echoed: str = ""
+    """What the answer is to repeat before its own text."""
+    forms: frozenset[str] = frozenset()
+    """How the answer is to be written, on wires where requests say so, in words of the wire."""
 
 
 def first_prompt(rows: Sequence[Row]) -> str:

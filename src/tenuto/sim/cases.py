@@ -12,12 +12,14 @@ from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.cohere.cases import tables as cohere_tables
+from tenuto.sim.dashscope.cases import tables as dashscope_tables
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
 from tenuto.sim.mistral.cases import tables as mistral_tables
 from tenuto.sim.ollama.cases import tables as ollama_tables
 from tenuto.sim.openai_completions.cases import tables as completions_tables
 from tenuto.sim.openai_responses.cases import tables as responses_tables
+from tenuto.sim.tgi.cases import tables as tgi_tables
 
 CHAT: Final = "openai-chat"
 
@@ -86,6 +88,8 @@ _OWN: Final = {
     "cohere": cohere_tables,
     "ollama": ollama_tables,
     "mistral": mistral_tables,
+    "tgi": tgi_tables,
+    "dashscope": dashscope_tables,
 }
 """What each further wire makes of the common tables."""
 

@@ -15,6 +15,9 @@ class Envelope:
     choices: int = 1
     include_usage: bool = False
     token_chars: int = 4
+    prompt: str = ""
+    """What an answer says before its own text; "" where it does not repeat what was asked."""
+    forms: frozenset[str] = frozenset()
 
 
 def dump(value: object) -> str:

@@ -103,8 +103,10 @@ class Exchange:
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
         if wire is not None:
-            located = wire.located(decoded, said_there) if isinstance(decoded, dict) else decoded
-            made, bill = self._complete(wire, headers, located)
+            asked = decoded
+            if isinstance(decoded, dict):
+                asked = wire.headed(wire.located(decoded, said_there), headers)
+            made, bill = self._complete(wire, headers, asked)
         else:
             made = _elsewhere(method, path_alone, query)
         speaker = wire or _CHAT
@@ -166,6 +168,8 @@ class Exchange:
             choices=asked.choices,
             include_usage=asked.include_usage,
             token_chars=token_chars,
+            prompt=asked.echoed,
+            forms=asked.forms,
         )
         step = _live(step)
         if not step.error and step.ending is Ending.WHOLE:
@@ -224,7 +228,7 @@ def _refused(wire: Wire, step: Step, asked: Asked, body: Mapping[str, Any]) -> F
 
 def _document(
     status: int,
-    document: Mapping[str, Any],
+    document: Mapping[str, Any] | list[Any],
     headers: Mapping[str, str] | None = None,
     ending: Ending = Ending.WHOLE,
 ) -> Answer:

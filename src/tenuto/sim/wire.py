@@ -47,7 +47,8 @@ class Wire:
     unknown_key: Callable[[str], Failure]
     core_keys: frozenset[str]
     """Body keys that the case of an unknown key never names."""
-    render_body: Callable[[Reply, Step, Envelope], dict[str, Any]]
+    render_body: Callable[[Reply, Step, Envelope], Any]
+    """The document of a whole body."""
     render_events: Callable[[Reply, Step, Envelope], list[Event]]
     answer_id: Callable[[str], str]
     """The id of an answer, from a key that no other answer has."""
@@ -60,6 +61,8 @@ class Wire:
     located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
     """The body with what the path says in it, from the named groups of `path` and the query: the
     model of some wires, and whether a stream is wanted. What decides about a request sees this."""
+    headed: Callable[[Body, Headers], Body] = lambda body, _: body
+    """The same with what the headers say (their names in small letters)."""
     recalled: Callable[[Body, Memory], Body | Failure] = lambda body, _: body
     """The body with what the provider keeps of the history before it, on wires where it does."""
     kept: Callable[[Body, Body, Memory], None] = lambda *_: None

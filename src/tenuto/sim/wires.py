@@ -12,6 +12,7 @@ from tenuto.sim import (
     bedrock_converse,
     bedrock_invoke,
     cohere,
+    dashscope,
     gemini_generate,
     gemini_interactions,
     mistral,
@@ -19,6 +20,7 @@ from tenuto.sim import (
     openai_chat,
     openai_completions,
     openai_responses,
+    tgi,
 )
 from tenuto.sim.wire import Wire
 
@@ -34,11 +36,13 @@ _SPOKEN: Final = (
     cohere.WIRE,
     ollama.WIRE,
     mistral.WIRE,
+    tgi.WIRE,
+    dashscope.WIRE,
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
-_AT: Final = (*_SPOKEN, ollama.GENERATE)
+_AT: Final = (*_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
 """One wire may have several paths, each a row."""
 
 

@@ -82,7 +82,8 @@ class RequestFacts(msgspec.Struct, frozen=True):
     history the provider keeps. `least_tokens`: the smallest output limit that is accepted.
     `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
     history that others read. Such a turn ends truthfully; one that is `left_alone` is only
-    watched."""
+    watched. `repeats`: each event of its stream says all that was said before it as well; None:
+    the model decides."""
 
     model: str = ""
     stream: bool = False
@@ -99,6 +100,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     left_alone: str = ""
     sent_once: str = ""
     follows: str = ""
+    repeats: bool | None = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,6 +286,16 @@ def nothing(spoken: Sequence[Spoken]) -> Content:
     return ()
 
 
+def as_asked(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
+    """The request as its body says it: on nearly all wires no header adds to it."""
+    return parsed
+
+
+def as_said(value: JsonObject) -> JsonObject:
+    """An event as it came: what it says is new."""
+    return value
+
+
 class ParseObject(Protocol):
     """The signals of a body, or of one event of a stream. Never raises (N6)."""
 
@@ -303,6 +315,9 @@ class Wire:
         request: a request, of its body, the policy's `probe_max_tokens`, its path and the dialect;
             None where the bytes are no request of this wire.
 
+        heeding: a request with what its headers say as well (their names in small letters), on
+            wires where they do.
+
         looks_like: whether an object has the shape of this wire's body or event.
         its_own: of a wire whose paths and shapes are those of another one as well: what shows that
             an object is its own nevertheless. It is spoken where an SDK or a provider's row says
@@ -312,6 +327,8 @@ class Wire:
         read_flowing: the one signal of an event that carries text or reasoning and nothing else but
             the usage so far; None where it takes `parse_object` to tell. It only saves time: both
             must read the same.
+        unrepeated: what makes the events of one stream say only what is new, one after the other,
+            where each may say all that was said before it as well (`RequestFacts.repeats`).
         running_usage: what stands in events that tell the usage so far beside their text; b"" where
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
@@ -319,6 +336,7 @@ class Wire:
         named_events: whether its SDK passes over events without a name, which is the `type` of
             their object.
         is_terminator: whether the data of an event is the stream's own end mark.
+        listed: whether a whole body stands in a list, of which it is the first.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
             to be done about it. It only saves time: False where it takes `parse_object` to tell.
         usage_object: the native usage object of a body or event.
@@ -349,16 +367,19 @@ class Wire:
 
     is_request: Callable[[str], bool]
     request: Callable[[bytes, int, str, Dialect], WireRequest | None]
+    heeding: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked
 
     looks_like: Callable[[JsonObject], bool]
     its_own: Callable[[JsonObject], bool] | None = None
     is_event: Callable[[JsonObject], bool]
     parse_object: ParseObject
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
+    unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
     running_usage: bytes = b""
     opening: bytes = b""
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
+    listed: bool = False
     is_plain: Callable[[bytes], bool]
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
@@ -387,6 +408,21 @@ class Wire:
             and piece.isascii()
             and decode_object(piece[piece.find(b"{") :]) is not None
         )
+
+    def asked(
+        self,
+        body: bytes,
+        probe_max_tokens: int,
+        path: str,
+        dialect: Dialect,
+        headers: Sequence[tuple[bytes, bytes]],
+    ) -> WireRequest | None:
+        """A request of its body and its headers; else as `request`."""
+        parsed = self.request(body, probe_max_tokens, path, dialect)
+        if parsed is None or self.heeding is as_asked:
+            return parsed
+        told = {key.lower().decode("latin-1"): value.decode("latin-1") for key, value in headers}
+        return self.heeding(parsed, told)
 
     @property
     def only_read(self) -> bool:

@@ -171,7 +171,7 @@ def parse_request(
         members = members_of(body)
         raws = rows_of(members["messages"])
         rows = [decode_object(raw) for raw in raws]
-        if not rows or not all(isinstance(row, dict) for row in rows):
+        if not rows or not all(isinstance(object_in(row).get("content"), list) for row in rows):
             return None
         facts = _facts(members, [object_in(row) for row in rows], probe_max_tokens, path)
         if is_plain(rows):

@@ -1,9 +1,10 @@
 """DashScope's own API for Qwen's models.
 
 https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (read 2026-11-22 through clients that
-quote it). Responses are read, and that is all. What Chat Completions says at the top stands under
-`output`: choices with messages, or one `text`. Of a stream, each event says what is new, or, where
-the request asks for no `incremental_output`, all of the text so far: that is the same stop.
+quote it). What Chat Completions says at the top stands under `output`: choices with messages, or
+one `text`. Of a stream, each event says what is new, or, where the request asks for no
+`incremental_output`, all that was said so far (`dashscope_events`). What is asked stands under
+`input` and `parameters` (`dashscope_request`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import FaultSeen, Signal, StopSeen
+from tenuto.core.signals import Began, FaultSeen, Signal, StopSeen, UsageSeen
+from tenuto.wire import dashscope_render as render
 from tenuto.wire import openai_chat
-from tenuto.wire.base import JsonObject, never, no_request, unasked
+from tenuto.wire.base import JsonObject, never
+from tenuto.wire.dashscope_events import Unrepeated
+from tenuto.wire.dashscope_render import as_chat
+from tenuto.wire.dashscope_request import heeding, is_request, parse_request
 from tenuto.wire.errors import ErrorRow, error_in, read
 from tenuto.wire.errors import row as _row
 from tenuto.wire.members import object_in
@@ -50,28 +55,12 @@ ERRORS: tuple[ErrorRow, ...] = (
     _row(_K.TIMEOUT, "internalerror.timeout", "requesttimeout"),
     _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied", "arrearage"),
     _row(_K.OVERLOADED, "serviceunavailable", "modelunavailable", "modelservingerror"),
+    *CHAT_ERRORS[:-1],
+    # The code of nearly all that is wrong with a request: its words say more.
     _row(_K.INVALID_REQUEST, "invalidparameter", "badrequest.emptyparameter"),
-    *CHAT_ERRORS,
+    CHAT_ERRORS[-1],
 )
 """By the code, then as behind its compatible endpoint."""
-
-_COUNTS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-_DETAILS = {"output_tokens_details": "completion_tokens_details"}
-_OF_CHAT = {**_COUNTS, **_DETAILS, "prompt_tokens_details": "prompt_tokens_details"}
-
-
-def _as_chat(value: JsonObject) -> JsonObject:
-    """The same as Chat Completions says it."""
-    output, usage = object_in(value.get("output")), object_in(value.get("usage"))
-    choices = output.get("choices")
-    if not isinstance(choices, list):
-        choices = [{"message": {"content": output.get("text")}, **output}]
-    choices = [
-        {**choice, "delta": choice.get("message")} if isinstance(choice, dict) else choice
-        for choice in choices
-    ]
-    told = {_OF_CHAT[key]: item for key, item in usage.items() if key in _OF_CHAT}
-    return {"choices": choices, "usage": told or None}
 
 
 def _under_output(signal: Signal) -> Signal:
@@ -87,9 +76,10 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     error = _error_of(value)
     if error is not None:
         return [FaultSeen(read(error, ERRORS))]
-    return [
-        _under_output(signal) for signal in openai_chat.parse_object(_as_chat(value), event=event)
-    ]
+    signals = openai_chat.parse_object(as_chat(value), event=event)
+    if event and all(isinstance(signal, UsageSeen) for signal in signals):
+        signals.insert(0, Began())  # the first ones say nothing yet but how much was used
+    return [_under_output(signal) for signal in signals]
 
 
 def _error_of(value: JsonObject) -> object:
@@ -126,14 +116,22 @@ WIRE = replace(
     name="dashscope",
     stops=STOPS,
     errors=ERRORS,
-    is_request=unasked,
-    request=no_request,
+    is_request=is_request,
+    request=parse_request,
+    heeding=heeding,
     looks_like=looks_like,
     is_event=is_event,
     parse_object=parse_object,
     read_flowing=lambda _: None,
+    unrepeated=Unrepeated,
     is_terminator=never,
     is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get("usage")) or None,
     parse_fault=parse_fault,
+    writer=render.DashScopeWriter,
+    body_of=render.told_by,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+    form=None,
 )

@@ -33,7 +33,7 @@ class MistralRequest(ChatRequest):
 
     def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
         # The end of every stream tells the usage, asked for or not.
-        barred = facts.prefill_barred and not _begins(values[-1])
+        barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
         super().__init__(body, values, facts)
 
@@ -48,7 +48,7 @@ class MistralRequest(ChatRequest):
     def _arranged(self, rows: list[bytes]) -> list[bytes]:
         """The rows in an order that is taken: a beginning of the caller's that is gone on with
         becomes one with it, and nobody but the assistant speaks behind the results of tools."""
-        return _bridged(_begun(rows))
+        return _bridged(with_beginnings(rows, "prefix"))
 
 
 def _named(row: bytes) -> bytes:
@@ -84,11 +84,12 @@ def _id_for(call_id: str) -> str:
     return call_id if _is_id(call_id) else digest[:9]
 
 
-def _begun(rows: list[bytes]) -> list[bytes]:
-    """The rows without a beginning that the assistant's next row holds, or goes on from."""
+def with_beginnings(rows: list[bytes], mark: str) -> list[bytes]:
+    """The rows without a beginning that the assistant's next row holds, or goes on from; `mark`:
+    the member that says of a row that it is one."""
     out: list[bytes] = []
     for row in rows:
-        begun = _text_begun(out[-1]) if out else None
+        begun = _text_begun(out[-1], mark) if out else None
         value = object_in(decode_object(row)) if begun is not None else {}
         if begun is not None and out and value.get("role") == "assistant":
             said = value.get("content")
@@ -100,17 +101,17 @@ def _begun(rows: list[bytes]) -> list[bytes]:
     return out
 
 
-def _text_begun(row: bytes) -> str | None:
+def _text_begun(row: bytes, mark: str) -> str | None:
     """The text of a row that is the beginning of an answer, else None."""
-    if b'"prefix"' not in row:
+    if encode(mark) not in row:
         return None
     value = object_in(decode_object(row))
-    return str(value["content"]) if _begins(value) else None
+    return str(value["content"]) if begins_answer(value, mark) else None
 
 
-def _begins(row: JsonObject) -> bool:
+def begins_answer(row: JsonObject, mark: str) -> bool:
     """Whether a row is the beginning of an answer, in text."""
-    begins = row.get("prefix") is True and row.get("role") == "assistant"
+    begins = row.get(mark) is True and row.get("role") == "assistant"
     return begins and isinstance(row.get("content"), str)
 
 

@@ -128,6 +128,10 @@ class ChatRequest:
         """The bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
             return self._body
+        return joined(self.edited(edits, dialect))
+
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits."""
         self._split()
         members = dict(self._members)
         rows = list(self._rows)
@@ -162,7 +166,7 @@ class ChatRequest:
             _drop(members, key, dropped)
         rows = [_without(row, dropped) for row in rows] if dropped else rows
         members["messages"] = listed(self._arranged(rows))
-        return joined(members)
+        return members
 
 
 def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ class PromptRequest:
         facts: what was read of it.
         edited: its members with the edits that are about none of the conversation.
         raw: whether the model goes on at the end of the prompt by itself.
+        key: the member that the prompt is.
     """
 
     def __init__(
@@ -39,8 +40,9 @@ class PromptRequest:
         edited: Callable[[Members, Sequence[Edit], Dialect], Members],
         *,
         raw: bool,
+        key: str = "prompt",
     ) -> None:
-        self._body, self._edited, self._raw = body, edited, raw
+        self._body, self._edited, self._raw, self._key = body, edited, raw, key
         self.facts = facts
         self.repairs: tuple[str, ...] = ()
         if b"\\ud" in body or b"\\uD" in body:
@@ -55,11 +57,11 @@ class PromptRequest:
         if not edits:
             return self._body
         members = members_of(self._body)
-        given = value_of(members["prompt"])
+        given = value_of(members[self._key])
         listed = isinstance(given, list)  # of this one alone
         prompt = gone_on(str(given[0] if listed else given), edits, raw=self._raw)
         members = self._edited(members, edits, dialect)
-        return joined(members | {"prompt": encode([prompt] if listed else prompt)})
+        return joined(members | {self._key: encode([prompt] if listed else prompt)})
 
 
 def gone_on(prompt: str, edits: Sequence[Edit], *, raw: bool) -> str:

@@ -3,6 +3,8 @@ and the relay cannot differ."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import (
     CallDelta,
@@ -15,7 +17,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.wire.alike import Alike
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent, data_of
 
@@ -52,11 +54,17 @@ def under_its_name(event: SseEvent) -> SseEvent:
 class EventReader:
     """Reads the events of one stream.
 
+    Args:
+        wire: the format.
+        new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
+            the request.
+
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: Wire, new: Callable[[JsonObject], JsonObject] = as_said) -> None:
         self.wire = wire
+        self.new = new
         self.alike = Alike(wire.read_flowing, wire.running_usage)
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
@@ -123,7 +131,7 @@ class EventReader:
 
     def signals(self, value: JsonObject) -> list[Signal]:
         """The signals of an event's object."""
-        signals = self.wire.parse_object(value, event=True)
+        signals = self.wire.parse_object(self.new(value), event=True)
         for number, signal in enumerate(signals):
             if isinstance(signal, OtherSeen) and signal.index is not None:
                 self._other.add(signal.index)

@@ -1,27 +1,53 @@
 """Text Generation Inference's own API: `/generate` and `/generate_stream`.
 
 https://huggingface.github.io/text-generation-inference (read through huggingface_hub 2.4.0,
-2026-11-22: `huggingface_hub/inference/_generated/types/text_generation.py`). Responses are read,
-and that is all. An event holds a token; the last one says all of the text once more, and why it
-ends. A body says why only where the request asks for `details`.
+2026-11-22: `huggingface_hub/inference/_generated/types/text_generation.py`). An event holds a
+token; the last one says all of the text once more, and why it ends. Why is said only where the
+request asks for `details`.
+
+The model goes on at the end of the prompt by itself: a cut text is continued exactly. What is asked
+says in which of several forms the answer comes (`tgi_request.Form`), so that each is a wire.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import FaultSeen, Signal, TextDelta, Usage, UsageSeen
+from tenuto.core.signals import (
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    Signal,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
 from tenuto.core.stop import StopReason
-from tenuto.wire import openai_chat
-from tenuto.wire.base import JsonObject, never, no_request, unasked
+from tenuto.wire.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
 from tenuto.wire.errors import CONTEXT_WORDS, ErrorRow, error_in, read
 from tenuto.wire.errors import row as _row
 from tenuto.wire.json import count
 from tenuto.wire.members import object_in
+from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
+from tenuto.wire.tgi_render import (
+    DETAILS,
+    TEXT,
+    TOKEN,
+    TokenWriter,
+    body_of,
+    clean_stop,
+    render_body,
+    render_error,
+)
+from tenuto.wire.tgi_request import Form, is_request, parse_request
 
 _K = FaultKind
 
@@ -39,27 +65,43 @@ _ALL_STOPS = {**in_other_words(STOPS), **STOPS}
 
 ERRORS: tuple[ErrorRow, ...] = (
     _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"`max_new_tokens` must be <= (?P<allowed>\d{1,9})"
+        # Prompt and output share the window.
+        r"|`inputs` tokens \+ `max_new_tokens` must be <= (?P<window>\d{1,9})\."
+        r" Given: (?P<prompt>\d{1,9}) `inputs` tokens",
+    ),
+    _row(
         _K.CONTEXT_OVERFLOW,
         words=rf"{CONTEXT_WORDS}|`inputs` must have less than|`inputs` tokens \+ `max_new_tokens`",
     ),
-    _row(_K.OVERLOADED, "overloaded", statuses=range(429, 430)),
-    _row(_K.OVERLOADED, words=r"overloaded|currently loading", statuses=range(503, 504)),
-    _row(_K.AUTHENTICATION, statuses=range(401, 404)),
+    _row(_K.OVERLOADED, "overloaded", words=r"overloaded|currently loading"),
     _row(_K.INVALID_REQUEST, "validation", "template_error", "tool_error"),
-    _row(_K.SERVER, "generation", "incomplete_generation", "healthcheck"),
-    _row(_K.INVALID_REQUEST, statuses=range(400, 500)),
-    _row(_K.SERVER),
+    _row(_K.SERVER, "generation", "healthcheck"),
+    *CHAT_ERRORS,
 )
-"""By the `error_type`, the words, or the HTTP status."""
+"""By the `error_type`, the words, or the HTTP status; what stands before the server says it as on
+Chat Completions."""
+
+SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
+"""How each outcome shows in `details`; the server itself has no word for a filter."""
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_object(value: object, *, event: bool, echoed: str = "") -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none.
+
+    `echoed`: the prompt, where a body may begin with it."""
     if not isinstance(value, dict):
         return []
     signals: list[Signal] = []
-    token, details = object_in(value.get("token")), object_in(value.get("details"))
-    text = value.get("generated_text") if "token" not in value else token.get("text")
+    token, details = object_in(value.get(TOKEN)), object_in(value.get(DETAILS))
+    whole = value.get(TEXT)
+    text = token.get("text")
+    if TOKEN not in value:
+        text = whole.removeprefix(echoed) if isinstance(whole, str) else None
     if isinstance(text, str) and text and token.get("special") is not True:
         signals.append(TextDelta(text))
     stop = look_up(details.get("finish_reason"), "details.finish_reason", _ALL_STOPS)
@@ -67,9 +109,14 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
         signals.append(stop)
     if value.get("error"):
         signals.append(FaultSeen(_read_fault(_error_of(value))))
-    if details:
-        used = count(details.get("input_length")), count(details.get("generated_tokens"))
-        signals.append(UsageSeen(Usage(*used)))
+    ends = event and isinstance(whole, str)
+    if details or ends:
+        output = details.get("generated_tokens", value.get("index") if ends else None)
+        signals.append(UsageSeen(Usage(count(details.get("input_length")), count(output))))
+    if ends and stop is None:
+        signals.append(Ended())
+    if not signals and not event and not {TEXT, TOKEN} & value.keys():
+        signals.append(OtherSeen())  # the answer of another task, asked for alike
     return signals
 
 
@@ -78,7 +125,8 @@ def _error_of(value: JsonObject) -> JsonObject:
     one level deeper."""
     error = value.get("error")
     inner = error if isinstance(error, dict) else value
-    return {"message": inner.get("error", inner.get("message")), "type": inner.get("error_type")}
+    said = {"message": inner.get("error", inner.get("message")), "type": inner.get("error_type")}
+    return said | ({"code": inner["type"]} if isinstance(inner.get("type"), str) else {})
 
 
 def _read_fault(error: object, status: int | None = None, wait_s: float | None = None) -> Fault:
@@ -90,26 +138,82 @@ def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     return _read_fault(error_in(body, _error_of), status, retry_after_s(headers))
 
 
+class _Token(msgspec.Struct):
+    text: str
+    special: Literal[False] = False
+
+
+class _Event(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    token: _Token
+    generated_text: None = None
+    details: None = None
+    error: None = None
+
+
+_read_event = msgspec.json.Decoder(_Event).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | None:
+    """The one signal of an event that carries text and nothing else, else None.
+
+    >>> read_flowing(b'{"index":1,"token":{"id":5,"text":"Hi","special":false}}')
+    TextDelta(text='Hi')
+    """
+    try:
+        text = _read_event(data).token.text
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    return TextDelta(text) if text else None
+
+
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a response of this wire, or one of its events, or its error."""
-    if isinstance(value.get("token"), dict) and "text" in value["token"]:
+    if isinstance(value.get(TOKEN), dict) and "text" in value[TOKEN]:
         return True
-    return isinstance(value.get("generated_text"), str) or isinstance(value.get("error_type"), str)
+    return isinstance(value.get(TEXT), str) or isinstance(value.get("error_type"), str)
 
 
-WIRE = replace(
-    openai_chat.WIRE,
+def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
+    """A request, which says in which form its answer comes; None where the bytes are none."""
+    found = parse_request(body, probe_max_tokens, path)
+    if found is None:
+        return None
+    parsed, form = found
+    parsed.wire = in_form(form)
+    return parsed
+
+
+def in_form(form: Form) -> Wire:
+    """The wire of answers in this form."""
+    told: dict[str, Any] = {"details": form.details, "echoed": form.echoed}
+    return replace(
+        WIRE,
+        listed=form.listed,
+        parse_object=partial(parse_object, echoed=form.echoed),
+        writer=partial(TokenWriter, **told),
+        render_body=partial(render_body, listed=form.listed, **told),
+    )
+
+
+WIRE = Wire(
     name="tgi",
     stops=STOPS,
     errors=ERRORS,
-    is_request=unasked,
-    request=no_request,
+    shown=SHOWN,
+    is_request=is_request,
+    request=request,
     looks_like=looks_like,
-    is_event=lambda value: "token" in value,
+    is_event=lambda value: TOKEN in value,
     parse_object=parse_object,
-    read_flowing=lambda _: None,
-    is_terminator=never,
+    read_flowing=read_flowing,
     is_plain=lambda _: False,
-    usage_object=lambda value: object_in(value.get("details")) or None,
+    usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=parse_fault,
+    writer=TokenWriter,
+    clean_stop=clean_stop,
+    body_of=body_of,
+    render_body=render_body,
+    render_error=render_error,
 )

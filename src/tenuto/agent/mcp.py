@@ -1,0 +1,314 @@
+"""Tools of MCP servers (https://modelcontextprotocol.io), through the official `mcp` package.
+
+Theory of operation
+-------------------
+A connection belongs to the task that opened it: the package closes it nowhere else. So each server
+has a keeper, a task on the loop in the background (`background`), which connects, lists the tools,
+and waits until it is told to close. Calls come to that loop from wherever the agent runs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+from tenuto.agent.background import submit
+from tenuto.agent.mcp_content import text_of
+from tenuto.agent.shown import shown
+from tenuto.agent.tool import Failure, Tool
+from tenuto.core.errors import ToolError
+
+_CLOSE_S: Final = 10.0  # the package needs up to 6.5 s for a server that does not go
+_MOST_PAGES: Final = 100
+_LONGEST_NAME: Final = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServer:
+    """An MCP server: a command that speaks on its stdin and stdout, or the URL of one that speaks
+    streamable HTTP.
+
+    Attributes:
+        name: how messages call it, and what stands before the names of its tools where two servers
+            have a tool of one name.
+        command: the command and its arguments; it is started, and ended with the connection.
+        url: in place of a command, the server's endpoint.
+        env: variables for the command, beside those few that the package hands on (PATH, HOME, …).
+        cwd: where the command runs; None: here.
+        headers: sent with each request to the URL (authorization).
+        only: the tools to take; None: all.
+        prefix: whether all its tools are called `name_tool`.
+        connect_timeout_s: seconds until it must have said which tools it has.
+        timeout_s: seconds that a call may take; None: as long as it takes.
+        concurrent: whether its tools may run beside other calls of the same turn.
+
+    Raises:
+        ToolError: there is neither a command nor a URL, or both.
+
+    >>> McpServer(name="files", command=("python", "files_server.py")).timeout_s
+    60.0
+    >>> McpServer(name="files")
+    Traceback (most recent call last):
+    ...
+    tenuto.core.errors.ToolError: the MCP server 'files' needs a command or a url, one of them
+    """
+
+    name: str
+    command: Sequence[str] = ()
+    url: str = ""
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
+    cwd: str | Path | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    only: Collection[str] | None = None
+    prefix: bool = False
+    connect_timeout_s: float = 30.0
+    timeout_s: float | None = 60.0
+    concurrent: bool = False
+
+    def __post_init__(self) -> None:
+        if bool(self.command) == bool(self.url):
+            raise ToolError(f"the MCP server {self.name!r} needs a command or a url, one of them")
+        if isinstance(self.command, str):
+            raise ToolError(
+                f"the command of the MCP server {self.name!r} is a list: the program, then each "
+                "argument"
+            )
+
+
+class McpTools:
+    """The tools of MCP servers, for as long as the connections are open.
+
+    Use it with `with` or `async with`: it gives the list of Tools. A call that the server answers
+    with an error, that takes too long, or whose connection broke gives a failed result.
+
+    Raises:
+        ToolError: on entering, where a server cannot be reached or a tool is missing; the message
+            says which. What was opened by then is closed again.
+
+    >>> import sys
+    >>> server = McpServer(name="clock", command=[sys.executable, "-c", ""])
+    >>> with McpTools(server) as tools:
+    ...     print([tool.name for tool in tools])
+    Traceback (most recent call last):
+    ...
+    tenuto.core.errors.ToolError: the MCP server 'clock' could not be reached: ...
+    """
+
+    def __init__(self, *servers: McpServer) -> None:
+        self._servers = servers
+        self._keepers: list[_Keeper] = []
+
+    def __enter__(self) -> list[Tool]:
+        package = _package()
+        self._keepers = [_Keeper(server, package) for server in self._servers]
+        try:
+            listed = [keeper.listed() for keeper in self._keepers]
+            return list(_tools(self._keepers, listed))
+        except BaseException:
+            self._close()
+            raise
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    async def __aenter__(self) -> list[Tool]:
+        try:
+            return await asyncio.to_thread(self.__enter__)
+        except asyncio.CancelledError:
+            for keeper in self._keepers:  # which also ends the thread that waits for them
+                keeper.close()
+            raise
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await asyncio.to_thread(self._close)
+
+    def _close(self) -> None:
+        keepers, self._keepers = self._keepers, []
+        for keeper in keepers:  # all at once, for each may take seconds
+            keeper.close()
+        for keeper in keepers:
+            keeper.wait()
+
+
+def _package() -> Any:
+    try:
+        return importlib.import_module("mcp")
+    except ImportError:
+        raise ToolError(
+            "tools of MCP servers need the package mcp: pip install 'tenuto[mcp]'"
+        ) from None
+
+
+class _Keeper:
+    """Keeps the connection to one server open."""
+
+    def __init__(self, server: McpServer, package: Any) -> None:
+        self.server = server
+        self._package = package
+        self._ready: Future[list[Any]] = Future()
+        self._client: Any = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._closing: asyncio.Event | None = None
+        self._running = submit(self._keep())
+
+    def listed(self) -> list[Any]:
+        """The tools as the server lists them, once it is connected."""
+        self._running.add_done_callback(self._not_ready)
+        return self._ready.result()
+
+    def _not_ready(self, ended: Future[None]) -> None:
+        if self._ready.done():
+            return
+        error = None if ended.cancelled() else ended.exception()
+        server = self.server
+        why = shown(error) if error else "it was closed"
+        if isinstance(error, TimeoutError):
+            why = f"it did not list its tools within {server.connect_timeout_s:g} s"
+        said = f"the MCP server {server.name!r} could not be reached: {why}"
+        self._ready.set_exception(ToolError(said))
+
+    async def _keep(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._closing = asyncio.Event()
+        async with AsyncExitStack() as stack:
+            async with asyncio.timeout(self.server.connect_timeout_s):
+                target = await self._target(stack)
+                self._client = await stack.enter_async_context(self._package.Client(target))
+                tools = await self._list()
+            self._ready.set_result(tools)
+            await self._closing.wait()
+
+    async def _target(self, stack: AsyncExitStack) -> Any:
+        """What the package's client takes for the server."""
+        server = self.server
+        if server.command:
+            program, *arguments = server.command
+            return self._package.StdioServerParameters(
+                command=program, args=arguments, env=dict(server.env), cwd=server.cwd
+            )
+        transport = importlib.import_module("mcp.client.streamable_http")
+        http = importlib.import_module("httpx2")
+        # The calls have limits of their own, and a stream may well be silent for long.
+        limits = http.Timeout(server.connect_timeout_s, read=None)
+        client = http.AsyncClient(headers=dict(server.headers), timeout=limits)
+        await stack.enter_async_context(client)
+        return transport.streamable_http_client(server.url, http_client=client)
+
+    async def _list(self) -> list[Any]:
+        tools: list[Any] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._client.list_tools(cursor=cursor)
+            tools += page.tools
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tools
+
+    async def call(self, name: str, arguments: dict[str, Any]) -> str | Failure:
+        """Call a tool, from whichever loop."""
+        if self._loop is None or self._running.done():
+            return Failure(f"Error: the connection to the MCP server {self.server.name} is closed.")
+        work = self._client.call_tool(name, arguments)
+        try:
+            called = asyncio.run_coroutine_threadsafe(work, self._loop)
+            result = await asyncio.wrap_future(called)
+        except Exception as error:  # noqa: BLE001  # the package's, its transport's, pydantic's
+            said = shown(error)
+            return Failure(f"Error: the MCP server {self.server.name} gave no result: {said}")
+        text = text_of(result.content, result.structured_content)
+        return Failure(text) if result.is_error else text
+
+    def close(self) -> None:
+        """Begin to close."""
+        if self._loop is None or self._closing is None or not self._ready.done():
+            self._running.cancel()
+        elif not self._running.done():
+            self._loop.call_soon_threadsafe(self._closing.set)
+
+    def wait(self) -> None:
+        """Until it is closed. A connection that broke is closed too, and its calls have told so."""
+        try:
+            self._running.exception(_CLOSE_S)
+        except (TimeoutError, CancelledError):
+            self._running.cancel()
+
+
+# --- tools ---
+
+
+def _tools(keepers: Sequence[_Keeper], listed: Sequence[Sequence[Any]]) -> Iterator[Tool]:
+    taken = [
+        (keeper, found)
+        for keeper, tools in zip(keepers, listed, strict=True)
+        for found in _wanted(keeper.server, tools)
+    ]
+    names = _names([(keeper.server, found.name) for keeper, found in taken])
+    for name, (keeper, found) in zip(names, taken, strict=True):
+        yield _tool(name, keeper, found)
+
+
+def _wanted(server: McpServer, tools: Sequence[Any]) -> list[Any]:
+    known = {found.name for found in tools}
+    if server.only is None:
+        return list(tools)
+    if missing := sorted(set(server.only) - known):
+        raise ToolError(
+            f"the MCP server {server.name!r} has no tool named {missing[0]!r}; it has "
+            f"{', '.join(sorted(known)) or 'none'}"
+        )
+    return [found for found in tools if found.name in server.only]
+
+
+def _names(tools: Sequence[tuple[McpServer, str]]) -> list[str]:
+    """A name for each tool that providers take: its own, with its server's where two would have
+    one name, and with a number where even that is not enough."""
+    bare = Counter(_allowed(name) for _, name in tools)
+    names: list[str] = []
+    for server, name in tools:
+        whole = _allowed(name)
+        if server.prefix or bare[whole] > 1:
+            whole = _allowed(f"{server.name}_{name}")
+        number = 1
+        while whole in names:
+            number += 1
+            whole = f"{whole[: _LONGEST_NAME - 4].removesuffix(f'_{number - 1}')}_{number}"
+        names.append(whole)
+    return names
+
+
+def _allowed(name: str) -> str:
+    return re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:_LONGEST_NAME] or "_"
+
+
+def _tool(name: str, keeper: _Keeper, found: Any) -> Tool:
+    async def call(**arguments: Any) -> str | Failure:
+        return await keeper.call(found.name, arguments)
+
+    return Tool(
+        name=name,
+        description=found.description or "",
+        parameters={"type": "object", **found.input_schema},
+        function=call,
+        timeout_s=keeper.server.timeout_s,
+        concurrent=keeper.server.concurrent,
+    )

@@ -1,0 +1,5 @@
+"""DashScope's own API for Qwen's models."""
+
+from tenuto.sim.dashscope.wire import WIRE
+
+__all__ = ["WIRE"]

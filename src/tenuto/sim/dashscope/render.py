@@ -1,0 +1,172 @@
+"""How a reply is written: what Chat Completions says, in DashScope's shape.
+
+As its documentation shows (2026-11-22): a message, or a text alone; a content that is a list of
+parts on the multimodal path; events that say what is new, or all that was said so far, each with
+the usage so far; calls whose later pieces have an empty id; and "null" for no stop yet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.case import Framing, Odd, Step
+from tenuto.sim.dashscope.errors import ERRORS
+from tenuto.sim.dashscope.request import LISTS, SO_FAR, TEXT
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.framing import Event
+from tenuto.sim.openai_chat import render as chat
+from tenuto.sim.reply import Reply
+
+Message = dict[str, Any]
+
+_MEMBERS: Final = ("role", "content", "reasoning_content", "tool_calls")
+
+
+def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return the document that answers a request that asks for no stream.
+
+    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made["output"]["choices"][0]["message"]
+    {'role': 'assistant', 'content': 'Hi.'}
+    """
+    if step.error:
+        return dict(ERRORS[step.error].document) | {"request_id": envelope.id}
+    document = chat.render_body(replace(reply, echo=""), step, envelope)  # nothing is repeated
+    choices = [
+        _choice(_message(one["message"], number=True), one.get("finish_reason"), envelope)
+        for one in document["choices"]
+    ]
+    used = {"usage": usage(reply)} if step.usage else {}
+    return {"output": _output(choices, envelope), **used, "request_id": envelope.id}
+
+
+def usage(reply: Reply, output_tokens: int | None = None) -> dict[str, Any]:
+    """Return the usage object of a reply, or of the part of it that has come.
+
+    >>> usage(Reply("Hi.", (), "stop", 3, 1))["total_tokens"]
+    4
+    """
+    output = reply.completion_tokens if output_tokens is None else output_tokens
+    told: dict[str, Any] = {
+        "input_tokens": reply.prompt_tokens,
+        "output_tokens": output,
+        "total_tokens": reply.prompt_tokens + output,
+        "prompt_tokens_details": {"cached_tokens": 0},
+    }
+    if reply.reasoning_tokens:
+        told["output_tokens_details"] = {"reasoning_tokens": min(reply.reasoning_tokens, output)}
+    return told
+
+
+def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the payloads of the events of a stream, without their framing.
+
+    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> [json.loads(text)["output"]["choices"][0]["finish_reason"] for _, text in made]
+    ['null', 'null', 'stop']
+    """
+    error, own = step.error, replace(step, error="")
+    said = replace(reply, finish=None) if error else reply
+    events = chat.render_events(said, own, replace(envelope, include_usage=False))
+    chunks = [json.loads(text) for _, text in events if text != chat.DONE]
+    so_far: Message = {}
+    told: list[Event] = []
+    for number, chunk in enumerate(chunks):
+        choices = []
+        for one in chunk["choices"]:
+            message = _message(one["delta"])
+            if SO_FAR in envelope.forms:
+                message = so_far = _added(so_far, message)
+            choices.append(_choice(message, one["finish_reason"], envelope))
+        over = chunks[number:] and number >= len(chunks) - 1
+        tokens = None if over and not error else min(number, reply.completion_tokens)
+        used = {"usage": usage(reply, tokens)} if step.usage else {}
+        event = {"output": _output(choices, envelope), **used, "request_id": envelope.id}
+        told.append(("result", dump(event)))
+    if step.odd is Odd.NOT_JSON:
+        told.insert(len(told) // 2, ("result", '{"output":'))
+    if error:
+        told.append(("error", dump({**ERRORS[error].document, "request_id": envelope.id})))
+    return told
+
+
+def _message(part: Mapping[str, Any], *, number: bool = False) -> Message:
+    """Return a message, or a piece of one, as it is written here."""
+    made: Message = {key: part[key] for key in _MEMBERS if key in part}
+    made = {"role": "assistant", **made}
+    made["content"] = made.get("content") or ""
+    calls = made.get("tool_calls")
+    if calls is not None and number:
+        made["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
+    elif calls is not None:  # pieces: one without a name goes on
+        made["tool_calls"] = [
+            call if "name" in call["function"] else {"id": "", "type": "function", **call}
+            for call in calls
+        ]
+    return made
+
+
+def _added(before: Message, piece: Message) -> Message:
+    """Return all that was said so far: texts are joined, and arguments call by call."""
+    made = {**before, **piece}
+    for key in ("content", "reasoning_content"):
+        if key in made:
+            made[key] = before.get(key, "") + piece.get(key, "")
+    calls = [dict(call) for call in before.get("tool_calls", ())]
+    for piece_of_call in piece.get("tool_calls", ()):
+        named = "name" in piece_of_call["function"]
+        index = piece_of_call.get("index", len(calls) if named else len(calls) - 1)
+        if named:
+            calls.append(dict(piece_of_call))
+            continue
+        whole = calls[index]
+        arguments = whole["function"]["arguments"] + piece_of_call["function"]["arguments"]
+        whole["function"] = whole["function"] | {"arguments": arguments}
+    return made | ({"tool_calls": calls} if calls else {})
+
+
+def _choice(message: Message, finish: str | None, envelope: Envelope) -> dict[str, Any]:
+    if LISTS in envelope.forms:
+        text = message["content"]
+        message = message | {"content": [{"text": text}] if text else []}
+    return {"finish_reason": finish or "null", "message": message}
+
+
+def _output(choices: list[dict[str, Any]], envelope: Envelope) -> dict[str, Any]:
+    """Return the output: choices, or the text alone where that was asked for."""
+    calls = any("tool_calls" in one["message"] for one in choices)
+    if TEXT not in envelope.forms or LISTS in envelope.forms or calls or not choices:
+        return {"choices": choices}
+    said = choices[0]["message"]
+    thought = said.get("reasoning_content")
+    more = {"reasoning_content": thought} if thought else {}
+    return {"text": said["content"], **more, "finish_reason": choices[0]["finish_reason"]}
+
+
+def frame(events: list[Event], framing: Framing) -> list[bytes]:
+    """Return events as they stand on the wire, where each has a number and a status.
+
+    >>> frame([("result", "{}")], Framing.PLAIN)
+    [b'id:1\\nevent:result\\n:HTTP_STATUS/200\\ndata:{}\\n\\n']
+    """
+    made = []
+    for number, (name, payload) in enumerate(events, 1):
+        status = 200 if name == "result" else 500
+        made.append(f"id:{number}\nevent:{name}\n:HTTP_STATUS/{status}\ndata:{payload}\n\n")
+    match framing:
+        case Framing.CRLF:
+            made = [event.replace("\n", "\r\n") for event in made]
+        case Framing.BOM:
+            made[0] = "\ufeff" + made[0]
+        case Framing.COMMENTS:
+            made = [f":keep-alive\n\n{event}" for event in made]
+        case Framing.NO_SPACE:  # here it is the rule
+            made = [event.replace("\ndata:", "\ndata: ") for event in made]
+        case Framing.EVENT_LINES:
+            made = [f"retry:1000\n{event}" for event in made]
+        case Framing.DATA_LINES | Framing.PLAIN:
+            pass
+    return [event.encode("utf-8", "replace") for event in made]

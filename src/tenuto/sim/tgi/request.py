@@ -1,0 +1,146 @@
+"""What a request asks for, and which ones are refused.
+
+A prompt here is one line that asks, and behind it what was written so far: a model goes on with
+that by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.errors import Failure
+from tenuto.sim.reply import Settings
+from tenuto.sim.tgi.errors import failure, invalid, too_many_tokens, unknown_key
+
+_TYPES: Final[Mapping[str, tuple[type, ...]]] = {
+    "best_of": (int,),
+    "decoder_input_details": (bool,),
+    "details": (bool,),
+    "do_sample": (bool,),
+    "grammar": (dict,),
+    "max_new_tokens": (int,),
+    "return_full_text": (bool,),
+    "stop": (list,),
+    "temperature": (int, float),
+    "top_n_tokens": (int,),
+    "watermark": (bool,),
+}
+
+
+def located(
+    body: Mapping[str, Any], said: Mapping[str, str], *, full: bool, stream: bool | None
+) -> dict[str, Any]:
+    """Return a body with its model, which the path names, and with what its path says otherwise:
+    whether a stream is asked for (None: the body says), and whether the prompt comes again.
+
+    >>> located({"inputs": "x"}, {}, full=True, stream=None)["parameters"]
+    {'return_full_text': True}
+    """
+    given = body.get("parameters")
+    parameters = given if isinstance(given, dict) else {}
+    told = {key: value for key, value in parameters.items() if value is not None}
+    return {
+        **body,
+        "model": said.get("model", "sim"),
+        "stream": body.get("stream") is True if stream is None else stream,
+        "parameters": {"return_full_text": full, **told} if given is None or parameters else given,
+    }
+
+
+def read(body: Mapping[str, Any], _: Settings) -> Asked:
+    """Return what a located body asks for, which `impossible` let pass.
+
+    >>> asked = {"inputs": "Tell me.\\nThe tide", "model": "sim", "parameters": {}}
+    >>> read(asked, Settings()).rows[1].text
+    'The tide'
+    """
+    prompt, parameters = body["inputs"], body["parameters"]
+    asked, written = prompt.partition("\n")[::2]
+    stops = parameters.get("stop") or ()
+    return Asked(
+        model=body["model"],
+        rows=(Row("user", asked), *((Row("assistant", written),) if written else ())),
+        counted=prompt,
+        budget_tokens=parameters.get("max_new_tokens"),
+        stream=body.get("stream") is True,
+        include_usage=parameters.get("details") is True,
+        response_format=_format(parameters.get("grammar")),
+        stop_sequences=tuple(stops),
+        prefill="continue",
+        echoed=prompt if parameters.get("return_full_text") else "",
+    )
+
+
+def _format(grammar: Any) -> Mapping[str, Any] | None:
+    if not grammar:
+        return None
+    return {"type": "json_schema", "json_schema": {"schema": grammar.get("value")}}
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({"inputs": ""}).document["error"]
+    'Input validation error: `inputs` cannot be empty'
+    """
+    return next(_shape(body), None)
+
+
+def _shape(body: Any) -> Iterator[Failure]:
+    if not isinstance(body, dict):
+        yield failure("Failed to parse the request body as JSON: EOF while parsing a value")
+        return
+    if "inputs" not in body:
+        yield failure("Failed to deserialize the JSON body into the target type: missing field")
+    elif not isinstance(body["inputs"], str):
+        yield failure(
+            "Failed to deserialize the JSON body: inputs: invalid type, expected a string"
+        )
+    elif not body["inputs"]:
+        yield invalid("`inputs` cannot be empty")
+    parameters = body.get("parameters")
+    if not isinstance(parameters, dict | None):
+        yield failure("Failed to deserialize the JSON body: parameters: invalid type")
+        return
+    for key, value in (parameters or {}).items():
+        kinds = _TYPES.get(key, ())
+        if value is not None and kinds and type(value) not in kinds:
+            yield failure(f"Failed to deserialize the JSON body: parameters.{key}: invalid type")
+
+
+def violation(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Failure | None:
+    """Return the first rule that a request breaks.
+
+    >>> body = {"inputs": "x", "parameters": {"max_new_tokens": 0}}
+    >>> violation({}, body, Settings()).document["error"]
+    'Input validation error: `max_new_tokens` must be strictly positive'
+    """
+    return next(_violations(headers, body, settings.max_output_tokens), None)
+
+
+def _violations(
+    headers: Mapping[str, str], body: Mapping[str, Any], ceiling: int
+) -> Iterator[Failure]:
+    parameters: Mapping[str, Any] = body["parameters"]
+    # What must not leave a client, whatever the server reads over.
+    for name in [*headers, *body, *parameters]:
+        if name.startswith(("_", "tenuto", "x-tenuto")):
+            yield unknown_key(name)
+    budget, best_of = parameters.get("max_new_tokens"), parameters.get("best_of") or 1
+    if budget is not None and budget <= 0:
+        yield invalid("`max_new_tokens` must be strictly positive")
+    if budget is not None and budget > ceiling:
+        yield too_many_tokens("max_new_tokens", budget, ceiling, body["model"])
+    if best_of > 1 and body["stream"]:
+        yield invalid("`best_of` != 1 is not supported when streaming tokens")
+    if best_of > 1 and not parameters.get("do_sample"):
+        yield invalid("you must use sampling when `best_of` is > 1")
+    if parameters.get("decoder_input_details") and body["stream"]:
+        yield invalid("`decoder_input_details` == true is not supported when streaming tokens")
+    grammar = parameters.get("grammar")
+    if grammar and grammar.get("type") not in ("json", "json_schema", "regex"):
+        yield invalid("grammar is not valid: unknown type")

@@ -1,0 +1,17 @@
+"""A bare asker, on DashScope's own API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from asking_dashscope import DashScopeAsker
+
+from tenuto.sim import Simulator
+
+
+@pytest.fixture(scope="session")
+def bare(sim: Simulator) -> Iterator[DashScopeAsker]:
+    made = DashScopeAsker(sim)
+    yield made
+    made.close()
