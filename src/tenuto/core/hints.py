@@ -119,6 +119,9 @@ CALL_MISSING = (
 ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
 """The stub result for a call that the incoming history leaves unanswered (H2)."""
 
+EMPTY_RESULT = "(Nothing was returned.)"
+"""What stands for a result without text in a request of our own: Cohere refuses a blank one."""
+
 REPEATED_CALL = (
     "[This is the {times}th time in a row that the same call came to the same result. Calling it "
     "again will not change that: do something else, or say what stands in the way.]"
