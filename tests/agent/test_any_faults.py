@@ -51,7 +51,10 @@ ATTEMPTS = 1 + sum(getattr(QUICK, key) for key in LIMITS.values())
 PARAMETERS = {
     "type": "object",
     "properties": {"key": {"type": "string"}, "payload": {}},
-    "required": ["key"],
+    "required": [
+        "key",
+        "payload",
+    ],  # on some wires only the schema tells a cut call from a whole one
 }
 FLAVOURS = ("plain", "async", "raises", "silent", "long")
 
@@ -85,7 +88,7 @@ class Play:
         name = f"tool_{number}"
 
         def plain(**given: Any) -> str:
-            self.ran.append((name, given["key"]))
+            self.ran.append((name, json.dumps(given, ensure_ascii=False)))
             if flavour == "raises":
                 raise RuntimeError("no such luck: é")
             return {"silent": "", "long": "x" * 5_000}.get(flavour, f"done {given['key']}")
@@ -236,7 +239,7 @@ def check(play: Play, sim: Simulator) -> None:
         assert last.reason in enough, last
     # No partial call ran, and none ran twice.
     wanted = [call for turn in play.turns for answer in turn for call in answer.calls]
-    due = Counter((call.name, json.loads(str(call.arguments))["key"]) for call in wanted)
+    due = Counter((call.name, str(call.arguments)) for call in wanted)
     assert set(play.ran) <= set(due)
     assert len(set(play.called)) == len(play.called) >= len(play.ran)
     if not play.compacted:  # else the model may have forgotten what it did
@@ -271,7 +274,7 @@ def reads_back(play: Play, chat: Conversation) -> None:
 @pytest.mark.slow
 @pytest.mark.behaviour("H1", "H2", "H3", "H4", "H5a", "H9", "T1", "T4", "T8")
 @given(play=plays())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 def test_any_faults_leave_a_valid_history_and_run_no_call_twice(sim: Simulator, play: Play):
     check(play, sim)
 
