@@ -425,6 +425,7 @@ def test_boosted_limits_are_multiples_of_the_base_within_what_is_left() -> None:
         ({}, {"default_max_tokens": 50}, 0, 100),
         ({"max_tokens": 30_000}, {}, 900, 32_768),
         ({"max_tokens": 50_000}, {}, 900, 50_000),  # never below what was asked
+        ({"least_tokens": 16}, {}, 6, 16),  # never below what the wire accepts
         ({"max_tokens": 1_000}, {"boost_max_tokens": 1_500}, 900, 1_500),
         ({"max_tokens": 1_000}, {"hard_max_tokens": 800}, 500, 800),
         ({"max_tokens": 1_000, "ceiling_tokens": 1_200}, {}, 900, 1_200),

@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim
+    from tenuto.cli import demo, demo_agent, detect, explain, faults, policy, providers, run, sim
 
     app = App(
         name="tenuto",
@@ -74,7 +74,6 @@ def build() -> cyclopts.App:
         suppress_keyboard_interrupt=False,
     )
     commands: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
-        (demo.demo, demo.EXAMPLES),
         (detect.detect, detect.EXAMPLES),
         (explain.explain, explain.EXAMPLES),
         (faults.faults, faults.EXAMPLES),
@@ -85,6 +84,12 @@ def build() -> cyclopts.App:
     )
     for command, examples in commands:
         app.command(command, help_epilogue=_examples(*examples))
+    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES, *demo_agent.EXAMPLES[:1]))
+    demos.default(demo.demo)
+    demos.command(
+        demo_agent.demo_agent, name="agent", help_epilogue=_examples(*demo_agent.EXAMPLES)
+    )
+    app.command(demos)
     return app
 
 

@@ -131,6 +131,9 @@ CALL_AGAIN = (
 """What became of a call of the agent's that has no result, by whether it began, and whether its
 tool may be run again."""
 
+EMPTY_RESULT = "(Nothing was returned.)"
+"""What stands for a result without text in a request of our own: Cohere refuses a blank one."""
+
 REPEATED_CALL = (
     "[This is the {times}th time in a row that the same call came to the same result. Calling it "
     "again will not change that: do something else, or say what stands in the way.]"

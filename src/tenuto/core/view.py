@@ -212,9 +212,9 @@ class View:
 
     def budget(self, boosts: int) -> int:
         """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
-        asked = self.facts.max_tokens or 0
+        least = max(self.facts.max_tokens or 0, self.facts.least_tokens)
         return self.bounded(
-            max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), asked)
+            max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), least)
         )
 
     def bounded(self, tokens: int) -> int:

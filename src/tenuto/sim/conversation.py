@@ -75,7 +75,7 @@ class Conversations:
         if self.plan is not None:
             if not state.broken_call:
                 state.place = self.plan.place(asked.rows)
-            state.planned = self.plan.due(state.place, state.answer_key)
+            state.planned = self.plan.due(state.place, state.answer_key, tools=bool(asked.tools))
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
             state.kind = step.kind

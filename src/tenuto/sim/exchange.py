@@ -151,7 +151,7 @@ class Exchange:
         said = reply(asked, step, now, self.settings)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:
-            state.broken_call = not arrives(step, said.finish, stream=asked.stream)
+            state.broken_call = not arrives(_live(step), said.finish, stream=asked.stream)
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars

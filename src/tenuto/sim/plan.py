@@ -68,8 +68,10 @@ class Plan:
                 return place
         return len(self.answers)
 
-    def due(self, place: int, key: str) -> Wanted:
-        """Return the answer at this place; `key` makes the ids of its calls.
+    def due(self, place: int, key: str, *, tools: bool = True) -> Wanted:
+        """Return the answer at this place, without its calls where no tools are attached.
+
+        `key` makes the ids of its calls.
 
         >>> Plan([]).due(0, "x").text
         'There is nothing left to do.'
@@ -79,7 +81,7 @@ class Plan:
         answer = self.answers[place]
         calls = (
             replace(call, id="call_" + key_of(key, str(index)))
-            for index, call in enumerate(answer.calls)
+            for index, call in enumerate(answer.calls if tools else ())
         )
         return replace(answer, calls=tuple(calls))
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
 from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wire.json import encode
@@ -120,7 +121,7 @@ class Composed:
                     AppendFailedCalls(
                         asked.text,
                         asked.calls,
-                        tuple(result.text for result in results),
+                        tuple(_not_blank(result.text) for result in results),
                         asked.reasoning,
                         asked.content,
                         tuple(result.failed for result in results),
@@ -167,3 +168,8 @@ class Composed:
         parsed = self._wire.request(body, 0, self._path, self._dialect)
         assert parsed is not None, self._wire.name
         return parsed
+
+
+def _not_blank(text: str) -> str:
+    """What a model is told of a result: some providers refuse one without text."""
+    return text if text.strip() else hints.EMPTY_RESULT
