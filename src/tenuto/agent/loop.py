@@ -211,7 +211,7 @@ class Loop:
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
-            self._measured = _tokens(report), len(request.body)
+            self._measured = _tokens(report), len(request)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
         return carried
 
@@ -243,7 +243,7 @@ class Loop:
         if not model.window_tokens or not share:
             return False
         tokens, size = self._measured
-        added = len(self._request(model).body) - size
+        added = len(self._request(model)) - size
         return tokens + max(added, 0) // CHARS_PER_TOKEN > share * model.window_tokens
 
     def _compact(self) -> Generator[Command, Reply, bool]:

@@ -74,6 +74,9 @@ class Form:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+_END = b"]}"
+
+
 class Composed:
     """A whole request that grows with its conversation (`wire.base.WireRequest`).
 
@@ -97,6 +100,7 @@ class Composed:
         whole = self._parsed(bytes(self._body) + encode(self._form.user("-")) + b"]}")
         self._tools, self._facts = whole.tool_parameters(), whole.facts
         self._base = self._one_row(opening)
+        self._whole = b""
         self._asking: Assistant | None = None
         self._first = True
         if opening.system and self._form.system is not None:
@@ -109,10 +113,13 @@ class Composed:
             case User(text):
                 self._write([encode(self._form.user(text))])
             case Assistant():
-                row = row if row.wire == self._wire.name else self._translated(row)
+                foreign = row.wire != self._wire.name
+                row = self._translated(row) if foreign else row
                 self._asking = row if row.calls else None
                 if not row.calls:
-                    self._append(AppendAssistant(row.text, False, row.reasoning, row.content))
+                    self._append(
+                        AppendAssistant(row.text, False, row.reasoning, row.content), foreign
+                    )
             case Results(results):
                 assert self._asking is not None
                 asked, self._asking = self._asking, None
@@ -124,15 +131,23 @@ class Composed:
                         asked.reasoning,
                         asked.content,
                         tuple(result.failed for result in results),
-                    )
+                    ),
+                    asked.wire != self._wire.name,
                 )
         after = isinstance(row, Results)
         self.facts = msgspec.structs.replace(self._facts, after_tool_result=after)
 
     @property
     def body(self) -> bytes:
-        """The request as it stands."""
-        return bytes(self._body) + b"]}"
+        """The request as it stands: the same object until a row is added, by which the pipe knows
+        that nobody has changed it."""
+        if not self._whole:
+            self._whole = b"".join((self._body, _END))
+        return self._whole
+
+    def __len__(self) -> int:
+        """The bytes of `body`, without making it."""
+        return len(self._body) + len(_END)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached tool, by name."""
@@ -148,11 +163,16 @@ class Composed:
         calls = tuple(replace(call, extra=extra) for call in row.calls)
         return replace(row, calls=calls, content=(), reasoning="")
 
-    def _append(self, edit: Edit) -> None:
-        added = self._parsed(self._base.apply((edit,), self._dialect)).apply((), self._dialect)
+    def _append(self, edit: Edit, foreign: bool) -> None:
+        """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that
+        this one refuses, say)."""
+        added = self._base.apply((edit,), self._dialect)
+        if foreign:
+            added = self._parsed(added).apply((), self._dialect)
         self._write(rows_of(members_of(added)[self._form.rows])[1:])
 
     def _write(self, rows: Sequence[bytes]) -> None:
+        self._whole = b""
         for row in rows:
             self._body += row if self._first else b"," + row
             self._first = False
