@@ -283,7 +283,7 @@ class Loop:
         fault = carried.fault
         if report is None or (fault is not None and FAULT_CLASSES[fault.kind].fallback):
             return fault.kind.value if fault is not None else "connection"
-        return ""
+        return "context_overflow" if _overflowed(carried) else ""
 
     def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
+from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wire.json import encode
 from tenuto.wire.members import members_of, rows_of
@@ -101,6 +102,7 @@ class Composed:
         self._tools, self._facts = whole.tool_parameters(), whole.facts
         self._base = self._one_row(opening)
         self._whole = b""
+        self._ids: set[str] = set()
         self._asking: Assistant | None = None
         self._first = True
         if opening.system and self._form.system is not None:
@@ -114,7 +116,7 @@ class Composed:
                 self._write([encode(self._form.user(text))])
             case Assistant():
                 foreign = row.wire != self._wire.name
-                row = self._translated(row) if foreign else row
+                row = self._unique(self._translated(row) if foreign else row)
                 self._asking = row if row.calls else None
                 if not row.calls:
                     self._append(
@@ -162,6 +164,18 @@ class Composed:
         extra = self._form.foreign_call
         calls = tuple(replace(call, extra=extra) for call in row.calls)
         return replace(row, calls=calls, content=(), reasoning="")
+
+    def _unique(self, row: Assistant) -> Assistant:
+        """A row whose calls have ids that no call before has: some servers count anew in every
+        answer, and others refuse that."""
+        calls: list[ToolCall] = []
+        for call in row.calls:
+            made, number = call.id, 2
+            while made in self._ids:
+                made, number = f"{call.id}_{number}", number + 1
+            self._ids.add(made)
+            calls.append(call if made == call.id else replace(call, id=made))
+        return replace(row, calls=tuple(calls)) if row.calls else row
 
     def _append(self, edit: Edit, foreign: bool) -> None:
         """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that
