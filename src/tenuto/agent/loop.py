@@ -69,6 +69,8 @@ ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "
 (P4, E5, E12)."""
 
 
+_NOTHING = (-1, 0, 0)
+
 _WINDOW_TOKENS = 32_768
 """Taken for the window of a model of which none is known, where it said that it is full."""
 
@@ -130,6 +132,8 @@ class Loop:
         self._setup = setup
         self._transcript = transcript
         self._requests: dict[int, tuple[Composed, int]] = {}
+        # Of the last answer that told its usage: the candidate, tokens in all, the request's bytes.
+        self._measured = _NOTHING
         self._reset()
 
     def _reset(self) -> None:
@@ -138,7 +142,6 @@ class Loop:
         self._fault: Fault | None = None
         self._spent: dict[Budget, int] = {}
         self._at = 0  # the candidate that is asked
-        self._measured = 0, 0  # tokens of the last request and answer, and the request's bytes
         self._may_switch = True
         self.step = 0
 
@@ -211,7 +214,8 @@ class Loop:
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
-            self._measured = _tokens(report), len(request)
+            if tokens := _tokens(report):
+                self._measured = self._at, tokens, len(request)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
         return carried
 
@@ -242,17 +246,17 @@ class Loop:
         model, share = self._setup.models[self._at], self._setup.limits.compact_at
         if not model.window_tokens or not share:
             return False
-        tokens, size = self._measured
+        _, tokens, size = self._measured if self._measured[0] == self._at else _NOTHING
         added = len(self._request(model)) - size
         return tokens + max(added, 0) // CHARS_PER_TOKEN > share * model.window_tokens
 
     def _compact(self) -> Generator[Command, Reply, bool]:
         """Put a summary in place of what was said first; whether anything was to be left out."""
-        plan = planned(list(self._transcript))
-        if plan is None:
-            return False
         model = self._setup.models[self._at]
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
+        plan = planned(list(self._transcript), limit // 2)
+        if plan is None:
+            return False
         request = self._composed(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
         carried = Carried(request)
@@ -263,7 +267,7 @@ class Loop:
             if carried.report.status == "complete" and carried.answer is not None:
                 summary = carried.answer.text.strip()  # one that was cut is none
         self._transcript.replace(plan.with_summary(summary))
-        self._requests, self._measured = {}, (0, 0)
+        self._requests, self._measured = {}, _NOTHING
         yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
         return True
 
