@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
 from tenuto.agent.events import AgentEvent, Called, Compacted, Returned, StepEnded, Switched
 from tenuto.agent.guard import Guard
@@ -227,12 +228,15 @@ class Loop:
             0,
         )
         for number in range(written, len(self._transcript)):
-            request.add(self._transcript[number])
+            row = self._transcript[number]
+            request.add(text_calls.textual(row) if model.text_calls else row)
         self._requests[self._at] = request, len(self._transcript)
         return request
 
     def _composed(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
         stream = self._setup.stream
+        if model.text_calls:
+            system, tools = text_calls.described(system, tools), ()
         limit = model.max_output_tokens
         opening = Opening(model.id, system, tools, limit, stream, model.options)
         path = model.form.path(model.id, stream).partition("?")[0]
@@ -294,17 +298,31 @@ class Loop:
         report, answer, self._fault = carried.report, carried.answer, carried.fault
         if report is None or answer is None:
             return text, "failed", "provider_error"
-        if answer.text.strip() or answer.calls:
-            wire = self._setup.models[self._at].wire.name
-            self._keep(Assistant(answer.text, answer.calls, answer.reasoning, answer.content, wire))
-        return answer.text, report.status, report.reason
+        model = self._setup.models[self._at]
+        row = Assistant(
+            answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
+        )
+        if model.text_calls:
+            row = self._read(row, report.status == "complete")
+        if row.text.strip() or row.calls:
+            self._keep(row)
+        return row.text, report.status, report.reason
+
+    def _read(self, row: Assistant, whole: bool) -> Assistant:
+        """A row of a model whose calls are text (T4); of an answer that is not whole none runs."""
+        names = {tool.name for tool in self._setup.tools}
+        found = text_calls.read(row.text, names, len(self._transcript))
+        return Assistant(found.text, (*row.calls, *found.calls) if whole else (), row.reasoning)
 
     def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
         calls = self._transcript.pending
         for call in calls:
             yield Tell(Called(call, self.step))
-        results = yield RunCalls(calls, self.step)
-        assert results is not None
+        skipped = text_calls.skipped(calls)
+        ran = yield RunCalls(tuple(call for call in calls if call.id not in skipped), self.step)
+        assert ran is not None
+        came = {result.call_id: result for result in ran} | skipped
+        results = tuple(came[call.id] for call in calls)
         for call, result in zip(calls, results, strict=True):
             yield Tell(Returned(call, result, self.step))
         self._keep(Results(guard.told(calls, results)))

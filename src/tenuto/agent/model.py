@@ -39,6 +39,8 @@ class Model:
             does.
         options: further members of each request's body, as the provider names them.
         headers: further request headers.
+        text_calls: whether tools are told and called as text, for a model or a server that knows no
+            calls: <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a fence are understood.
 
     Raises:
         AgentError: the name is none, the provider is not known, or no key is there.
@@ -58,6 +60,7 @@ class Model:
     context_window_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    text_calls: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
