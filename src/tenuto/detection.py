@@ -33,7 +33,7 @@ from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object, decode_strictly
 from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.registry import wire_for_shape, wires
+from tenuto.wire.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader, event_object
 
@@ -333,6 +333,9 @@ class _Reader:
         return self._reader
 
     def _wire_of(self, event: SseEvent) -> Wire | None:
+        if isinstance(self._sse, _AwsDecoder) and (wire := wire_for_frame(event.raw)):
+            self._wire = wire
+            return wire
         value = event_object(event)
         if isinstance(value, dict):
             return self._known(value)

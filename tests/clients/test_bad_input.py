@@ -31,11 +31,12 @@ MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 @pytest.fixture(autouse=True)
 def nothing_is_left_over() -> Iterator[None]:
     gc.collect()
-    before = open_sockets()
+    before, threads = open_sockets(), set(threading.enumerate())
     yield
     gc.collect()
     assert open_sockets() - before == set()
-    assert [t.name for t in threading.enumerate() if "tenuto" in t.name] == []
+    left = set(threading.enumerate()) - threads
+    assert [t.name for t in left if "tenuto" in t.name] == []
 
 
 def open_sockets() -> set[int]:

@@ -158,7 +158,9 @@ NOTHING_NEW = Guard(
         and not v.response.calls
     ),
 )
-NOTHING_THOUGHT = Guard("nothing was thought", lambda v: not v.response.reasoning.strip())
+NOTHING_THOUGHT = Guard(
+    "nothing was thought", lambda v: not (v.response.reasoning + v.response.text).strip()
+)
 BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",
     lambda v: (

@@ -322,6 +322,10 @@ class Wire:
         its_own: of a wire whose paths and shapes are those of another one as well: what shows that
             an object is its own nevertheless. It is spoken where an SDK or a provider's row says
             so; None: it is like no other.
+        signed: what shows that an object in the shape of another wire is its own nevertheless, of a
+            wire whose paths are its own; None: nothing does.
+        frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
+            b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
         parse_object: the signals of a body or event.
         read_flowing: the one signal of an event that carries text or reasoning and nothing else but
@@ -371,6 +375,8 @@ class Wire:
 
     looks_like: Callable[[JsonObject], bool]
     its_own: Callable[[JsonObject], bool] | None = None
+    signed: Callable[[JsonObject], bool] | None = None
+    frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
     parse_object: ParseObject
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]

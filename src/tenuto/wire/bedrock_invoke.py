@@ -78,6 +78,20 @@ def looks_like(value: JsonObject) -> bool:
     return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
 
 
+def signed(value: JsonObject) -> bool:
+    """Whether an object in the shape of another wire shows that it came from InvokeModel: Claude's
+    ids say so, and what Converse answers has its metrics, which Nova's own answers have not.
+
+    >>> signed({"id": "msg_bdrk_01", "type": "message"}), signed({"output": {"message": {}}})
+    (True, True)
+    """
+    message = value.get("message") if value.get("type") == "message_start" else value
+    if isinstance(message, dict) and message.get("type") == "message":
+        return str(message.get("id")).startswith("msg_bdrk_")
+    output = value.get("output")
+    return isinstance(output, dict) and "message" in output and "metrics" not in value
+
+
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event. Of makers who write both alike nothing tells: only that
     the last event has the metrics."""
@@ -98,6 +112,8 @@ WIRE = replace(
     is_request=is_request,
     request=request,
     looks_like=looks_like,
+    signed=signed,
+    frame_mark=b":event-type\x07\x00\x05chunk",
     is_event=is_event,
     parse_object=parse_object,
     is_plain=is_plain,

@@ -45,10 +45,17 @@ def wire_for_path(path: str) -> Wire | None:
     return next(iter(wires_for_path(path)), None)
 
 
+def wire_for_frame(raw: bytes) -> Wire | None:
+    """The wire that one event's bytes, frame and all, show to be theirs, or None."""
+    marked = (wire for wire in wires().values() if wire.frame_mark and wire.frame_mark in raw)
+    return next(marked, None)
+
+
 def wire_for_shape(value: JsonObject) -> Wire | None:
     """The wire whose bodies or events look like this object, or None."""
-    for wire in filter(_like_another, wires().values()):
-        if wire.its_own is not None and wire.its_own(value):
+    for wire in wires().values():
+        shows = wire.its_own or wire.signed
+        if shows is not None and shows(value):
             return wire
     for wire in wires().values():
         if wire.looks_like(value):
