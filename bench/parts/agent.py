@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import tracemalloc
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import httpx2
@@ -24,18 +25,17 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.events import Report
 from tenuto.core.policy import Policy
 from tenuto.core.signals import Usage
-from tenuto.core.transcript import Transcript
+from tenuto.core.transcript import Transcript, User
 from tenuto.relay.carried import Carried
 from tenuto.wire.base import Answer
-from tenuto.wire.form import Declared
+from tenuto.wire.form import Composed, Declared
 
 STEPS = 1_000
 SHARE = 100
 """Steps at the beginning and at the end of a conversation that are compared."""
 HTTP_STEPS = 40
 BESIDE_HTTP_US = 1_000.0
-FLAT = 1.5
-"""Each request holds the whole conversation once more: no step costs quite what the first did."""
+FLAT = 1.25
 _RUNS = 5
 _CALL = ToolCall("call_1", TOOL, "".join(ARGUMENTS), Finding.WHOLE)
 _SYSTEM = "You are a patient assistant."
@@ -67,7 +67,7 @@ def _model(side: Side, root: str) -> Model:
 
 def _beside_http(side: Side, root: str, *, stream: bool) -> Figure:
     model = _model(side, root)
-    bodies = [body for _, body in _steps(model, HTTP_STEPS, stream=stream)]
+    bodies = [request.body for _, request in _steps(model, HTTP_STEPS, stream=stream)]
     client = httpx2.Client()
 
     def bare() -> None:
@@ -119,8 +119,8 @@ def _answer(carried: Carried) -> None:
     carried.ended(report, Answer("".join(SAID), calls=(_CALL,)), None, {})
 
 
-def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[float, bytes]]:
-    """Each step's seconds of processor time and its request."""
+def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[float, Composed]]:
+    """Each step's seconds of processor time and its request, whose bytes are not made."""
     toolbox = Toolbox([look])
     run = _loop(model, steps, toolbox, stream).run("Go.")
     command = next(run, None)
@@ -128,9 +128,7 @@ def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[f
     while command is not None:
         reply = None
         if isinstance(command, Ask):
-            body = command.request.body
-            ended_s = time.process_time()
-            yield ended_s - began_s, body
+            yield time.process_time() - began_s, command.request
             began_s = time.process_time()
             _answer(command.carried)
         elif isinstance(command, RunCalls):
@@ -148,6 +146,16 @@ def _alone(side: Side) -> Iterator[Figure]:
     first, last = (sum(some) / SHARE * 1e6 for some in (quickest_s[:SHARE], quickest_s[-SHARE:]))
     name = f"{side.name}: the agent's loop alone, the last {SHARE} steps of {STEPS:,}"
     yield Figure(name, last / first, "×", FLAT, f"{first:.0f} → {last:.0f} µs a step")
+    request = deque(_steps(model, STEPS), maxlen=1).pop()[1]
+
+    def written() -> None:
+        request.add(User("-"))
+        assert request.body
+
+    name = (
+        f"{side.name}: the bytes of a request of {len(request) / 1e6:.1f} MB, written once a step"
+    )
+    yield Figure(name, each_us((written, 1))[0], "µs")
 
 
 def _memory(side: Side) -> Iterator[Figure]:
@@ -162,8 +170,8 @@ def _memory(side: Side) -> Iterator[Figure]:
 def _last(model: Model, steps: int) -> int:
     """The size of the last request."""
     size = 0
-    for _, body in _steps(model, steps):
-        size = len(body)
+    for _, request in _steps(model, steps):
+        size = len(request)
     return size
 
 

@@ -102,7 +102,7 @@ class Composed:
         self._tools, self._facts = whole.tool_parameters(), whole.facts
         self._base = self._one_row(opening)
         self._whole = b""
-        self._ids: set[str] = set()
+        self._ids: dict[str, int] = {}
         self._asking: Assistant | None = None
         self._first = True
         if opening.system and self._form.system is not None:
@@ -170,10 +170,12 @@ class Composed:
         answer, and others refuse that."""
         calls: list[ToolCall] = []
         for call in row.calls:
-            made, number = call.id, 2
+            made, times = call.id, self._ids.get(call.id, 0)
             while made in self._ids:
-                made, number = f"{call.id}_{number}", number + 1
-            self._ids.add(made)
+                times += 1
+                made = f"{call.id}_{times}"
+            self._ids[call.id] = times  # so that one that comes in every answer costs no search
+            self._ids.setdefault(made, 0)
             calls.append(call if made == call.id else replace(call, id=made))
         return replace(row, calls=tuple(calls)) if row.calls else row
 
