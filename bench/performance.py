@@ -14,7 +14,7 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from parts import memory, pieces, turns
+from parts import agent, memory, pieces, turns
 from parts.figures import REPEATS, ROUNDS, Figure
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
@@ -30,6 +30,8 @@ process of its own and answers with recorded bytes. Ratios compare the official 
 ratios counts. Single figures are the quickest of {REPEATS} repeats. The time to the first chunk is
 that on the wall: the server sends an event every 0.4 ms, a model takes a thousand times as long.
 Memory is what Python allocated at the peak of one turn in the pipe, the caller's own left out.
+A step of the agent is one request of its loop: 40 tokens of text, a call, and its tool; what HTTP
+takes of it is what the same client takes to send and read the same bytes without an agent.
 Targets are those of the issues; where two name one, the stricter stands.
 """
 
@@ -60,7 +62,7 @@ def table(figures: list[Figure]) -> str:
 def main(arguments: list[str]) -> int:
     """Measure, print, write."""
     figures: list[Figure] = []
-    for figure in chain(pieces.figures(), memory.figures(), turns.figures()):
+    for figure in chain(pieces.figures(), memory.figures(), turns.figures(), agent.figures()):
         print("  ".join(row(figure)), file=sys.stderr, flush=True)
         figures.append(figure)
     text = table(figures)

@@ -60,10 +60,31 @@ def events(texts: list[str]) -> list[bytes]:
     return [b"data: " + one + b"\n\n" for one in data]
 
 
-def body(text: str) -> bytes:
-    """A whole body that says this text."""
-    message = {"role": "assistant", "content": text, "refusal": None, "annotations": []}
-    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
+def calls(texts: list[str], name: str, arguments: list[str]) -> list[bytes]:
+    """The events of a stream that says these texts and calls a function."""
+    said = [event[6:-2] for event in events(texts)]
+    function = {"name": name, "arguments": ""}
+    begun = {"index": 0, "id": "call_1", "type": "function", "function": function}
+    data = [
+        *said[:-3],
+        _event({"tool_calls": [begun]}),
+        *(_event({"tool_calls": [{"index": 0, "function": {"arguments": a}}]}) for a in arguments),
+        _event({}, "tool_calls"),
+        *said[-2:],
+    ]
+    return [b"data: " + one + b"\n\n" for one in data]
+
+
+def body(text: str, name: str = "", arguments: str = "") -> bytes:
+    """A whole body that says this text and, where a function is named, calls it."""
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+    message["annotations"] = []
+    finish = "stop"
+    if name:
+        function = {"name": name, "arguments": arguments}
+        message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+        finish = "tool_calls"
+    choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": finish}
     usage = {**_USAGE, "completion_tokens": 180, "total_tokens": 226}
     return compact({**_SHARED, "object": "chat.completion", "choices": [choice], "usage": usage})
 

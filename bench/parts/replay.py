@@ -7,6 +7,7 @@ a program it prints its port and serves until its standard input is closed.
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -45,6 +46,18 @@ def _answers(body: bytes, events: list[bytes]) -> Answers:
 
 CHAT = _answers(recorded.BODY, recorded.EVENTS)
 MESSAGES = _answers(recorded_anthropic.BODY, recorded_anthropic.EVENTS)
+SAID = recorded.words(40)
+TOOL = "look"
+ARGUMENTS = ['{"path": "src/', "town.md", '", "line": 7}']
+"""What a model says and calls in each step of an agent."""
+CHAT_STEP = _answers(
+    recorded.body("".join(SAID), TOOL, "".join(ARGUMENTS)),
+    recorded.calls(SAID, TOOL, ARGUMENTS),
+)
+MESSAGES_STEP = _answers(
+    recorded_anthropic.body("".join(SAID), TOOL, json.loads("".join(ARGUMENTS))),
+    recorded_anthropic.calls(SAID, TOOL, ARGUMENTS),
+)
 _END = b"0\r\n\r\n"
 
 
@@ -71,7 +84,11 @@ class Replay(asyncio.Protocol):
             return
         self._pending = body[length:]
         path = head.split(b" ", 2)[1]
-        answers = MESSAGES if path.endswith(b"/messages") else CHAT
+        of_chat = not path.endswith(b"/messages")
+        if path.startswith(b"/agent/"):
+            answers = CHAT_STEP if of_chat else MESSAGES_STEP
+        else:
+            answers = CHAT if of_chat else MESSAGES
         if b'"stream":true' not in body:
             self._transport.write(answers.whole)
         elif path.startswith(b"/paced/"):

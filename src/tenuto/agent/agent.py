@@ -12,7 +12,7 @@ from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit, OnEvent
 from tenuto.agent.limits import Limits
 from tenuto.agent.loop import Setup
-from tenuto.agent.model import Model, distinct, model_of
+from tenuto.agent.model import Model, candidates
 from tenuto.agent.result import RunResult
 from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
@@ -35,7 +35,7 @@ class Agent:
 
     Args:
         model: `provider:model`, or a `Model`; or several, of which the later ones are asked where
-            those before fail (P4).
+            those before fail (P4); a name among them that cannot be asked is left out and logged.
         tools: plain typed functions, or `Tool`s.
         system: what the model is told before all else.
         limits: how far a turn may go; None: `Limits()`.
@@ -75,7 +75,7 @@ class Agent:
         given = [model] if isinstance(model, str | Model) else model
         toolbox = Toolbox(tools)
         setup = Setup(
-            distinct(map(model_of, given)),
+            candidates(given),
             system,
             [Declared(*one) for one in toolbox.declarations()],
             dict(toolbox.hints()),

@@ -61,23 +61,24 @@ class Hearing:
         assert library is not None
         return suppress(library.HTTPError, OSError)
 
-    def begun(self, headers: Mapping[str, str]) -> Iterator[AgentEvent]:
+    def begun(self, headers: Mapping[str, str]) -> list[AgentEvent]:
         """The head has come."""
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         decoder = DECODERS.get(kind)
         self._decoder = decoder() if decoder is not None else None
-        yield from self._told()
+        return self._told()
 
-    def heard(self, data: bytes) -> Iterator[AgentEvent]:
+    def heard(self, data: bytes) -> list[AgentEvent]:
         """What these bytes say."""
-        yield from self._told()
+        heard = self._told() if self._recovered else []
         for event in self._events(data):
             for signal in self._signals(event):
                 if isinstance(signal, TextDelta) and signal.text:
                     self._said = True
-                    yield Said(signal.text, self._ask.step)
+                    heard.append(Said(signal.text, self._ask.step))
                 elif isinstance(signal, ReasoningDelta) and signal.text:
-                    yield Thought(signal.text, self._ask.step)
+                    heard.append(Thought(signal.text, self._ask.step))
+        return heard
 
     def _events(self, data: bytes) -> list[SseEvent]:
         """Events in these bytes; none behind what cannot be read, of which the pipe tells."""

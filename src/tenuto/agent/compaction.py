@@ -7,6 +7,7 @@ could be had, a word that they are missing.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,8 +50,9 @@ class Plan:
         return [User(before), Assistant(hints.SUMMARY_READ), *self.kept]
 
 
-def planned(rows: Sequence[Row]) -> Plan | None:
-    """How these rows are shortened; None where they are too few.
+def planned(rows: Sequence[Row], kept_chars: int = sys.maxsize) -> Plan | None:
+    """How these rows are shortened; None where they are too few. Of the last rows no more than
+    `kept_chars` characters stay, but the last turn or step always does.
 
     >>> rows = [User("a"), Assistant("b")] * 8 + [User("c")]
     >>> plan = planned(rows)
@@ -60,7 +62,8 @@ def planned(rows: Sequence[Row]) -> Plan | None:
     begins = [n for n, row in enumerate(rows) if n >= LEAST_ROWS and _may_begin(row, rows[n - 1])]
     if not begins:
         return None
-    cut = next((n for n in begins if len(rows) - n <= KEPT_ROWS), begins[-1])
+    fits = (n for n in begins if len(rows) - n <= KEPT_ROWS and _chars(rows[n:]) <= kept_chars)
+    cut = next(fits, begins[-1])
     left_out, kept = tuple(rows[:cut]), tuple(rows[cut:])
     if isinstance(kept[0], User):
         return Plan(left_out, kept, "")
@@ -71,6 +74,20 @@ def planned(rows: Sequence[Row]) -> Plan | None:
 def _may_begin(row: Row, before: Row) -> bool:
     """Whether a turn, or a step within one, begins with this row."""
     return isinstance(row, User) or (isinstance(row, Assistant) and isinstance(before, Results))
+
+
+def _chars(rows: Sequence[Row]) -> int:
+    """Characters that rows take in a request, about."""
+    total = 0
+    for row in rows:
+        match row:
+            case User(text):
+                total += len(text)
+            case Assistant(text, calls, reasoning):
+                total += len(text) + len(reasoning) + sum(len(call.arguments) for call in calls)
+            case Results(results):
+                total += sum(len(result.text) for result in results)
+    return total
 
 
 def told(rows: Sequence[Row], limit_chars: int) -> str:

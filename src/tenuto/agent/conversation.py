@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 from typing import Any
 
 from tenuto.agent.asking import Hearing
-from tenuto.agent.events import AgentEvent, said_with
+from tenuto.agent.events import AgentEvent, Said, StepEnded
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
@@ -40,7 +40,7 @@ class Conversation:
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
         self._cancelled = False
-        self._said = ""
+        self._said: list[str] = []
         self.result: RunResult | None = None
 
     @property
@@ -120,13 +120,13 @@ class Conversation:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
-        self._cancelled, self._said, self.result = False, "", None
+        self._cancelled, self._said, self.result = False, [], None
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
                 yield run
         finally:
             if self.result is None:
-                self.result = self._loop.result(self._said, "cancelled")
+                self.result = self._loop.result("".join(self._said), "cancelled")
 
     def _began(self, call: ToolCall) -> None:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
@@ -145,7 +145,10 @@ class Conversation:
             return None
 
     def _told(self, event: AgentEvent) -> AgentEvent:
-        self._said = said_with(self._said, event)
+        if isinstance(event, Said):
+            self._said.append(event.text)
+        elif isinstance(event, StepEnded):
+            self._said.clear()
         if self._kit.on_event is not None:
             self._kit.on_event(event)
         return event

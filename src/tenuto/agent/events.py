@@ -105,14 +105,3 @@ def as_dict(event: AgentEvent) -> dict[str, Any]:
         return {"event": "recovered", "step": event.step, **event.event.as_dict()}
     words = [w if w.islower() else f"_{w.lower()}" for w in type(event).__name__]
     return {"event": "".join(words).lstrip("_"), **asdict(event)}
-
-
-def said_with(said: str, event: AgentEvent) -> str:
-    """What the model has said of the step that is running, with one event more.
-
-    >>> said_with("Half", Said(" of it", 1)), said_with("Half", StepEnded(1, "complete", "", None))
-    ('Half of it', '')
-    """
-    if isinstance(event, Said):
-        return said + event.text
-    return "" if isinstance(event, StepEnded) else said

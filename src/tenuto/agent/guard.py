@@ -24,17 +24,17 @@ class Guard:
 
     def __init__(self, allowed: int) -> None:
         self._allowed = allowed
-        self._last: object = None
+        self._calls: Sequence[ToolCall] = ()
+        self._came: object = None
         self._times = 0
 
     def told(self, calls: Sequence[ToolCall], results: tuple[Result, ...]) -> tuple[Result, ...]:
         """The results, with a word to the model where it goes round in circles."""
-        seen = [
-            (call.name, _arguments(call), result.text, result.failed)
-            for call, result in zip(calls, results, strict=True)
-        ]
-        self._times = self._times + 1 if seen == self._last else 1
-        self._last = seen
+        pairs = zip(calls, results, strict=True)
+        came = [(call.name, result.text, result.failed) for call, result in pairs]
+        again = came == self._came and all(map(_alike, calls, self._calls))
+        self._times = self._times + 1 if again else 1
+        self._calls, self._came = calls, came
         if self._allowed and self._times == self._allowed:
             note = hints.REPEATED_CALL.format(times=self._times)
             return tuple(replace(result, text=f"{result.text}\n\n{note}") for result in results)
@@ -46,9 +46,11 @@ class Guard:
         return bool(self._allowed) and self._times >= self._allowed + _ENDS_AFTER
 
 
-def _arguments(call: ToolCall) -> str:
-    """The arguments so that those that mean the same are the same."""
+def _alike(one: ToolCall, other: ToolCall) -> bool:
+    """Whether the arguments mean the same."""
+    if one.arguments == other.arguments:
+        return True
     try:
-        return json.dumps(json.loads(call.arguments), sort_keys=True)
+        return bool(json.loads(one.arguments) == json.loads(other.arguments))
     except ValueError:
-        return call.arguments
+        return False

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 
+from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
 from tenuto.agent.events import AgentEvent, Called, Compacted, Returned, StepEnded, Switched
 from tenuto.agent.guard import Guard
@@ -68,6 +69,8 @@ ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "
 """Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
 (P4, E5, E12)."""
 
+
+_NOTHING = (-1, 0, 0)
 
 _WINDOW_TOKENS = 32_768
 """Taken for the window of a model of which none is known, where it said that it is full."""
@@ -130,6 +133,8 @@ class Loop:
         self._setup = setup
         self._transcript = transcript
         self._requests: dict[int, tuple[Composed, int]] = {}
+        # Of the last answer that told its usage: the candidate, tokens in all, the request's bytes.
+        self._measured = _NOTHING
         self._reset()
 
     def _reset(self) -> None:
@@ -138,7 +143,6 @@ class Loop:
         self._fault: Fault | None = None
         self._spent: dict[Budget, int] = {}
         self._at = 0  # the candidate that is asked
-        self._measured = 0, 0  # tokens of the last request and answer, and the request's bytes
         self._may_switch = True
         self.step = 0
 
@@ -211,7 +215,8 @@ class Loop:
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
-            self._measured = _tokens(report), len(request.body)
+            if tokens := _tokens(report):
+                self._measured = self._at, tokens, len(request)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
         return carried
 
@@ -223,12 +228,15 @@ class Loop:
             0,
         )
         for number in range(written, len(self._transcript)):
-            request.add(self._transcript[number])
+            row = self._transcript[number]
+            request.add(text_calls.textual(row) if model.text_calls else row)
         self._requests[self._at] = request, len(self._transcript)
         return request
 
     def _composed(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
         stream = self._setup.stream
+        if model.text_calls:
+            system, tools = text_calls.described(system, tools), ()
         limit = model.max_output_tokens
         opening = Opening(model.id, system, tools, limit, stream, model.options)
         path = model.form.path(model.id, stream).partition("?")[0]
@@ -242,17 +250,17 @@ class Loop:
         model, share = self._setup.models[self._at], self._setup.limits.compact_at
         if not model.window_tokens or not share:
             return False
-        tokens, size = self._measured
-        added = len(self._request(model).body) - size
+        _, tokens, size = self._measured if self._measured[0] == self._at else _NOTHING
+        added = len(self._request(model)) - size
         return tokens + max(added, 0) // CHARS_PER_TOKEN > share * model.window_tokens
 
     def _compact(self) -> Generator[Command, Reply, bool]:
         """Put a summary in place of what was said first; whether anything was to be left out."""
-        plan = planned(list(self._transcript))
-        if plan is None:
-            return False
         model = self._setup.models[self._at]
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
+        plan = planned(list(self._transcript), limit // 2)
+        if plan is None:
+            return False
         request = self._composed(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
         carried = Carried(request, model.provider)
@@ -263,7 +271,7 @@ class Loop:
             if carried.report.status == "complete" and carried.answer is not None:
                 summary = carried.answer.text.strip()  # one that was cut is none
         self._transcript.replace(plan.with_summary(summary))
-        self._requests, self._measured = {}, (0, 0)
+        self._requests, self._measured = {}, _NOTHING
         yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
         return True
 
@@ -283,24 +291,38 @@ class Loop:
         fault = carried.fault
         if report is None or (fault is not None and FAULT_CLASSES[fault.kind].fallback):
             return fault.kind.value if fault is not None else "connection"
-        return ""
+        return "context_overflow" if _overflowed(carried) else ""
 
     def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
         report, answer, self._fault = carried.report, carried.answer, carried.fault
         if report is None or answer is None:
             return text, "failed", "provider_error"
-        if answer.text.strip() or answer.calls:
-            wire = self._setup.models[self._at].wire.name
-            self._keep(Assistant(answer.text, answer.calls, answer.reasoning, answer.content, wire))
-        return answer.text, report.status, report.reason
+        model = self._setup.models[self._at]
+        row = Assistant(
+            answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
+        )
+        if model.text_calls:
+            row = self._read(row, report.status == "complete")
+        if row.text.strip() or row.calls:
+            self._keep(row)
+        return row.text, report.status, report.reason
+
+    def _read(self, row: Assistant, whole: bool) -> Assistant:
+        """A row of a model whose calls are text (T4); of an answer that is not whole none runs."""
+        names = {tool.name for tool in self._setup.tools}
+        found = text_calls.read(row.text, names, len(self._transcript))
+        return Assistant(found.text, (*row.calls, *found.calls) if whole else (), row.reasoning)
 
     def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
         calls = self._transcript.pending
         for call in calls:
             yield Tell(Called(call, self.step))
-        results = yield RunCalls(calls, self.step)
-        assert results is not None
+        skipped = text_calls.skipped(calls)
+        ran = yield RunCalls(tuple(call for call in calls if call.id not in skipped), self.step)
+        assert ran is not None
+        came = {result.call_id: result for result in ran} | skipped
+        results = tuple(came[call.id] for call in calls)
         for call, result in zip(calls, results, strict=True):
             yield Tell(Returned(call, result, self.step))
         self._keep(Results(guard.told(calls, results)))

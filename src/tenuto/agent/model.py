@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ from tenuto.providers.table import ROWS, UNKNOWN_OF
 from tenuto.wire.base import Wire
 from tenuto.wire.form import Composed, Form, Opening
 from tenuto.wire.registry import WIRES
+
+log = logging.getLogger("tenuto")
 
 _NOWHERE = Address("")
 _variable = re.compile(r"\{(\w+):([^}]*)\}")
@@ -37,6 +40,8 @@ class Model:
             does.
         options: further members of each request's body, as the provider names them.
         headers: further request headers.
+        text_calls: whether tools are told and called as text, for a model or a server that knows no
+            calls: <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a fence are understood.
 
     Raises:
         AgentError: the name is none, the provider is not known, or no key is there.
@@ -56,6 +61,7 @@ class Model:
     context_window_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    text_calls: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
@@ -157,13 +163,31 @@ def model_of(given: object) -> Model:
     return given
 
 
-def distinct(models: Iterable[Model]) -> list[Model]:
-    """The models, each once (P4).
+def candidates(given: Iterable[object]) -> list[Model]:
+    """The models that can be asked, in their order, each once (P4). A name that cannot be (its
+    provider is not known, its key is not there) is left out and logged.
 
     Raises:
-        AgentError: there is none.
+        AgentError: none is left, or something is neither a model nor a name.
+
+    >>> here = Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1")
+    >>> [model.name for model in candidates([here, "nobody:model", here])]
+    ['openai-chat:llama']
     """
-    found = list({(model.name, model.base_url): model for model in models}.values())
+    found: list[Model] = []
+    faults: list[str] = []
+    for each in given:
+        try:
+            model = model_of(each)
+        except AgentError as error:
+            if not isinstance(each, str):
+                raise
+            faults.append(str(error))
+            continue
+        if model not in found:
+            found.append(model)
     if not found:
-        raise AgentError("no model is given, allowed is provider:model, or a list of them")
+        raise AgentError("; ".join(faults) or "no model is given, allowed is provider:model")
+    for fault in faults:
+        log.warning("a model is left out: %s", fault)
     return found

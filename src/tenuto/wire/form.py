@@ -14,6 +14,7 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
+from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wire.json import encode
 from tenuto.wire.members import members_of, rows_of
@@ -75,6 +76,9 @@ class Form:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+_END = b"]}"
+
+
 class Composed:
     """A whole request that grows with its conversation (`wire.base.WireRequest`).
 
@@ -98,6 +102,8 @@ class Composed:
         whole = self._parsed(bytes(self._body) + encode(self._form.user("-")) + b"]}")
         self._tools, self._facts = whole.tool_parameters(), whole.facts
         self._base = self._one_row(opening)
+        self._whole = b""
+        self._ids: dict[str, int] = {}
         self._asking: Assistant | None = None
         self._first = True
         if opening.system and self._form.system is not None:
@@ -110,10 +116,13 @@ class Composed:
             case User(text):
                 self._write([encode(self._form.user(text))])
             case Assistant():
-                row = row if row.wire == self._wire.name else self._translated(row)
+                foreign = row.wire != self._wire.name
+                row = self._unique(self._translated(row) if foreign else row)
                 self._asking = row if row.calls else None
                 if not row.calls:
-                    self._append(AppendAssistant(row.text, False, row.reasoning, row.content))
+                    self._append(
+                        AppendAssistant(row.text, False, row.reasoning, row.content), foreign
+                    )
             case Results(results):
                 assert self._asking is not None
                 asked, self._asking = self._asking, None
@@ -125,15 +134,23 @@ class Composed:
                         asked.reasoning,
                         asked.content,
                         tuple(result.failed for result in results),
-                    )
+                    ),
+                    asked.wire != self._wire.name,
                 )
         after = isinstance(row, Results)
         self.facts = msgspec.structs.replace(self._facts, after_tool_result=after)
 
     @property
     def body(self) -> bytes:
-        """The request as it stands."""
-        return bytes(self._body) + b"]}"
+        """The request as it stands: the same object until a row is added, by which the pipe knows
+        that nobody has changed it."""
+        if not self._whole:
+            self._whole = b"".join((self._body, _END))
+        return self._whole
+
+    def __len__(self) -> int:
+        """The bytes of `body`, without making it."""
+        return len(self._body) + len(_END)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached tool, by name."""
@@ -149,11 +166,30 @@ class Composed:
         calls = tuple(replace(call, extra=extra) for call in row.calls)
         return replace(row, calls=calls, content=(), reasoning="")
 
-    def _append(self, edit: Edit) -> None:
-        added = self._parsed(self._base.apply((edit,), self._dialect)).apply((), self._dialect)
+    def _unique(self, row: Assistant) -> Assistant:
+        """A row whose calls have ids that no call before has: some servers count anew in every
+        answer, and others refuse that."""
+        calls: list[ToolCall] = []
+        for call in row.calls:
+            made, times = call.id, self._ids.get(call.id, 0)
+            while made in self._ids:
+                times += 1
+                made = f"{call.id}_{times}"
+            self._ids[call.id] = times  # so that one that comes in every answer costs no search
+            self._ids.setdefault(made, 0)
+            calls.append(call if made == call.id else replace(call, id=made))
+        return replace(row, calls=tuple(calls)) if row.calls else row
+
+    def _append(self, edit: Edit, foreign: bool) -> None:
+        """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that
+        this one refuses, say)."""
+        added = self._base.apply((edit,), self._dialect)
+        if foreign:
+            added = self._parsed(added).apply((), self._dialect)
         self._write(rows_of(members_of(added)[self._form.rows])[1:])
 
     def _write(self, rows: Sequence[bytes]) -> None:
+        self._whole = b""
         for row in rows:
             self._body += row if self._first else b"," + row
             self._first = False

@@ -1,0 +1,153 @@
+"""Where one model fails another is asked, whatever wire it speaks (P4)."""
+
+import logging
+from collections.abc import Iterator
+
+import pytest
+from agent.simulated import WIRES, agent, model
+
+from tenuto.agent import Agent, Conversation, Model
+from tenuto.agent.events import Said, Switched
+from tenuto.core.errors import AgentError
+from tenuto.core.transcript import Assistant, Results
+from tenuto.sim import Simulator
+
+THREE = ("anthropic-messages", "openai-chat", "gemini-generate")
+
+
+@pytest.fixture(scope="module")
+def sim() -> Iterator[Simulator]:
+    with Simulator() as simulator:
+        yield simulator
+
+
+def switches(chat: Conversation, prompt: str = "How are tides made?") -> list[tuple[str, str]]:
+    told = chat.stream(prompt)
+    return [(event.model, event.why) for event in told if isinstance(event, Switched)]
+
+
+@pytest.mark.behaviour("P4", "H9", "H2", "T13")
+def test_a_conversation_with_calls_moves_from_every_wire_to_every_other(sim: Simulator) -> None:
+    agents = {wire: agent(model(sim, wire)) for wire in WIRES}
+    begun = {wire: each.conversation() for wire, each in agents.items()}
+    assert all(chat.run("How are tides made?").ok for chat in begun.values())
+    asked = len(sim.requests)
+    for first in WIRES:
+        rows = begun[first].rows
+        assert [type(row) for row in rows[1:3]] == [Assistant, Results]
+        for second in WIRES:
+            # Ids that come again, as some servers give them, are refused by others.
+            chat = agents[second].conversation((*rows, *begun[second].rows, *rows))
+            result = chat.run("And again?")
+            assert (result.status, result.steps) == ("complete", 2), (first, second, result)
+    refused = [request.path for request in sim.requests[asked:] if request.status != 200]
+    assert refused == []
+    for each in agents.values():
+        each.close()
+
+
+@pytest.mark.behaviour("P4")
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_turn_goes_on_in_its_middle_with_other_models_and_back(
+    sim: Simulator, stream: bool
+) -> None:
+    headers = [{"x-sim-fault": "tool"} for _ in THREE]
+    pairs = zip(THREE, headers, strict=True)
+    models = [model(sim, wire, headers=header) for wire, header in pairs]
+    with agent(*models, stream=stream) as asked:
+        chat = asked.conversation()
+        for event in chat.stream("How are tides made?"):
+            if type(event).__name__ == "Returned":  # with the calls of the first in the history
+                headers[0]["x-sim-fault"] = "context_length_400"
+                headers[1]["x-sim-fault"] = "context_length_400"
+        assert chat.result is not None
+        assert chat.result.status == "complete"
+        wires = [row.wire for row in chat.rows if isinstance(row, Assistant)]
+        assert wires == ["anthropic-messages", "gemini-generate"]
+        headers[0]["x-sim-fault"] = "tool"
+        before = len(sim.requests)
+        assert switches(chat, "And the moon?") == []  # the first one is asked again
+        assert {request.path for request in sim.requests[before:]} == {"/v1/messages"}
+        assert chat.result is not None
+        assert chat.result.status == "complete"
+
+
+@pytest.mark.behaviour("P4", "P5")
+@pytest.mark.parametrize("case", ["http_503_always", "context_length_400"])
+def test_a_provider_that_fails_passes_on_to_the_next(sim: Simulator, case: str) -> None:
+    models = [model(sim, wire, case) for wire in ("openai-chat", "mistral")]
+    with agent(*models, model(sim, "ollama", "normal")) as asked:
+        chat = asked.conversation()
+        assert [name for name, _ in switches(chat)] == ["mistral:m", "ollama:m"]
+        assert chat.result is not None
+        assert chat.result.ok
+
+
+@pytest.mark.behaviour("P4", "P5")
+def test_a_model_that_cannot_be_reached_passes_on_to_the_next(sim: Simulator) -> None:
+    nowhere = Model("openai-chat:m", base_url="http://127.0.0.1:9/v1")
+    with agent(nowhere, model(sim, "cohere", "normal")) as asked:
+        chat = asked.conversation()
+        assert switches(chat) == [("cohere:m", "connection")]
+        assert chat.result is not None
+        assert chat.result.ok
+
+
+@pytest.mark.behaviour("P4", "E5", "E12")
+@pytest.mark.parametrize(
+    ("case", "why"), [("empty_always", "empty_output"), ("refusal", "refused")]
+)
+def test_what_the_models_say_is_asked_of_one_other_only(
+    sim: Simulator, case: str, why: str
+) -> None:
+    models = [model(sim, wire, case) for wire in ("openai-chat", "mistral", "anthropic-messages")]
+    with agent(*models) as asked:
+        chat = asked.conversation()
+        assert switches(chat) == [("mistral:m", why)]
+        assert chat.result is not None
+        assert (chat.result.status, chat.result.reason) == ("failed", why)
+
+
+@pytest.mark.behaviour("P4", "C5", "S2")
+@pytest.mark.parametrize("case", ["drop_mid_text_always", "length_then_500", "content_filter"])
+def test_nobody_is_asked_again_for_what_was_said_in_part(sim: Simulator, case: str) -> None:
+    with agent(
+        model(sim, "openai-chat", case), model(sim, "ollama", "normal"), stream=True
+    ) as asked:
+        chat = asked.conversation()
+        said = "".join(e.text for e in chat.stream("How are tides made?") if isinstance(e, Said))
+        assert chat.result is not None
+        assert chat.result.status == "partial"
+        assert chat.result.text == said
+        assert sim.requests[-1].path == "/v1/chat/completions"
+
+
+@pytest.mark.behaviour("P4")
+def test_duplicates_and_names_that_cannot_be_asked_are_left_out(
+    sim: Simulator, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    first = model(sim, "openai-chat", "http_503_always")
+    with caplog.at_level(logging.WARNING, "tenuto"):
+        asked = agent(first, "nobody:m", first, "groq:m", model(sim, "openai-chat", "normal"))
+    assert len(caplog.messages) == 2
+    assert "nobody" in caplog.messages[0]
+    assert "GROQ_API_KEY" in caplog.messages[1]
+    with asked:
+        chat = asked.conversation()
+        assert switches(chat) == [("openai-chat:m", "overloaded")]
+        assert chat.result is not None
+        assert chat.result.ok
+
+
+@pytest.mark.behaviour("P4")
+def test_no_model_that_can_be_asked_is_an_error_that_names_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("GROQ_API_KEY", raising=False)
+    with pytest.raises(AgentError, match=r"nobody is no provider.*GROQ_API_KEY"):
+        Agent(["nobody:m", "groq:m"])
+    with pytest.raises(AgentError, match="no model is given"):
+        Agent([])
+    with pytest.raises(AgentError, match=r"tenuto\.Model or provider:model"):
+        Agent([None, "nobody:m"])  # type: ignore[list-item]
