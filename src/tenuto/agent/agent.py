@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.loop import Setup
 from tenuto.agent.model import Model, candidates
 from tenuto.agent.result import RunResult
+from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
 from tenuto.config import load_policy
 from tenuto.core.policy import Policy
@@ -95,16 +96,17 @@ class Agent:
         """The same, for asyncio."""
         return await self.conversation().arun(prompt)
 
-    def stream(self, prompt: str) -> Iterator[AgentEvent]:
+    def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
         """The same, told as it happens."""
         return self.conversation().stream(prompt)
 
-    def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+    def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
         """The same, for asyncio."""
         return self.conversation().astream(prompt)
 
-    def conversation(self, rows: Sequence[Row] = ()) -> Conversation:
-        """A conversation with this agent, that goes on behind these rows."""
+    def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:
+        """A conversation with this agent, that goes on behind these rows; with those of a session
+        it is kept in the session's file."""
         return Conversation(self._kit, rows)
 
     def close(self) -> None:

@@ -205,7 +205,7 @@ class Loop:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._request(model)
-        carried = Carried(request, self._setup.hints, self._spent, synthetic.extend)
+        carried = Carried(request, model.provider, self._setup.hints, self._spent, synthetic.extend)
         yield Ask(model, request, carried, self.step)
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
@@ -263,7 +263,7 @@ class Loop:
             return False
         request = self._composed(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
-        carried = Carried(request)
+        carried = Carried(request, model.provider)
         yield Ask(model, request, carried, self.step, quiet=True)
         summary = ""
         if carried.report is not None:

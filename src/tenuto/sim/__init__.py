@@ -20,6 +20,8 @@ from tenuto.sim.cases import (
     TABLES_ON,
 )
 from tenuto.sim.exchange import Recorded
+from tenuto.sim.plan import saying
+from tenuto.sim.reply import Wanted
 from tenuto.sim.simulator import Simulator, serve
 from tenuto.sim.spent import Shared, Spent
 
@@ -40,5 +42,7 @@ __all__ = [
     "Simulator",
     "Spent",
     "Step",
+    "Wanted",
+    "saying",
     "serve",
 ]

@@ -13,13 +13,22 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
-from tenuto.sim.case import Arguments, Case, Kind, Say, Step
+from tenuto.sim.case import Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
+from tenuto.sim.plan import Plan
+from tenuto.sim.reply import Wanted
 from tenuto.sim.wire import Wire
 
 MODEL_PREFIX: Final = "sim/"
 """What stands before it is the name of a real model, whose ways the server then takes on."""
+
+
+_WHOLE: Final = {
+    True: {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH, Ending.CUT_BODY, Ending.EMPTY_BODY},
+    False: {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH},
+}
+"""Endings that leave an answer whole, of streams and of bodies."""
 
 
 @dataclass(slots=True)
@@ -33,6 +42,10 @@ class Conversation:
     broken_call: bool = False
     """The last call that was answered was a broken one, or was never carried."""
     response_format: Mapping[str, Any] | None = None
+    place: int = 0
+    """How many answers of the plan were said, where there is one."""
+    planned: Wanted | None = None
+    """The answer of the plan that is due."""
 
     @property
     def answer_key(self) -> str:
@@ -46,6 +59,7 @@ class Conversations:
 
     known: dict[tuple[str, ...], Conversation] = field(default_factory=dict)
     script: deque[Step] = field(default_factory=deque)
+    plan: Plan | None = None
 
     def choose(
         self, wire: Wire, headers: Mapping[str, str], asked: Asked
@@ -58,6 +72,10 @@ class Conversations:
         prompt = first_prompt(asked.rows)
         key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
         state = self.known.setdefault(key, Conversation(key))
+        if self.plan is not None:
+            if not state.broken_call:
+                state.place = self.plan.place(asked.rows)
+            state.planned = self.plan.due(state.place, state.answer_key)
         step = self._step(state, case, after_result=answers_result(asked.rows))
         if step.kind is not None:
             state.kind = step.kind
@@ -71,6 +89,8 @@ class Conversations:
     def _step(self, state: Conversation, case: Case, *, after_result: bool) -> Step:
         if self.script:
             return self.script.popleft()
+        if self.plan is not None and state.planned is not None:
+            return self.plan.step(state.planned)
         if case.after_tool_result and not after_result:
             return Step()
         step = case.step(state.steps_taken)
@@ -92,6 +112,18 @@ def is_broken(step: Step) -> bool:
     """
     runnable = {Arguments.WHOLE, Arguments.OBJECT, Arguments.DOUBLE, Arguments.NULL}
     return step.arguments not in runnable or step.finish == "length" or step.say is not Say.ANSWER
+
+
+def arrives(step: Step, finish: str | None, *, stream: bool) -> bool:
+    """Return whether a client may take an answer with this step for whole.
+
+    >>> arrives(Step(), "stop", stream=True)
+    True
+    >>> arrives(Step(ending=Ending.DROP), None, stream=True)
+    False
+    """
+    cut = finish == "length" or step.keep < 1 or step.ending not in _WHOLE[stream]
+    return not (is_broken(step) or cut or step.error)
 
 
 def chosen_case(wire: Wire, model: str, headers: Mapping[str, str]) -> Case | Failure:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tenuto.sim.asked import Asked, answers_result, first_prompt
 from tenuto.sim.case import Ending, Kind, Say, Step, Writes
 from tenuto.sim.cases import described
-from tenuto.sim.conversation import Conversation, Conversations, is_broken, lacks_tools
+from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
@@ -147,10 +147,12 @@ class Exchange:
         prompt = first_prompt(asked.rows)
         kind = state.kind or Kind.TEXT
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
-        now = due(asked, whole, results_failed=state.broken_call)
+        now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
-        if whole.calls and (said.calls or calling):
+        if state.planned is not None:
+            state.broken_call = not arrives(step, said.finish, stream=asked.stream)
+        elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars
         bill = Bill(

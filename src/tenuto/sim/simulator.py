@@ -13,6 +13,7 @@ from tenuto.sim.case import Kind, Step
 from tenuto.sim.cases import CASES_ON
 from tenuto.sim.exchange import Exchange, Recorded
 from tenuto.sim.openai_chat import IN_DIALECTS
+from tenuto.sim.plan import Faults, Plan, no_faults
 from tenuto.sim.reply import Settings, Wanted, full_text, wanted
 from tenuto.sim.service import Pace, Service
 from tenuto.sim.spent import Spent
@@ -219,13 +220,25 @@ class Simulator:
         """
         self._exchange.conversations.script.extend(steps)
 
+    def plan(self, answers: Sequence[Wanted], faults: Faults = no_faults) -> None:
+        """Let conversations get these answers (`saying`), each until it has come through.
+
+        `faults` says what becomes of each on its way. Where the answers end, nothing is left to do.
+
+        >>> from tenuto.sim import saying
+        >>> plan = [saying("I look.", ("read_file", {"path": "a"})), saying("It is red.")]
+        >>> Simulator().plan(plan)
+        """
+        self._exchange.conversations.plan = Plan(answers, faults)
+
     def forget(self) -> None:
-        """Forget every conversation and the script, so that each plan begins anew.
+        """Forget every conversation, the script and the plan, so that each case begins anew.
 
         >>> Simulator().forget()
         """
         self._exchange.conversations.known.clear()
         self._exchange.conversations.script.clear()
+        self._exchange.conversations.plan = None
 
     def _acknowledge(self) -> None:
         # Looked up on the loop: each stream has a semaphore of its own.

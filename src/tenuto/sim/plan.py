@@ -1,0 +1,89 @@
+"""A worker that says what it was told to, one answer after another, whatever goes wrong in between.
+
+Which answer is due, the history tells: so many tool results as the calls before it, and the texts
+before it as they were. Recovery adds failed results of its own to a request; they do not count,
+since they follow an answer whose calls could not be run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tenuto.sim.asked import Row
+from tenuto.sim.case import Step
+from tenuto.sim.prose import key_of
+from tenuto.sim.reply import Call, Wanted
+
+NOTHING_LEFT = Wanted("There is nothing left to do.")
+"""What is said after the last answer."""
+
+Faults = Callable[[int, Wanted], Step]
+"""The step of a request, from its number among all of the plan's and the answer that is due."""
+
+
+def saying(text: str, *calls: tuple[str, Mapping[str, Any]]) -> Wanted:
+    """Return an answer of a plan: a text, and calls by name and arguments.
+
+    >>> saying("I look.", ("read_file", {"path": "a"})).calls[0].arguments
+    '{"path": "a"}'
+    """
+    made = (Call(None, name, json.dumps(given, ensure_ascii=False)) for name, given in calls)
+    return Wanted(text, tuple(made))
+
+
+def no_faults(number: int, due: Wanted) -> Step:
+    """Return a normal answer.
+
+    >>> no_faults(0, NOTHING_LEFT) == Step()
+    True
+    """
+    return Step()
+
+
+@dataclass(slots=True)
+class Plan:
+    """Answers in their order, and what becomes of each on its way. Their texts must differ."""
+
+    answers: Sequence[Wanted]
+    faults: Faults = no_faults
+    asked: int = 0
+    """Requests so far."""
+
+    def place(self, rows: Sequence[Row]) -> int:
+        """Return how many answers this history holds.
+
+        >>> plan = Plan([saying("I look.", ("look", {})), saying("Seen."), saying("Bye.")])
+        >>> rows = [Row("user", "Go."), Row("assistant", "I look."), Row("tool", "ok")]
+        >>> plan.place(rows[:1]), plan.place(rows), plan.place([*rows, Row("assistant", "Seen.")])
+        (0, 1, 2)
+        """
+        results = sum(row.role == "tool" for row in rows)
+        texts = {row.text.strip() for row in rows if row.role == "assistant"}
+        for place, answer in enumerate(self.answers):
+            results -= len(answer.calls)
+            if results < 0 or (not answer.calls and answer.text.strip() not in texts):
+                return place
+        return len(self.answers)
+
+    def due(self, place: int, key: str) -> Wanted:
+        """Return the answer at this place; `key` makes the ids of its calls.
+
+        >>> Plan([]).due(0, "x").text
+        'There is nothing left to do.'
+        """
+        if place >= len(self.answers):
+            return NOTHING_LEFT
+        answer = self.answers[place]
+        calls = (
+            replace(call, id="call_" + key_of(key, str(index)))
+            for index, call in enumerate(answer.calls)
+        )
+        return replace(answer, calls=tuple(calls))
+
+    def step(self, due: Wanted) -> Step:
+        """Return the step of the next request."""
+        self.asked += 1
+        return self.faults(self.asked - 1, due)

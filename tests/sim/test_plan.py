@@ -1,0 +1,84 @@
+"""A worker that was told what to say says each answer until it has come through."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tenuto.sim import Simulator, Step, Wanted, saying
+from tenuto.sim.case import Arguments, Ending
+from tenuto.sim.exchange import Exchange
+from tenuto.sim.plan import Plan
+
+TOOLS = [{"type": "function", "function": {"name": "look", "parameters": {"type": "object"}}}]
+USER = {"role": "user", "content": "Go."}
+ANSWERS = [saying("I look.", ("look", {"at": "é"}), ("look", {"at": "b"})), saying("Seen.")]
+CUT = Step(arguments=Arguments.CUT, finish="length")
+
+
+def ask(made: Exchange, messages: list[Any]) -> Any:
+    body = {"model": "sim", "messages": messages, "tools": TOOLS}
+    return made.answer("POST", "/v1/chat/completions", {}, json.dumps(body).encode())
+
+
+def message_of(answer: Any) -> Any:
+    assert answer.status == 200, answer.body
+    return json.loads(answer.body)["choices"][0]["message"]
+
+
+def with_results(message: Any) -> list[Any]:
+    message = {name: message[name] for name in ("role", "content", "tool_calls")}
+    results = [
+        {"role": "tool", "tool_call_id": call["id"], "content": "ok"}
+        for call in message["tool_calls"]
+    ]
+    return [message, *results]
+
+
+def planned(*steps: Step) -> Exchange:
+    def fault(number: int, due: Wanted) -> Step:
+        return steps[number] if number < len(steps) else Step()
+
+    made = Exchange()
+    made.conversations.plan = Plan(ANSWERS, fault)
+    return made
+
+
+def test_answers_come_in_their_order_as_the_history_grows():
+    made = planned()
+    first = message_of(ask(made, [USER]))
+    assert [json.loads(call["function"]["arguments"]) for call in first["tool_calls"]] == [
+        {"at": "é"},
+        {"at": "b"},
+    ]
+    assert message_of(ask(made, [USER]))["content"] == first["content"] == "I look."
+    rows = [USER, *with_results(first)]
+    assert message_of(ask(made, rows))["content"] == "Seen."
+    rows += [{"role": "assistant", "content": "Seen."}, USER]
+    assert message_of(ask(made, rows))["content"] == "There is nothing left to do."
+
+
+@pytest.mark.parametrize("step", [CUT, Step(arguments=Arguments.MALFORMED)])
+def test_failed_results_of_a_broken_answer_do_not_count(step):
+    made = planned(step)
+    whole = message_of(ask(planned(), [USER]))
+    assert message_of(ask(made, [USER]))["tool_calls"] != whole["tool_calls"]
+    again = message_of(ask(made, [USER, *with_results(whole)]))  # as recovery answers it
+    assert again["content"] == "I look."
+    assert message_of(ask(made, [USER, *with_results(again)]))["content"] == "Seen."
+
+
+def test_a_body_that_broke_off_was_not_said():
+    made = planned(Step(ending=Ending.CUT_BODY))
+    ask(made, [USER])
+    whole = message_of(ask(planned(), [USER]))
+    assert message_of(ask(made, [USER, *with_results(whole)]))["content"] == "I look."
+
+
+def test_forgetting_forgets_the_plan():
+    sim = Simulator()
+    sim.plan(ANSWERS)
+    sim.forget()
+    assert sim._exchange.conversations.plan is None
