@@ -29,9 +29,9 @@ from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.wire.form import Composed, Declared, Opening
 
-WITH_VERSION = ("mistral", "openai-chat", "openai-responses")
+BELOW = {"mistral": "/mistral/v1", "openai-chat": "/v1", "openai-responses": "/v1"}
 WIRES = (
-    *WITH_VERSION,
+    *BELOW,
     "anthropic-messages",
     "bedrock-converse",
     "cohere",
@@ -165,7 +165,7 @@ def sim() -> Iterator[Simulator]:
 
 
 def agent_of(play: Play, sim: Simulator) -> Agent:
-    base = sim.base_url if play.wire in WITH_VERSION else sim.root_url
+    base = sim.root_url + BELOW.get(play.wire, "")
     return Agent(
         Model(f"{play.wire}:sim", base_url=base, api_key="none"),
         tools=[play.tool(number) for number in range(len(play.tools))],
@@ -186,7 +186,7 @@ def played(play: Play, chat: Conversation) -> list[RunResult]:
     results = []
     for number in range(len(play.turns)):
         left = cancelled(play, number)
-        with contextlib.closing(chat.stream(f"Turn {number}, please.")) as events:  # type: ignore[type-var]
+        with contextlib.closing(chat.stream(f"Turn {number}, please.")) as events:
             for seen, _ in enumerate(events):
                 if seen == left:
                     chat.cancel()
