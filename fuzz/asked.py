@@ -28,7 +28,7 @@ class Asked(NamedTuple):
     """Attributes:
     path: the URL path.
     body_path: that of requests for a body, "" where it is the same.
-    rows: the key of the conversation.
+    rows: the key of the conversation, below which others stand behind a dot; "": it has no rows.
     body: a request, without `stream`.
     read: reads a stream as the SDK does, to its end.
     error: what the SDK raises for an error of the far side.
@@ -169,6 +169,14 @@ ALL = (
         "/ml/v1/text/chat_stream?version=2024-05-31",
     ),
     Asked(
+        "/generate",
+        "",
+        {"inputs": "Caf\u00e9?"},
+        _read_events,
+        httpx2.HTTPError,
+        "/generate_stream",
+    ),
+    Asked(
         "/v1/completions",
         "prompt",
         {"model": "m", "prompt": "Caf\u00e9?"},
@@ -244,7 +252,7 @@ ALL = (
     ),
     Asked(
         "/api/v1/services/aigc/text-generation/generation",
-        "input",
+        "input.messages",
         {
             "model": "m",
             "input": {"messages": [{"role": "user", "content": "Caf\u00e9?"}]},

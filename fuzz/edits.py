@@ -110,7 +110,10 @@ def readable(wire: Wire) -> tuple[bytes, ...]:
 
 def of_rows(wire: Wire, rows: Iterable[bytes], keys: bytes = KEYS) -> bytes:
     """A request of these rows."""
-    return b'{"%s": [%s]%s}' % (asked(wire).rows.encode(), b",".join(rows), keys and b", " + keys)
+    outer, _, inner = asked(wire).rows.encode().partition(b".")
+    listed = b"[%s]" % b",".join(rows)
+    value = b'{"%s": %s}' % (inner, listed) if inner else listed
+    return b'{"%s": %s%s}' % (outer, value, keys and b", " + keys)
 
 
 def body(wire: Wire, data: bytes) -> bytes:
@@ -148,7 +151,7 @@ def check(wire: Wire, data: bytes) -> None:
     if (
         again is None
     ):  # a history of empty rows alone: what is left is no request, and passes as it is
-        assert rows(members(bare)[asked(wire).rows]) == []
+        assert rows(rows_of(wire, members(bare))) == []
         return
     assert again.repairs == (), (request.repairs, again.repairs)
     assert again.apply((), DIALECTS[0]) == bare
@@ -164,17 +167,23 @@ def check(wire: Wire, data: bytes) -> None:
     except RecursionError:
         return
     if not any(isinstance(edit, DropKeys) for edit in edits):
-        check_rows(asked(wire).rows, members(bare), members(edited))
+        check_rows(wire, members(bare), members(edited))
 
 
-def check_rows(key: str, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec.Raw]) -> None:
+def rows_of(wire: Wire, request: dict[str, msgspec.Raw]) -> msgspec.Raw:
+    """The rows of a request, where this wire keeps them."""
+    outer, _, inner = asked(wire).rows.partition(".")
+    return members(request[outer])[inner] if inner else request[outer]
+
+
+def check_rows(wire: Wire, sent: dict[str, msgspec.Raw], edited: dict[str, msgspec.Raw]) -> None:
     """Rows are only added behind those that were there, each the bytes that it was (C7)."""
-    before, after = rows(sent[key]), rows(edited[key])
+    before, after = rows(rows_of(wire, sent)), rows(rows_of(wire, edited))
     last = len(before) - 1
     assert after[:last] == before[:last]
     assert after[last] == before[last] or gone_on(before[last], after[last])
     changed = {name for name in sent if bytes(sent[name]) != bytes(edited.get(name, b""))}
-    assert changed <= MAY_CHANGE | {key}, changed
+    assert changed <= MAY_CHANGE | {asked(wire).rows.partition(".")[0]}, changed
 
 
 def gone_on(before: bytes, after: bytes) -> bool:

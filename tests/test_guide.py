@@ -27,6 +27,7 @@ from google import genai
 from mistralai.client.sdkconfiguration import SERVERS
 
 import tenuto
+from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto.sim import STEPS, Simulator
 from tenuto.wire.registry import WIRES
@@ -42,7 +43,7 @@ A_REQUEST = {
     "body": b'{"model":"gpt-5-mini","messages":[{"role":"user","content":"Why?"}]}',
 }
 """What the README's first example takes for given."""
-CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client)
+CLIENTS = (openai.OpenAI, anthropic.Anthropic, genai.Client, httpx2.Client, tenuto.Agent)
 NOT_RUN = ("text", "mermaid")
 
 
@@ -80,6 +81,8 @@ def sim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
         monkeypatch.setitem(defaults, "base_url", sim.root_url)
         monkeypatch.setenv("MISTRAL_API_KEY", "none")
         monkeypatch.setitem(SERVERS, "global", f"{sim.root_url}/mistral")
+        for name, url in (("openai", sim.base_url), ("anthropic", sim.root_url)):
+            monkeypatch.setitem(ADDRESSES, name, ADDRESSES[name]._replace(base_url=url))
         yield sim
 
 

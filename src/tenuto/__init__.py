@@ -31,12 +31,12 @@ from tenuto.relay.commands import Head, Lost, Open, Read, Reraise, Transmit, Wai
 from tenuto.turn import Turn
 
 if _typing.TYPE_CHECKING:
-    from tenuto.agent import Agent, Limits, Model, RunResult
+    from tenuto.agent import Agent, Limits, Model, RunResult, Session
     from tenuto.agent.tool import Tool, tool
 
 __version__ = "0.1.0"
 
-_OF_THE_AGENT = ("Agent", "Limits", "Model", "RunResult", "Tool", "tool")
+_OF_THE_AGENT = ("Agent", "Limits", "Model", "RunResult", "Session", "Tool", "tool")
 
 __all__ = [
     "Agent",
@@ -57,6 +57,7 @@ __all__ = [
     "Report",
     "Reraise",
     "RunResult",
+    "Session",
     "Stop",
     "StopReason",
     "StreamDetector",

@@ -53,7 +53,7 @@ def test_the_installed_program_runs_main_and_tells_its_version(command: Sequence
 
 
 @pytest.mark.parametrize(
-    "command", ["", "demo", "detect", "explain", "faults", "policy", "providers", "sim"]
+    "command", ["", "demo", "detect", "explain", "faults", "policy", "providers", "run", "sim"]
 )
 def test_help_has_examples_that_are_allowed(
     command: str, capsys: pytest.CaptureFixture[str]

@@ -66,7 +66,7 @@ READ = [("detecting", wire) for wire in wires()]
 ASKED = [("turns", name) for name, wire in wires().items() if not wire.only_read]
 
 LEAST = {"bedrock-converse": 300, "bedrock-invoke": 100, "ollama": 400, "openai-completions": 300}
-LEAST["dashscope"] = 200
+LEAST |= {"dashscope": 200, "tgi": 100, "watsonx": 200}
 LEAST |= dict.fromkeys((name for name, wire in wires().items() if wire.only_read), 20)
 """Wires with fewer members to change: how many changes there must be at least."""
 

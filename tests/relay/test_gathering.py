@@ -27,6 +27,8 @@ STREAMS = [
 ]
 
 
+NEVER_ASKED = {"generated-stream"}
+"""Streams of requests that pass untouched: nobody asks for a body and is given one of them."""
 STREAMED_BY_MEMBER = {"q42-streamed-arguments"}
 """Arguments that are not put together, so that nobody may be given them as a body."""
 
@@ -57,6 +59,8 @@ def test_every_stream_means_the_same_as_the_body_that_is_made_of_it(path):
         return  # its only line is a body
     if path.parts[-2] in STREAMED_BY_MEMBER:
         assert made is None
+        return
+    if path.parts[-2] in NEVER_ASKED:
         return
     assert body.text == stream.text
     assert body.refusal == stream.refusal

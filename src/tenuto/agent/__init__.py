@@ -7,6 +7,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
+from tenuto.agent.session import Session
 from tenuto.agent.tool import Failure, Tool, tool
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "McpTools",
     "Model",
     "RunResult",
+    "Session",
     "Tool",
     "tool",
 ]

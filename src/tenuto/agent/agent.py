@@ -14,6 +14,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.loop import Setup
 from tenuto.agent.model import Model, distinct, model_of
 from tenuto.agent.result import RunResult
+from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
 from tenuto.config import load_policy
 from tenuto.core.policy import Policy
@@ -103,8 +104,9 @@ class Agent:
         """The same, for asyncio."""
         return self.conversation().astream(prompt)
 
-    def conversation(self, rows: Sequence[Row] = ()) -> Conversation:
-        """A conversation with this agent, that goes on behind these rows."""
+    def conversation(self, rows: Sequence[Row] | Session = ()) -> Conversation:
+        """A conversation with this agent, that goes on behind these rows; with those of a session
+        it is kept in the session's file."""
         return Conversation(self._kit, rows)
 
     def close(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing
@@ -12,8 +12,10 @@ from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import arun_calls, run_calls
+from tenuto.agent.session import Session
+from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Row, Transcript
+from tenuto.core.transcript import Result, Row, Transcript
 
 
 class Conversation:
@@ -33,9 +35,9 @@ class Conversation:
     ['User', 'Assistant', 'User', 'Assistant']
     """
 
-    def __init__(self, kit: Kit, rows: Sequence[Row] = ()) -> None:
+    def __init__(self, kit: Kit, rows: Sequence[Row] | Session = ()) -> None:
         self._kit = kit
-        self._transcript = Transcript(rows)
+        self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
         self._cancelled = False
         self._said = ""
@@ -71,19 +73,20 @@ class Conversation:
         assert self.result is not None
         return self.result
 
-    def stream(self, prompt: str) -> Iterator[AgentEvent]:
-        """A turn, told as it happens; `result` holds its end. Closing the iterator ends the turn at
-        once."""
-        self._begin(prompt)
+    def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
+        """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
+        at once, and so does Ctrl-C."""
         reply: Reply = None
-        with contextlib.closing(self._loop.run(prompt)) as run:
+        with self._turn(prompt) as run:
             while (command := self._next(run, reply)) is not None:
                 reply = None
                 match command:
                     case Tell(event):
                         yield self._told(event)
                     case RunCalls(calls):
-                        reply = run_calls(self._kit.toolbox, calls)
+                        reply = run_calls(
+                            self._kit.toolbox, calls, began=self._began, ended=self._ended
+                        )
                     case Ask():
                         for event in self._ask(command):
                             if not command.quiet:
@@ -91,18 +94,19 @@ class Conversation:
 
     async def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
         """The same, for asyncio; `result` holds its end."""
-        self._begin(prompt)
         reply: Reply = None
         kit = self._kit
         async with kit.async_client() as client:
-            with contextlib.closing(self._loop.run(prompt)) as run:
+            with self._turn(prompt) as run:
                 while (command := self._next(run, reply)) is not None:
                     reply = None
                     match command:
                         case Tell(event):
                             yield self._told(event)
                         case RunCalls(calls):
-                            reply = await arun_calls(kit.toolbox, calls)
+                            reply = await arun_calls(
+                                kit.toolbox, calls, began=self._began, ended=self._ended
+                            )
                         case Ask():
                             async with contextlib.aclosing(self._aask(command, client)) as events:
                                 async for event in events:
@@ -111,16 +115,28 @@ class Conversation:
 
     # --- what both have in common
 
-    def _begin(self, prompt: object) -> None:
+    @contextlib.contextmanager
+    def _turn(self, prompt: str) -> Iterator[Run]:
+        """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         self._cancelled, self._said, self.result = False, "", None
+        try:
+            with contextlib.closing(self._loop.run(prompt)) as run:
+                yield run
+        finally:
+            if self.result is None:
+                self.result = self._loop.result(self._said, "cancelled")
+
+    def _began(self, call: ToolCall) -> None:
+        self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
+
+    def _ended(self, call: ToolCall, result: Result) -> None:
+        self._transcript.ended(call, result)
 
     def _next(self, run: Run, reply: Reply) -> Command | None:
         """The next command, None at the turn's end."""
         if self._cancelled:
-            run.close()
-            self.result = self._loop.result(self._said, "cancelled")
             return None
         try:
             return run.send(reply)

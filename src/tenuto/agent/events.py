@@ -98,7 +98,11 @@ def as_dict(event: AgentEvent) -> dict[str, Any]:
 
     >>> as_dict(Said("Hi", 1))
     {'event': 'said', 'text': 'Hi', 'step': 1}
+    >>> as_dict(Recovered(Event("fault", "t1", "openai", "gpt"), 1))["name"]
+    'fault'
     """
+    if isinstance(event, Recovered):
+        return {"event": "recovered", "step": event.step, **event.event.as_dict()}
     words = [w if w.islower() else f"_{w.lower()}" for w in type(event).__name__]
     return {"event": "".join(words).lstrip("_"), **asdict(event)}
 

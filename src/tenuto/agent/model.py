@@ -11,10 +11,11 @@ from typing import Any
 
 from tenuto.core.errors import AgentError
 from tenuto.providers.addresses import ADDRESSES, Address
+from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import ROWS, UNKNOWN_OF
 from tenuto.wire.base import Wire
-from tenuto.wire.form import Form
+from tenuto.wire.form import Composed, Form, Opening
 from tenuto.wire.registry import WIRES
 
 _NOWHERE = Address("")
@@ -104,6 +105,15 @@ class Model:
     def window_tokens(self) -> int | None:
         """Its context window; None: not known."""
         return self.context_window_tokens or self.provider.dialect.window_tokens or None
+
+    @property
+    def output_limit_tokens(self) -> int | None:
+        """The most tokens of one answer: what its requests say, else what is known of the model;
+        None: not known (T17)."""
+        dialect = self.provider.dialect
+        opening = Opening(self.id, max_tokens=self.max_output_tokens, options=self.options)
+        asked = Composed(self.wire, dialect, self.form.path(self.id, True), opening)
+        return asked.facts.max_tokens or dialect.output_tokens or output_tokens(self.id)
 
     def url(self, stream: bool) -> str:
         """Where a request goes."""

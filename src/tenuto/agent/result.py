@@ -58,6 +58,8 @@ class RunResult:
     @property
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
+        if self.fault is not None and self.reason == "provider_error" and not self.fault.retryable:
+            return ""  # trying again will not help
         return ADVICE.get(self.reason, "")
 
     def as_dict(self) -> dict[str, Any]:

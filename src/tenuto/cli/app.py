@@ -1,4 +1,4 @@
-"""From arguments to an exit code: 0 all is well, 1 it did not work, 2 it was asked wrongly."""
+"""From arguments to an exit code: 0 all is well, 1 it failed, 2 it was asked wrongly, 3 in part."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, demo_agent, detect, explain, faults, policy, providers, sim
+    from tenuto.cli import demo, demo_agent, detect, explain, faults, policy, providers, run, sim
 
     app = App(
         name="tenuto",
@@ -79,6 +79,7 @@ def build() -> cyclopts.App:
         (faults.faults, faults.EXAMPLES),
         (policy.policy, policy.EXAMPLES),
         (providers.providers, providers.EXAMPLES),
+        (run.run, run.EXAMPLES),
         (sim.sim, sim.EXAMPLES),
     )
     for command, examples in commands:

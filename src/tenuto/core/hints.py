@@ -122,6 +122,18 @@ ORPHAN_RESULT = "Error: no result is available for this call; the conversation w
 EMPTY_RESULT = "(Nothing was returned.)"
 """What stands for a result without text in a request of our own: Cohere refuses a blank one."""
 
+CALL_NOT_RUN = "Error: this call was not run; the conversation was interrupted before its turn."
+CALL_UNSURE = (
+    "Error: the conversation was interrupted while this call was running. It may or may not have "
+    "done its work: find out before you make it again."
+)
+CALL_AGAIN = (
+    "Error: the conversation was interrupted while this call was running, and its result is lost. "
+    "To make it again does no harm."
+)
+"""What became of a call of the agent's that has no result, by whether it began, and whether its
+tool may be run again."""
+
 REPEATED_CALL = (
     "[This is the {times}th time in a row that the same call came to the same result. Calling it "
     "again will not change that: do something else, or say what stands in the way.]"

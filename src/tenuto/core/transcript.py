@@ -79,6 +79,8 @@ class Transcript:
 
     def __init__(self, rows: Sequence[Row] = ()) -> None:
         self._rows: list[Row] = []
+        self._began: dict[str, bool] = {}  # whether it may run again, by the call's id
+        self._ended: dict[str, Result] = {}
         for row in rows:
             self.add(row)
 
@@ -97,6 +99,14 @@ class Transcript:
         last = self._rows[-1] if self._rows else None
         return last.calls if isinstance(last, Assistant) else ()
 
+    def began(self, call: ToolCall, idempotent: bool = False) -> None:
+        """Note that a pending call is about to run, and whether running it again does no harm."""
+        self._began[call.id] = idempotent
+
+    def ended(self, call: ToolCall, result: Result) -> None:
+        """Note what a pending call came to, while others have no result yet."""
+        self._ended[call.id] = result
+
     def replace(self, rows: Sequence[Row]) -> None:
         """Take other rows in place of all that there are."""
         self._rows = list(Transcript(rows))
@@ -108,7 +118,11 @@ class Transcript:
             ValueError: it cannot follow the last one; the message says what can.
         """
         self._check(row)
+        self._append(row)
+
+    def _append(self, row: Row) -> None:
         self._rows.append(row)
+        self._began, self._ended = {}, {}
 
     def _check(self, row: Row) -> None:
         allowed = self._allowed()
@@ -134,9 +148,11 @@ class Transcript:
                 return (Assistant,)
 
     def close(self) -> list[Row]:
-        """Make it end so that a user may speak next (T8), and return what had to be put in: failed
-        results for calls that have none, and a word of the assistant's where none follows. They are
-        no part of what was said: who keeps a transcript in a file keeps them out of it (H6).
+        """Make it end so that a user may speak next (T8), and return what had to be put in: results
+        for calls that have none, which say whether the call may have run, and a word of the
+        assistant's where none follows. They are no part of what was said: who keeps a transcript in
+        a file keeps them out of it (H6), and finds the same ones by what he noted of the calls
+        (H5a).
 
         >>> transcript = Transcript([User("Go.")])
         >>> transcript.close()[0].text
@@ -144,16 +160,18 @@ class Transcript:
         """
         added: list[Row] = []
         if self.pending:
-            added.append(
-                Results(
-                    tuple(
-                        Result(call.id, call.name, hints.ORPHAN_RESULT, failed=True)
-                        for call in self.pending
-                    )
-                )
-            )
-            self._rows.append(added[-1])
+            added.append(Results(tuple(map(self._outcome, self.pending))))
+            self._append(added[-1])
         if self._rows and self._allowed() == (Assistant,):
             added.append(Assistant(hints.EMPTY_WITH_TOOLS_NOTE))
-            self._rows.append(added[-1])
+            self._append(added[-1])
         return added
+
+    def _outcome(self, call: ToolCall) -> Result:
+        """What became of a call whose turn was interrupted."""
+        if call.id in self._ended:
+            return self._ended[call.id]
+        text = hints.CALL_NOT_RUN
+        if call.id in self._began:
+            text = hints.CALL_AGAIN if self._began[call.id] else hints.CALL_UNSURE
+        return Result(call.id, call.name, text, failed=True)

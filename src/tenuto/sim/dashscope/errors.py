@@ -94,7 +94,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -> Failure:
     """Return the refusal of an output budget that is above the model's ceiling.
 
-    >>> too_many_tokens("max_tokens", 9, 8).document["message"][-37:]
+    >>> too_many_tokens("max_tokens", 9, 8).document["message"][-36:]
     'Range of max_tokens should be [1, 8]'
     """
     return by_algorithm(f"Range of max_tokens should be [1, {ceiling}]")

@@ -41,8 +41,8 @@ def invalid(rule: str) -> Failure:
 def window_full(window: int, prompt: int, asked: int) -> Failure:
     """Return the refusal of a prompt that leaves too little of the window.
 
-    >>> window_full(4096, 4090, 20).document["error"][-47:]
-    'Given: 4090 `inputs` tokens and 20 `max_new_tokens`'[-47:]
+    >>> window_full(4096, 4090, 20).document["error"][-51:]
+    'Given: 4090 `inputs` tokens and 20 `max_new_tokens`'
     """
     return invalid(
         f"`inputs` tokens + `max_new_tokens` must be <= {window}. "

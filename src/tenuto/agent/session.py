@@ -1,0 +1,218 @@
+"""A conversation that is kept in a file, so that it goes on after whatever ended it.
+
+Theory of operation
+-------------------
+The file is JSON Lines and only ever grows: each row is a line as soon as it is said. Beside the
+rows stand the calls that are about to run and what each came to while others were running, so that
+after a kill it is known which call may have run; and where a conversation was shortened, the rows
+that took the place of those before.
+
+What `Transcript.close` puts in is never written (H6). It follows from what is written, so it comes
+out the same whenever the file is read (H5a), and the history goes to the provider as it went
+before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from tenuto.agent.session_file import SessionFile
+from tenuto.core.calls import ToolCall
+from tenuto.core.errors import AgentError
+from tenuto.core.stop import printable
+from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
+from tenuto.wire.json import decode_object
+
+
+class Began(msgspec.Struct, frozen=True):
+    """A call is about to run; `idempotent`: running it again does no harm."""
+
+    id: str
+    name: str
+    idempotent: bool = False
+
+
+class Shortened(msgspec.Struct, frozen=True):
+    """The conversation now consists of these rows, and of the last `kept` ones before."""
+
+    rows: tuple[Line, ...]
+    kept: int
+
+
+class Line(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A line of the file: one member, which says what it is. Others that begin with "_" are left
+    alone (H1)."""
+
+    user: User | None = None
+    assistant: Assistant | None = None
+    results: Results | None = None
+    began: Began | None = None
+    ended: Result | None = None
+    shortened: Shortened | None = None
+
+    @property
+    def row(self) -> Row | None:
+        """The row that it is."""
+        return self.user or self.assistant or self.results
+
+
+_MEMBERS: Final = {User: "user", Assistant: "assistant", Results: "results"}
+
+
+def _line(row: Row) -> Line:
+    member: dict[str, Any] = {_MEMBERS[type(row)]: row}
+    return Line(**member)
+
+
+class Kept(Transcript):
+    """A transcript whose rows are written as they are added."""
+
+    def __init__(self, file: SessionFile) -> None:
+        super().__init__()
+        self._file = file
+        for number, data in file.lines:
+            try:
+                self._read(msgspec.convert(decode_object(data), Line, strict=True))
+            except ValueError as error:
+                where = f"{file.path}, line {number}"
+                raise AgentError(f"{where}: {error}; the file was not changed") from None
+
+    def add(self, row: Row) -> None:
+        self._check(row)
+        self._write(_line(row), lasting=isinstance(row, Results))
+        super().add(row)
+
+    def began(self, call: ToolCall, idempotent: bool = False) -> None:
+        self._write(Line(began=Began(call.id, call.name, idempotent)), lasting=not idempotent)
+        super().began(call, idempotent)
+
+    def ended(self, call: ToolCall, result: Result) -> None:
+        super().ended(call, result)
+        if len(self._ended) < len(self.pending):  # with the last one the row follows at once
+            self._write(Line(ended=result), lasting=True)
+
+    def close(self) -> list[Row]:
+        if self.pending and len(self._ended) == len(self.pending):  # broken off before their row
+            self.add(Results(tuple(self._ended[call.id] for call in self.pending)))
+        return super().close()
+
+    def replace(self, rows: Sequence[Row]) -> None:
+        shorter = Transcript(rows)
+        kept = 0
+        while kept < min(len(rows), len(self)) and rows[-1 - kept] is self._rows[-1 - kept]:
+            kept += 1
+        new = tuple(_line(row) for row in rows[: len(rows) - kept])
+        self._write(Line(shortened=Shortened(new, kept)), lasting=True)
+        super().replace(list(shorter))
+
+    def fates(self) -> list[tuple[ToolCall, str]]:
+        """Each call without a result, and what became of it."""
+        return [(call, self._fate(call.id)) for call in self.pending if call.id not in self._ended]
+
+    def _fate(self, call_id: str) -> str:
+        if call_id not in self._began:
+            return "was not run"
+        again = "; running it again does no harm" if self._began[call_id] else ""
+        return f"was interrupted and may or may not have run{again}"
+
+    def _write(self, line: Line, lasting: bool) -> None:
+        self._file.append(msgspec.to_builtins(line), lasting=lasting)
+
+    def _read(self, line: Line) -> None:
+        if line.row is not None:
+            if isinstance(line.row, User):
+                super().close()  # as the loop did, before it let the user speak
+            super().add(line.row)
+        elif line.began is not None:
+            self._began[line.began.id] = line.began.idempotent
+        elif line.ended is not None:
+            self._ended[line.ended.call_id] = line.ended
+        elif line.shortened is not None:
+            new, kept = [each.row for each in line.shortened.rows], line.shortened.kept
+            if not 0 <= kept <= len(self):
+                raise ValueError(f"{kept} rows are kept of {len(self)}")
+            super().replace([row for row in new if row] + self._rows[len(self) - kept :])
+        else:
+            raise ValueError(f"it holds none of {', '.join(Line.__struct_fields__)}")
+
+
+class Session:
+    """A conversation that is kept in a file (JSON Lines), whatever becomes of the program.
+
+    What was broken off is repaired when the file is opened: calls without results get ones that say
+    whether the call may have run, and a line that was only half written is put aside. One process
+    has a session at a time.
+
+    Args:
+        path: the file; it is made where it does not exist. Only its owner may read it.
+
+    Attributes:
+        path: the file.
+        transcript: the conversation.
+        notes: what a person should know of how the session ended before, a sentence each.
+
+    Raises:
+        AgentError: the file cannot be opened, is in use, or is no session; it is not changed then.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Session(f"{folder}/tides.jsonl") as session:
+    ...         session.transcript.add(User("How are tides made?"))
+    ...     with Session(f"{folder}/tides.jsonl") as session:
+    ...         print(session.rows[0], session.notes)
+    User(text='How are tides made?') ('The last turn ended before it was answered.',)
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._file = SessionFile(self.path)
+        try:
+            self.transcript = Kept(self._file)
+            notes = _notes(self.transcript)
+            if aside := self._file.mend():
+                notes.append(
+                    f"The last line was torn in writing; what is left of it is in {aside}."
+                )
+        except BaseException:
+            self.close()
+            raise
+        self.notes = tuple(notes)
+        self.transcript.close()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The conversation so far, with what stands in for what was broken off."""
+        return tuple(self.transcript)
+
+    def close(self) -> None:
+        """Close the file, so that another may go on with the session."""
+        self._file.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_ARGUMENTS_CHARS: Final = 200
+
+
+def _notes(transcript: Kept) -> list[str]:
+    """How the last turn broke off."""
+    if transcript.pending:
+        return [f"{_named(call)} {fate}." for call, fate in transcript.fates()]
+    last = transcript[len(transcript) - 1] if len(transcript) else None
+    if isinstance(last, User | Results):
+        return ["The last turn ended before it was answered."]
+    return []
+
+
+def _named(call: ToolCall) -> str:
+    arguments = printable(call.arguments, _ARGUMENTS_CHARS)
+    return f"The call of {printable(call.name)} with {arguments}"

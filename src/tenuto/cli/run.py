@@ -1,0 +1,172 @@
+"""`tenuto run`: an agent at work in the terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from tenuto.agent import Agent, Conversation, Limits, Model, Session
+from tenuto.agent.files import file_tools, guidance
+from tenuto.agent.tool import Tool
+from tenuto.cli.app import INTERRUPTED, CommandError
+from tenuto.cli.printing import JsonFlag
+from tenuto.cli.run_view import View, view
+
+EXAMPLES = (
+    'tenuto run "Why do tides come twice a day?" --model openai:gpt-5-mini',
+    'tenuto run "Mend typos." --model openai:gpt-5 --tools files --session typos',
+    'tenuto run "Go on." --model openai:gpt-5 --tools files --session typos',
+    "tenuto run --model openai-chat:llama --base-url http://127.0.0.1:8080/v1",
+    "git diff | tenuto run - --model openai:gpt-5-mini --system 'Review this.'",
+)
+CODES = {"complete": 0, "failed": 1, "partial": 3}
+"""By the status of the last turn; 2 is a wrong request, and 130 Ctrl-C."""
+
+MAX_STEPS = Limits().max_steps
+
+_name = re.compile(r"[\w-][\w.-]{0,63}")
+_PROMPT = "> "
+
+
+def run(
+    prompt: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    /,
+    *,
+    model: Annotated[list[str], Parameter(negative="")],
+    tools: Literal["files", "none"] = "none",
+    root: Path | None = None,
+    session: str | None = None,
+    system: str = "",
+    base_url: str = "",
+    key_variable: str = "",
+    max_steps: int = MAX_STEPS,
+    max_tokens: int | None = None,
+    json: JsonFlag = False,
+) -> int:
+    """Ask a model, run the tools that it calls, and go on until the turn is whole.
+
+    The answer goes to standard output as it comes; what is done about it to standard error. Ctrl-C
+    ends the turn and not the session. The exit code is 0 for a complete turn, 3 for a partial one,
+    and 1 for one that failed.
+
+    Args:
+        prompt: what to say; "-" reads it from standard input. Without it each line of standard
+            input is a turn of one conversation.
+        model: provider:model, or a wire's name in place of the provider. Given several times, the
+            later ones are asked where those before fail.
+        tools: "files": the model may read, write and search the text files below --root.
+        root: the folder of the file tools; the current one if it is not given.
+        session: a name, or a file (with a / or ending in .jsonl), in which the conversation is
+            kept, and from which it goes on.
+        system: what the model is told before all else.
+        base_url: where the model is served, if not where its provider is.
+        key_variable: the environment variable that holds the key for --base-url.
+        max_steps: how often the model is asked in one turn.
+        max_tokens: the output limit of each request, in tokens.
+        json: print one JSON object a line for each event, and the result as the last one.
+    """
+    if root is not None and tools != "files":
+        raise CommandError("--root is the folder of the file tools, so it needs --tools files", 2)
+    models = [_model(name, base_url, key_variable, max_tokens, len(model)) for name in model]
+    limit = models[0].output_limit_tokens
+    offered: Sequence[Tool] = ()
+    if tools == "files":
+        offered = file_tools(root or ".", output_limit_tokens=limit)
+        system = "\n\n".join(filter(None, (system, guidance(limit))))
+    limits = Limits(max_steps=max_steps)
+    shown = view(json)
+    with contextlib.ExitStack() as stack:
+        kept = stack.enter_context(Session(session_path(session))) if session else None
+        agent = stack.enter_context(Agent(models, tools=offered, system=system, limits=limits))
+        for note in kept.notes if kept is not None else ():
+            shown.note(note)
+        chat = agent.conversation(kept if kept is not None else ())
+        return _talk(chat, shown, prompt, session)
+
+
+def _model(name: str, base_url: str, key_variable: str, limit: int | None, of: int) -> Model:
+    if base_url and of > 1:
+        raise CommandError("--base-url is of one model, and several are given", 2)
+    if key_variable and not base_url:
+        raise CommandError("--key-variable goes with --base-url: providers have their own", 2)
+    key = os.environ.get(key_variable, "")
+    if key_variable and not key:
+        raise CommandError(f"the variable {key_variable} holds no key", 2)
+    return Model(name, base_url=base_url, api_key=key, max_output_tokens=limit)
+
+
+def session_path(given: str) -> Path:
+    """The file of a session that is named, or given as a file.
+
+    >>> session_path("notes/tides.jsonl").name
+    'tides.jsonl'
+    """
+    if "/" in given or os.sep in given or given.endswith(".jsonl"):
+        return Path(given)
+    if not _name.fullmatch(given):
+        raise CommandError(f"--session {given!r}: a name has letters, digits, '_', '-' and '.'", 2)
+    states = os.environ.get("XDG_STATE_HOME") or os.environ.get("LOCALAPPDATA")
+    folder = (Path(states) if states else Path.home() / ".local/state") / "tenuto/sessions"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be made: {error.strerror or error}") from None
+    return folder / f"{given}.jsonl"
+
+
+def _talk(chat: Conversation, shown: View, prompt: str | None, session: str | None) -> int:
+    code = 0
+    for said in _lines() if prompt is None else [_given(prompt)]:
+        code = _turn(chat, said, shown, session)
+        if code == INTERRUPTED and not sys.stdin.isatty():
+            break
+    return code
+
+
+def _turn(chat: Conversation, prompt: str, shown: View, session: str | None) -> int:
+    try:
+        with contextlib.closing(chat.stream(prompt)) as events:
+            for event in events:
+                shown.event(event)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+        goes_on = f"the session {session} goes on" if session else "the conversation goes on"
+        shown.note(f"The turn was interrupted; {goes_on}.")
+    else:
+        assert chat.result is not None
+        code = CODES[chat.result.status]
+    if chat.result is not None:
+        shown.result(chat.result)
+    return code
+
+
+def _given(prompt: str) -> str:
+    text = sys.stdin.read() if prompt == "-" else prompt
+    if not text.strip():
+        raise CommandError("the prompt is blank", 2)
+    return text
+
+
+def _lines() -> Iterator[str]:
+    """What a person says, line by line, until the input ends or Ctrl-C comes while he is asked."""
+    if not sys.stdin.isatty():
+        yield from (line for line in sys.stdin if line.strip())
+        return
+    with contextlib.suppress(ImportError):
+        import readline  # noqa: F401 - the line can then be edited
+    sign = _PROMPT if sys.stdout.isatty() else ""  # else it would stand among the answers
+    while True:
+        try:
+            line = input(sign)
+        except (EOFError, KeyboardInterrupt):
+            print(file=sys.stderr)
+            return
+        if line.strip():
+            yield line

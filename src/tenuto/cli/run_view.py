@@ -1,0 +1,166 @@
+"""What `tenuto run` shows: the answer on standard output, all else as dim lines beside it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+from rich.console import Console
+from rich.text import Text
+
+from tenuto.agent.events import (
+    AgentEvent,
+    Called,
+    Compacted,
+    Recovered,
+    Returned,
+    Said,
+    StepEnded,
+    Switched,
+    as_dict,
+)
+from tenuto.agent.result import RunResult
+from tenuto.cli.printing import print_json
+from tenuto.core.events import Event
+from tenuto.core.stop import printable
+
+RECOVERIES = {
+    "continuation_attempt": "the answer was cut: continuing it",
+    "tool_payload_repair": "a tool call was broken ({issue}): it is not run, and asked for again",
+    "empty_recovery": "the answer was empty ({outcome})",
+    "fault": "the provider failed: {kind}",
+    "history_repaired": "the conversation was put into a form that the provider takes",
+    "left_alone": "this cannot be recovered: {why}",
+}
+"""The events that a person wants to see, as he wants to see them."""
+
+_SHOWN_CHARS = 200
+_FAULT_CHARS = 500
+_KEPT = {ord("\n"), ord("\t")}
+_CONTROL = dict.fromkeys(c for c in (*range(32), *range(127, 160)) if c not in _KEPT)
+
+
+class View(Protocol):
+    """What a run wants shown."""
+
+    def note(self, text: str) -> None:
+        """Something that a person should know."""
+
+    def event(self, event: AgentEvent) -> None:
+        """What just happened."""
+
+    def result(self, result: RunResult) -> None:
+        """How a turn ended."""
+
+
+def view(json: bool) -> View:
+    """The view for a program, or for a person."""
+    return JsonView() if json else PersonView()
+
+
+class JsonView:
+    """One JSON object a line."""
+
+    def note(self, text: str) -> None:
+        """As an event of its own."""
+        print_json({"event": "note", "text": text}, indent=None)
+
+    def event(self, event: AgentEvent) -> None:
+        """As it is."""
+        print_json(as_dict(event), indent=None)
+
+    def result(self, result: RunResult) -> None:
+        """As the last event, with the provider's own words where it failed."""
+        words = result.fault.message if result.fault is not None else ""
+        print_json({"event": "result", **result.as_dict(), "fault_message": words}, indent=None)
+
+
+class PersonView:
+    """The answer on standard output as it comes; dim lines on standard error."""
+
+    def __init__(self) -> None:
+        self._beside = Console(stderr=True, soft_wrap=True)
+        self._in_line = False
+
+    def note(self, text: str) -> None:
+        """A line that is not dim."""
+        self._line(text, "")
+
+    def event(self, event: AgentEvent) -> None:
+        """Text as it is; of all else a line, if a person wants to see it."""
+        if isinstance(event, Said):
+            self._say(event.text)
+        elif isinstance(event, StepEnded):
+            self._end_line()
+        elif line := _told(event):
+            self._line(line)
+
+    def result(self, result: RunResult) -> None:
+        """Status, reason and what was used; what failed, and what can be done."""
+        self._end_line()
+        self._line(_summary(result), "dim" if result.ok else "bold")
+        fault = result.fault
+        if not result.ok and fault is not None:
+            status = f" {fault.status}" if fault.status else ""
+            words = f": {printable(fault.message, _FAULT_CHARS)}" if fault.message else ""
+            self._line(f"What failed: {fault.kind}{status}{words}", "")
+        if result.advice:
+            self._line(result.advice, "")
+
+    def _say(self, text: str) -> None:
+        out = sys.stdout
+        if out.isatty():  # what a model says must not steer the terminal
+            text = text.translate(_CONTROL)
+        coding = out.encoding or "utf-8"
+        out.write(text.encode(coding, "replace").decode(coding))
+        out.flush()
+        if text:
+            self._in_line = not text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if self._in_line:
+            print(flush=True)
+        self._in_line = False
+
+    def _line(self, text: str, style: str = "dim") -> None:
+        if self._in_line and sys.stdout.isatty():
+            print(file=sys.stderr)  # the answer itself stays as it is
+        self._beside.print(Text(text, style))
+
+
+def _told(event: AgentEvent) -> str:
+    match event:
+        case Called(call, synthetic=synthetic):
+            broken = " (broken, not run)" if synthetic else ""
+            return f"→ {printable(call.name)} {printable(call.arguments, _SHOWN_CHARS)}{broken}"
+        case Returned(_, result):
+            sign = "✗" if result.failed else "←"
+            size = f"{len(result.text):,} characters: " if len(result.text) > _SHOWN_CHARS else ""
+            return f"{sign} {size}{printable(result.text, _SHOWN_CHARS)}"
+        case Recovered(told):
+            return _recovery(told)
+        case Switched(model, why):
+            return f"↻ {printable(model)} is asked from here on ({why})"
+        case Compacted(left_out, _, summarized):
+            stands = "a summary stands" if summarized else "nothing stands"
+            return f"↻ the conversation was shortened: {stands} for {left_out} rows"
+        case _:
+            return ""
+
+
+def _recovery(event: Event) -> str:
+    form = RECOVERIES.get(event.name)
+    if form is None or event.data.get("outcome") in ("repaired", "given_up"):  # it was told before
+        return ""
+    return f"↻ {form.format_map(event.data)}"
+
+
+def _summary(result: RunResult) -> str:
+    used = result.usage
+    attempts = sum(report.attempts for report in result.reports)
+    tokens = "tokens not told"
+    if used.output_tokens is not None:
+        tokens = f"{used.input_tokens or 0:,} tokens in, {used.output_tokens:,} out"
+    steps = f"{result.steps} step{'s' * (result.steps != 1)}"
+    requests = f"{attempts} request{'s' * (attempts != 1)}"
+    return f"{result.status} ({result.reason}): {steps}, {requests}, {tokens}"
