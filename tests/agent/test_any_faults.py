@@ -31,9 +31,9 @@ from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.wire.form import Composed, Declared, Opening
 
-WITH_VERSION = ("mistral", "openai-chat", "openai-responses")
+BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
 WIRES = (
-    *WITH_VERSION,
+    *BASES,
     "anthropic-messages",
     "bedrock-converse",
     "cohere",
@@ -172,7 +172,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def agent_of(play: Play, sim: Simulator) -> Agent:
-    base = sim.base_url if play.wire in WITH_VERSION else sim.root_url
+    base = sim.root_url + BASES.get(play.wire, "")
     return Agent(
         Model(f"{play.wire}:sim", base_url=base, api_key="none"),
         tools=[play.tool(number) for number in range(len(play.tools))],

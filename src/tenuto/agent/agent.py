@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -96,11 +96,11 @@ class Agent:
         """The same, for asyncio."""
         return await self.conversation().arun(prompt)
 
-    def stream(self, prompt: str) -> Iterator[AgentEvent]:
+    def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
         """The same, told as it happens."""
         return self.conversation().stream(prompt)
 
-    def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+    def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
         """The same, for asyncio."""
         return self.conversation().astream(prompt)
 

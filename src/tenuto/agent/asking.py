@@ -11,9 +11,9 @@ from tenuto.agent.loop import Ask
 from tenuto.clients.httpx_client import CARRIED, library_of
 from tenuto.core.events import Event
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta
-from tenuto.wire.aws_eventstream import AwsEventDecoder
+from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import SseDecoder, SseEvent
+from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 Decoder = SseDecoder | LineDecoder | AwsEventDecoder
@@ -71,13 +71,21 @@ class Hearing:
     def heard(self, data: bytes) -> Iterator[AgentEvent]:
         """What these bytes say."""
         yield from self._told()
-        for event in self._decoder.feed(data) if self._decoder is not None else ():
+        for event in self._events(data):
             for signal in self._signals(event):
                 if isinstance(signal, TextDelta) and signal.text:
                     self._said = True
                     yield Said(signal.text, self._ask.step)
                 elif isinstance(signal, ReasoningDelta) and signal.text:
                     yield Thought(signal.text, self._ask.step)
+
+    def _events(self, data: bytes) -> list[SseEvent]:
+        """Events in these bytes; none behind what cannot be read, of which the pipe tells."""
+        try:
+            return self._decoder.feed(data) if self._decoder is not None else []
+        except (EventTooLarge, UnreadableMessage):
+            self._decoder = None
+            return []
 
     def rest(self) -> Iterator[AgentEvent]:
         """What was not heard yet: all of a body's text."""

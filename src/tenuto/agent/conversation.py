@@ -92,7 +92,7 @@ class Conversation:
                             if not command.quiet:
                                 yield self._told(event)
 
-    async def astream(self, prompt: str) -> AsyncIterator[AgentEvent]:
+    async def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
         """The same, for asyncio; `result` holds its end."""
         reply: Reply = None
         kit = self._kit

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.loop import Setup
 from tenuto.agent.toolbox import Toolbox
-from tenuto.clients.http_client import async_http_client, http_client
+from tenuto.clients.http_client import async_http_client, http_client, imported
 from tenuto.core.policy import Policy
 
 OnEvent = Callable[[AgentEvent], None]
@@ -35,12 +36,17 @@ class Kit:
     def client(self) -> Any:
         """The HTTP client that requests are sent with; made when it is first asked for."""
         if self._client is None:
-            self._client = http_client(self._library, policy=self._policy)
+            self._client = http_client(self._library, policy=self._policy, verify=self._authorities)
         return self._client
 
     def async_client(self) -> Any:
         """One for asyncio: made anew, since it belongs to the loop that is running."""
-        return async_http_client(self._library, policy=self._policy)
+        return async_http_client(self._library, policy=self._policy, verify=self._authorities)
+
+    @cached_property
+    def _authorities(self) -> Any:
+        """Whom connections trust; reading them takes longer than all else that a turn does."""
+        return imported(self._library).create_ssl_context()
 
     def close(self) -> None:
         """Close connections."""

@@ -201,7 +201,7 @@ class Loop:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._request(model)
-        carried = Carried(request, self._setup.hints, self._spent, synthetic.extend)
+        carried = Carried(request, model.provider, self._setup.hints, self._spent, synthetic.extend)
         yield Ask(model, request, carried, self.step)
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
@@ -255,7 +255,7 @@ class Loop:
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
         request = self._composed(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
-        carried = Carried(request)
+        carried = Carried(request, model.provider)
         yield Ask(model, request, carried, self.step, quiet=True)
         summary = ""
         if carried.report is not None:

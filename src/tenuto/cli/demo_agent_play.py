@@ -28,8 +28,8 @@ WIRES: Final = (
     "openai-chat",
     "openai-responses",
 )
-_WITH_VERSION: Final = frozenset({"mistral", "openai-chat", "openai-responses"})
-"""Wires whose base URL ends in /v1."""
+_BELOW: Final = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
+"""Where a wire's requests go, below the root."""
 
 _CEILING_TOKENS: Final = 32_768
 """So that no request asks for more than the model can say, which would be a fault more."""
@@ -102,7 +102,7 @@ def play(
             simulator.plan(ANSWERS)
         else:
             simulator.plan(ANSWERS, faults)
-        base = simulator.base_url if wire in _WITH_VERSION else simulator.root_url
+        base = simulator.root_url + _BELOW.get(wire, "")
         agent = Agent(
             Model(f"{wire}:sim", base_url=base, api_key="none"),
             tools=[_counted(tool, runs) for tool in file_tools(folder)],

@@ -134,7 +134,7 @@ def _made(
     options: dict[str, Any],
 ) -> Any:
     made_by = engine(policy, on_event)  # before the client: one that is not given out stays open
-    module = _imported(library)
+    module = imported(library)
     defaults = {
         "timeout": module.Timeout(READ_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
         "limits": module.Limits(
@@ -145,7 +145,12 @@ def _made(
     return recovering(getattr(module, name)(**(defaults | options)), made_by)
 
 
-def _imported(library: str) -> Any:
+def imported(library: str) -> Any:
+    """A library that clients are made of.
+
+    Raises:
+        UnsupportedClient: it is neither of the two, or is not installed.
+    """
     if library not in LIBRARIES:
         allowed = " and ".join(repr(name) for name in LIBRARIES)
         raise UnsupportedClient(f"library is {library!r}, allowed are {allowed}")

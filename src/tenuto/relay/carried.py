@@ -14,6 +14,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent, Report
 from tenuto.core.fault import Fault
 from tenuto.core.view import Budget
+from tenuto.providers.provider import Provider
 from tenuto.wire.base import Answer, WireRequest
 
 Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
@@ -32,6 +33,8 @@ class Carried:
 
     Attributes:
         parsed: the request as its wire reads it: who has composed it need not have it read again.
+        provider: whom it was composed for: a host that no row names is taken for theirs. None: the
+            URL alone says who is asked.
         hints: what a call of a tool is answered with where the output limit cut it, by the tool's
             name; who is not named gets the general one (T6).
         spent: what the loop's turn has spent of `PER_TURN` before this request.
@@ -45,6 +48,7 @@ class Carried:
     """
 
     parsed: WireRequest
+    provider: Provider | None = None
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
     answered: Answered = _nobody

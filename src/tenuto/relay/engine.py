@@ -54,10 +54,13 @@ class Engine:
 
     def read(self, request: Request) -> Asked | None:
         """A request as its wire reads it, or None where it is none and must pass untouched."""
-        wire, provider, path = route(request.url, self.speaks)
+        least, carried = self.policy.probe_max_tokens, request.carried
+        meant = carried.provider if carried is not None else None
+        wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
         if wire is None or request.method != "POST":
             return None
-        least, carried = self.policy.probe_max_tokens, request.carried
+        if meant is not None and provider.unknown:
+            provider = meant
         parsed = (
             wire.asked(request.body, least, path, provider.dialect, request.headers)
             if carried is None

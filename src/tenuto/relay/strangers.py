@@ -5,9 +5,9 @@ Theory of operation
 Whoever takes `tenuto.http_client()` for all of their requests may have a service of their own at
 `/api/chat`, whose answers are of no wire. Read as one they would be faults, and be asked for again.
 So the first answer is looked at before it is read, where nothing says that the wire is meant: an
-HTTP library asks for itself, nobody knows the host, and the policy does not ask for certainty
-(`on_incomplete="error"`). What shows nothing of the wire is handed on as it came. The turn reads
-all others as if nobody had looked.
+HTTP library asks for itself and for no loop of ours, nobody knows the host, and the policy does not
+ask for certainty (`on_incomplete="error"`). What shows nothing of the wire is handed on as it came.
+The turn reads all others as if nobody had looked.
 """
 
 from __future__ import annotations
@@ -45,6 +45,8 @@ _DOCUMENTS = (Framing.BODY, Framing.ARRAY)
 def may_be_strange(asked: Asked, policy: Policy) -> bool:
     """Whether nothing but the path says that a request asks for a turn."""
     if policy.on_incomplete == "error" or not asked.provider.unknown:
+        return False
+    if asked.request.carried is not None:
         return False
     agents = [value for key, value in asked.request.headers if key.lower() == b"user-agent"]
     return any(agent.startswith(_LIBRARY) for agent in agents)

@@ -42,8 +42,8 @@ _SPOKEN: Final = (
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
-_AT: Final = (*_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
-"""One wire may have several paths, each a row."""
+_AT: Final = (bedrock_invoke.NOVA, *_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
+"""One wire may have several paths, each a row; the first that fits counts."""
 
 
 def wire_at(path: str, query: str = "", dialect: str = "") -> tuple[Wire, Mapping[str, str]] | None:

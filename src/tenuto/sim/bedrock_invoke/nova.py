@@ -1,0 +1,77 @@
+"""The row of Nova's messages with InvokeModel: those of Converse, each event in a chunk.
+
+https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (read 2026-11-22).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from tenuto.sim.bedrock_converse.errors import failure
+from tenuto.sim.bedrock_converse.events import render_events
+from tenuto.sim.bedrock_converse.wire import WIRE as CONVERSE
+from tenuto.sim.bedrock_invoke.request import STREAM
+from tenuto.sim.bedrock_invoke.wire import WIRE
+from tenuto.sim.case import Step
+from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.errors import Failure
+from tenuto.sim.framing import Event
+from tenuto.sim.reply import Reply
+
+_SCHEMA: Final = "messages-v1"
+
+
+def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
+    """Return a body with what its path says.
+
+    >>> located({}, {"model": "amazon.nova-lite-v1:0", "what": "invoke"})["stream"]
+    False
+    """
+    return {**body, "model": said["model"], "stream": said["what"] == STREAM}
+
+
+def impossible(body: Any) -> Failure | None:
+    """Return what is wrong with a body that could not be answered at all.
+
+    >>> impossible({"messages": []}).document["message"][:55]
+    'Malformed input request: #: required key [schemaVersion'
+    """
+    if isinstance(body, dict) and body.get("schemaVersion", _SCHEMA) != _SCHEMA:
+        return failure(f"Malformed input request: #/schemaVersion: {_SCHEMA} is expected.")
+    if isinstance(body, dict) and "schemaVersion" not in body:
+        return failure("Malformed input request: #: required key [schemaVersion] not found.")
+    return CONVERSE.impossible(body)
+
+
+def chunks(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+    """Return the events of a stream, without their framing; an error is none of the model's.
+
+    >>> made = chunks(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "amazon.nova"))
+    >>> {name for name, _ in made}
+    {'chunk'}
+    """
+    return [_chunk(name, payload) for name, payload in render_events(reply, step, envelope)]
+
+
+def _chunk(name: str, payload: str) -> Event:
+    if name.endswith("Exception"):
+        return name, payload
+    said = f'{{"{name}":{payload}}}'.encode("utf-8", "replace")
+    return "chunk", dump({"bytes": base64.b64encode(said).decode()})
+
+
+NOVA: Final = replace(
+    CONVERSE,
+    path=r"/model/(?P<model>[^/]*amazon\.nova[^/]*)/(?P<what>invoke|invoke-with-response-stream)",
+    impossible=impossible,
+    violation=lambda headers, body, settings: CONVERSE.violation(
+        headers, {name: said for name, said in body.items() if name != "schemaVersion"}, settings
+    ),
+    core_keys=CONVERSE.core_keys | {"schemaVersion"},
+    render_events=chunks,
+    located=located,
+    stream_headers=WIRE.stream_headers,
+)
