@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,15 +24,16 @@ from hypothesis import strategies as st
 from tenuto.agent import Agent, Limits, Model, RunResult, Tool
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Called, Compacted
+from tenuto.agent.session import Session
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.wire.form import Composed, Declared, Opening
 
-BELOW = {"mistral": "/mistral/v1", "openai-chat": "/v1", "openai-responses": "/v1"}
+BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
 WIRES = (
-    *BELOW,
+    *BASES,
     "anthropic-messages",
     "bedrock-converse",
     "cohere",
@@ -164,8 +166,13 @@ def sim() -> Iterator[Simulator]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sessions")
+
+
 def agent_of(play: Play, sim: Simulator) -> Agent:
-    base = sim.root_url + BELOW.get(play.wire, "")
+    base = sim.root_url + BASES.get(play.wire, "")
     return Agent(
         Model(f"{play.wire}:sim", base_url=base, api_key="none"),
         tools=[play.tool(number) for number in range(len(play.tools))],
@@ -209,7 +216,7 @@ async def aplayed(play: Play, chat: Conversation) -> list[RunResult]:
     return results
 
 
-def check(play: Play, sim: Simulator) -> None:
+def check(play: Play, sim: Simulator, folder: Path) -> None:
     note(str(play))
     sim.forget()
     taken: list[Step] = []
@@ -220,8 +227,9 @@ def check(play: Play, sim: Simulator) -> None:
 
     sim.plan([answer for turn in play.turns for answer in turn], fault)
     before = len(sim.requests)
-    with agent_of(play, sim) as agent:
-        chat = agent.conversation()
+    path = folder / f"{len(sim.requests)}.jsonl"
+    with agent_of(play, sim) as agent, Session(path) as session:
+        chat = agent.conversation(session)
         results = asyncio.run(aplayed(play, chat)) if play.waits else played(play, chat)
         quiet = len(taken) >= len(play.faults)
         last = chat.run("The last one, please.")
@@ -245,6 +253,8 @@ def check(play: Play, sim: Simulator) -> None:
     if not play.compacted:  # else the model may have forgotten what it did
         assert Counter(play.ran) <= due
     reads_back(play, chat)
+    with Session(path) as again:
+        assert again.rows == chat.rows
 
 
 def reads_back(play: Play, chat: Conversation) -> None:
@@ -275,8 +285,10 @@ def reads_back(play: Play, chat: Conversation) -> None:
 @pytest.mark.behaviour("H1", "H2", "H3", "H4", "H5a", "H9", "T1", "T4", "T8")
 @given(play=plays())
 @settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
-def test_any_faults_leave_a_valid_history_and_run_no_call_twice(sim: Simulator, play: Play):
-    check(play, sim)
+def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
+    sim: Simulator, folder: Path, play: Play
+):
+    check(play, sim, folder)
 
 
 @pytest.mark.heavy
@@ -284,5 +296,5 @@ def test_any_faults_leave_a_valid_history_and_run_no_call_twice(sim: Simulator, 
 @pytest.mark.behaviour("H9")
 @given(play=plays())
 @settings(max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
-def test_many_more_do_so_too(sim: Simulator, play: Play):
-    check(play, sim)
+def test_many_more_do_so_too(sim: Simulator, folder: Path, play: Play):
+    check(play, sim, folder)

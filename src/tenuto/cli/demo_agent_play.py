@@ -28,8 +28,8 @@ WIRES: Final = (
     "openai-chat",
     "openai-responses",
 )
-_BELOW: Final = {"mistral": "/mistral/v1", "openai-chat": "/v1", "openai-responses": "/v1"}
-"""Wires whose base URL does not end with the host."""
+_BELOW: Final = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
+"""Where a wire's requests go, below the root."""
 
 _CEILING_TOKENS: Final = 32_768
 """So that no request asks for more than the model can say, which would be a fault more."""
