@@ -3,8 +3,10 @@ than one request, other models, and attempts that nobody below would repeat."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import json
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 from agent_turns import POLICY, Asker, simulator
 
-from tenuto.agent import Agent, tool
+from tenuto.agent import Agent, Limits, Model, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
 from tenuto.core import hints
 from tenuto.core.transcript import Assistant, Results, User
@@ -253,3 +255,26 @@ def test_a_refused_connection_is_tried_again_and_raises_nothing(way: str, mode: 
     with Simulator(port):
         assert asker.said(chat, "Go.", way).ok
     asker.close()
+
+
+@pytest.mark.behaviour("C29")
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_a_tool_that_outlasts_the_turns_time_is_given_up_and_no_step_follows(way: str) -> None:
+    ended = threading.Event()
+
+    def wait_for_the_tide() -> str:
+        """Wait."""
+        ended.wait(20)
+        return "It is here."
+
+    answers = [saying("I wait.", ("wait_for_the_tide", {})), DONE]
+    with playing("openai-chat", "stream", answers) as asker:
+        model = Model("openai-chat:m", base_url=asker.sim.base_url)
+        agent = Agent(model, tools=[wait_for_the_tide], limits=Limits(timeout_s=0.5), policy=POLICY)
+        with agent:
+            chat = agent.conversation()
+            result = chat.run("Wait.") if way == "sync" else asyncio.run(chat.arun("Wait."))
+        ended.set()
+        assert (result.status, result.reason, result.steps) == ("partial", "time_limit", 1)
+        assert [row for row in result.rows if isinstance(row, Results)][0].results[0].failed
+        assert len(asker.sim.requests) == 1

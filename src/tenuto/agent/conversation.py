@@ -85,7 +85,11 @@ class Conversation:
                         yield self._told(event)
                     case RunCalls(calls):
                         reply = run_calls(
-                            self._kit.toolbox, calls, began=self._began, ended=self._ended
+                            self._kit.toolbox,
+                            calls,
+                            within_s=command.within_s,
+                            began=self._began,
+                            ended=self._ended,
                         )
                     case Ask():
                         for event in self._ask(command):
@@ -105,7 +109,11 @@ class Conversation:
                             yield self._told(event)
                         case RunCalls(calls):
                             reply = await arun_calls(
-                                kit.toolbox, calls, began=self._began, ended=self._ended
+                                kit.toolbox,
+                                calls,
+                                within_s=command.within_s,
+                                began=self._began,
+                                ended=self._ended,
                             )
                         case Ask():
                             async with contextlib.aclosing(self._aask(command, client)) as events:

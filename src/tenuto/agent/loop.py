@@ -48,10 +48,12 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class RunCalls:
-    """Run these calls. Reply: their results, in order."""
+    """Run these calls. Reply: their results, in order. `within_s`: seconds for all of them, None:
+    as long as their tools may take."""
 
     calls: tuple[ToolCall, ...]
     step: int
+    within_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +144,7 @@ class Loop:
         self._added: list[Row] = []
         self._fault: Fault | None = None
         self._spent: dict[Budget, int] = {}
+        self._started_s = 0.0
         self._at = 0  # the candidate that is asked
         self._may_switch = True
         self.step = 0
@@ -150,13 +153,13 @@ class Loop:
         """The turn as commands."""
         self._transcript.close()
         self._reset()
-        started_s = self._setup.now()
+        self._started_s = self._setup.now()
         guard = Guard(self._setup.limits.repeated_calls)
         self._keep(User(prompt))
         text, status, reason = "", "failed", "cancelled"
         try:
             while True:
-                if blocked := self._blocked(started_s, guard):
+                if blocked := self._blocked(guard):
                     status, reason = "partial", blocked
                     break
                 self.step += 1
@@ -177,16 +180,21 @@ class Loop:
 
     # --- a step
 
-    def _blocked(self, started_s: float, guard: Guard) -> str:
+    def _blocked(self, guard: Guard) -> str:
         """Why no further step may begin, "" where one may."""
         limits = self._setup.limits
         if self.step >= limits.max_steps:
             return "step_limit"
         if 0 < limits.max_output_tokens <= (self._used.output_tokens or 0):
             return "token_limit"
-        if 0 < limits.timeout_s <= self._setup.now() - started_s:
+        if (left_s := self._left_s()) is not None and left_s <= 0:
             return "time_limit"
         return "repeated_call" if guard.stuck else ""
+
+    def _left_s(self) -> float | None:
+        """Seconds that the turn may still take, None where nothing bounds it."""
+        limit = self._setup.limits.timeout_s
+        return limit - (self._setup.now() - self._started_s) if limit else None
 
     def _answered(self) -> Generator[Command, Reply, Carried]:
         """Ask until somebody has answered, or nobody is left."""
@@ -319,7 +327,9 @@ class Loop:
         for call in calls:
             yield Tell(Called(call, self.step))
         skipped = text_calls.skipped(calls)
-        ran = yield RunCalls(tuple(call for call in calls if call.id not in skipped), self.step)
+        run = tuple(call for call in calls if call.id not in skipped)
+        left_s = self._left_s()
+        ran = yield RunCalls(run, self.step, None if left_s is None else max(left_s, 0.0))
         assert ran is not None
         came = {result.call_id: result for result in ran} | skipped
         results = tuple(came[call.id] for call in calls)
