@@ -338,7 +338,5 @@ FACING = (
         raises=asking_tgi.TgiAsker.own_errors,
         stops=_CHAT | {"done_no_reason": None},
         is_one=lambda asker: asking_tgi.assert_one_generation(asker.told),
-        # This SDK repeats no request.
-        strict_ways=WAYS,
     ),
 )
