@@ -192,7 +192,7 @@ BAD = {
     "one line": (b"My text", "is no session of Tenuto's"),
     "blank": (b"\n\n", "is no session of Tenuto's"),
     "another's": (b'{"role": "user"}\n', "is no session of Tenuto's"),
-    "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by a later version"),
+    "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by another version"),
     "no JSON": (FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n', "line 2: Expected `object`"),
     "wrong type": (FIRST + b'{"user": {"text": 7}}\n', "line 2: Expected `str`, got `int`"),
     "no member": (FIRST + b'{"tool": {}}\n', "line 2: it holds none of user, assistant"),

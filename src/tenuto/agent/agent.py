@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Generator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,9 @@ from tenuto.agent.model import Model, candidates
 from tenuto.agent.result import RunResult
 from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
+from tenuto.clients.http_client import imported
 from tenuto.config import load_policy
+from tenuto.core.errors import AgentError
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
 from tenuto.wire.form import Declared
@@ -73,6 +75,19 @@ class Agent:
         library: str = "httpx2",
     ) -> None:
         given = [model] if isinstance(model, str | Model) else model
+        checked: tuple[tuple[str, object, Any, str], ...] = (
+            ("model", given, list | tuple, "provider:model, a Model, or a list of them"),
+            ("tools", tools, Iterable, "a list"),
+            ("system", system, str, "a text"),
+            ("limits", limits, Limits | None, "a Limits, or none"),
+            ("policy", policy, Policy | None, "a Policy, or none"),
+            ("stream", stream, bool, "True or False"),
+            ("on_event", on_event, Callable | None, "a callable, or none"),
+        )
+        for key, value, kind, allowed in checked:
+            if not isinstance(value, kind):
+                raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {allowed}")
+        imported(library)
         toolbox = Toolbox(tools)
         setup = Setup(
             candidates(given),

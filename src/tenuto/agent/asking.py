@@ -52,6 +52,11 @@ class Hearing:
             headers=model.request_headers(),
         )
         request.extensions[CARRIED] = self._ask.carried
+        if (left_s := self._ask.within_s) is not None:
+            # No wait that the provider asks for is longer either.
+            times = request.extensions["timeout"]
+            least = {key: min(time or left_s, max(left_s, 0.001)) for key, time in times.items()}
+            request.extensions["timeout"] = least
         return request
 
     def failures(self, client: Any) -> AbstractContextManager[None]:

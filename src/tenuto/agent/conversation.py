@@ -128,11 +128,15 @@ class Conversation:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
+        if self._transcript.in_turn:
+            raise AgentError("a turn of this conversation is running; another may follow its end")
         self._cancelled, self._said, self.result = False, [], None
+        self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
                 yield run
         finally:
+            self._transcript.in_turn = False
             if self.result is None:
                 self.result = self._loop.result("".join(self._said), "cancelled")
 

@@ -36,12 +36,19 @@ class Kit:
     def client(self) -> Any:
         """The HTTP client that requests are sent with; made when it is first asked for."""
         if self._client is None:
-            self._client = http_client(self._library, policy=self._policy, verify=self._authorities)
+            self._client = http_client(self._library, **self._options)
         return self._client
 
     def async_client(self) -> Any:
         """One for asyncio: made anew, since it belongs to the loop that is running."""
-        return async_http_client(self._library, policy=self._policy, verify=self._authorities)
+        return async_http_client(self._library, **self._options)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        """No redirect is followed: the key and the conversation go where the model is, and on a way
+        elsewhere most headers go along."""
+        verify = self._authorities
+        return {"policy": self._policy, "verify": verify, "follow_redirects": False}
 
     @cached_property
     def _authorities(self) -> Any:

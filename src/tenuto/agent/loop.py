@@ -37,13 +37,15 @@ from tenuto.wire.form import Composed, Declared, Opening
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Send this request and read its answer; `carried` holds it then. `quiet`: what is said is none
-    of the watcher's. Reply: None."""
+    of the watcher's. `within_s`: how long a silence may be in seconds, None: as the client has it.
+    Reply: None."""
 
     model: Model
     request: Composed
     carried: Carried
     step: int
     quiet: bool = False
+    within_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class Loop:
     def _left_s(self) -> float | None:
         """Seconds that the turn may still take, None where nothing bounds it."""
         limit = self._setup.limits.timeout_s
-        return limit - (self._setup.now() - self._started_s) if limit else None
+        return max(limit - (self._setup.now() - self._started_s), 0.0) if limit else None
 
     def _answered(self) -> Generator[Command, Reply, Carried]:
         """Ask until somebody has answered, or nobody is left."""
@@ -214,7 +216,7 @@ class Loop:
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._request(model)
         carried = Carried(request, model.provider, self._setup.hints, self._spent, synthetic.extend)
-        yield Ask(model, request, carried, self.step)
+        yield Ask(model, request, carried, self.step, within_s=self._left_s())
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
             result = Result(call.id, call.name, text, failed)
@@ -272,7 +274,7 @@ class Loop:
         request = self._composed(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
         carried = Carried(request, model.provider)
-        yield Ask(model, request, carried, self.step, quiet=True)
+        yield Ask(model, request, carried, self.step, quiet=True, within_s=self._left_s())
         summary = ""
         if carried.report is not None:
             self._used.add(carried.report)
@@ -328,8 +330,7 @@ class Loop:
             yield Tell(Called(call, self.step))
         skipped = text_calls.skipped(calls)
         run = tuple(call for call in calls if call.id not in skipped)
-        left_s = self._left_s()
-        ran = yield RunCalls(run, self.step, None if left_s is None else max(left_s, 0.0))
+        ran = yield RunCalls(run, self.step, self._left_s())
         assert ran is not None
         came = {result.call_id: result for result in ran} | skipped
         results = tuple(came[call.id] for call in calls)

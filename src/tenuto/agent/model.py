@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
+from urllib.parse import urlsplit
 
 from tenuto.core.errors import AgentError
 from tenuto.providers.addresses import ADDRESSES, Address
@@ -17,11 +18,21 @@ from tenuto.providers.provider import Provider
 from tenuto.providers.table import ROWS, UNKNOWN_OF
 from tenuto.wire.base import Wire
 from tenuto.wire.form import Composed, Form, Opening
+from tenuto.wire.json import encode
 from tenuto.wire.registry import WIRES
 
 log = logging.getLogger("tenuto")
 
 _NOWHERE = Address("")
+_TYPES = (
+    ("base_url", str, "a text"),
+    ("api_key", str, "a text"),
+    ("options", Mapping, "a mapping"),
+    ("headers", Mapping, "a mapping of texts"),
+    ("text_calls", bool, "True or False"),
+)
+_OURS = ("content-length", "transfer-encoding", "host", "connection")
+"""Headers that whoever sends a request writes itself."""
 _variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 
@@ -66,6 +77,7 @@ class Model:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
             raise AgentError(f"model is {self.name!r}, allowed is provider:model")
+        self._check_types()
         for key in ("max_output_tokens", "context_window_tokens"):
             tokens = getattr(self, key)
             if tokens is not None and (type(tokens) is not int or tokens < 1):
@@ -73,10 +85,37 @@ class Model:
         if not self._base_url:
             known = self.provider.dialect.name
             raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
+        self._check_url()
         variable = self._address.key_variable
         if variable and not self.base_url and not self._key:
             who = self.provider.dialect.name
             raise AgentError(f"no key for {who}: set {variable}, or give Model(…, api_key=…)")
+
+    def _check_types(self) -> None:
+        for key, kind, word in _TYPES:
+            value = getattr(self, key)
+            if not isinstance(value, kind):
+                raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {word}")
+        for name, value in self.headers.items():
+            if not (_is_token(name) and _is_printable(value)) or name.lower() in _OURS:
+                raise AgentError(f"{name!r} in headers is no header that can be sent, or not yours")
+        if not _is_printable(self._key):
+            raise AgentError("the key holds what no header can: a line break, or no ASCII letter")
+        try:
+            encode(self.options)
+        except (TypeError, ValueError) as error:
+            raise AgentError(f"options are no JSON: {error}") from None
+
+    def _check_url(self) -> None:
+        try:
+            parts = urlsplit(self._base_url)
+            right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            right = False
+        if not right or parts.query or parts.fragment or not _is_printable(self._base_url):
+            raise AgentError(
+                f"base_url is {self._base_url!r}, allowed is http(s)://host[:port][/path]"
+            )
 
     @property
     def id(self) -> str:
@@ -147,6 +186,14 @@ class Model:
         if self.api_key or self.base_url:  # a key goes only where its provider is
             return self.api_key
         return os.environ.get(self._address.key_variable, "")
+
+
+def _is_token(name: object) -> bool:
+    return isinstance(name, str) and re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name) is not None
+
+
+def _is_printable(text: object) -> bool:
+    return isinstance(text, str) and text.isascii() and (text.isprintable() or not text)
 
 
 def model_of(given: object) -> Model:

@@ -143,7 +143,9 @@ def _called(work: Callable[[], object]) -> object:
     As a value, because a future refuses some exceptions."""
     try:
         return work()
-    except (Exception, SystemExit) as error:  # noqa: BLE001
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001
         return error
 
 

@@ -129,9 +129,9 @@ class SessionFile:
         version = first.get("tenuto_session") if isinstance(first, dict) else None
         if type(version) is not int:
             raise self._no_session()
-        if version > VERSION:
+        if version != VERSION:
             raise AgentError(
-                f"{self.path} was written by a later version of Tenuto (sessions of version "
+                f"{self.path} was written by another version of Tenuto (sessions of version "
                 f"{version}, this one reads {VERSION}); it was not changed"
             )
 

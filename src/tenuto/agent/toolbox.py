@@ -54,6 +54,8 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         self._validators: dict[str, Any] = {}
         for each in tools:
+            if not isinstance(each, Tool) and not callable(each):
+                raise ToolError(f"{each!r} is no tool: allowed are Tools and plain functions")
             made = each if isinstance(each, Tool) else tool(each)
             if made.name in self._tools:
                 raise ToolError(f"two tools are named {made.name!r}: give one another name")

@@ -81,6 +81,7 @@ class Transcript:
         self._rows: list[Row] = []
         self._began: dict[str, bool] = {}  # whether it may run again, by the call's id
         self._ended: dict[str, Result] = {}
+        self.in_turn = False
         for row in rows:
             self.add(row)
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from dataclasses import replace
 
 from tenuto.core.actions import Edit, Finish, Recovery, Send, Status, holds_prefill
 from tenuto.core.fault import FaultKind
@@ -82,6 +83,8 @@ class Pipe:
                 ending = Ending(self._turn)
                 if self._turn.carried is not None:
                     answer, fault = ending.whole(action, attempt), attempt.response.fault
+                    if fault is not None:  # some repeat the key that they refuse
+                        fault = replace(fault, message=self._turn.telling(fault.message, 2_000))
                     self._turn.carried.ended(report, answer, fault, self._turn.state.spent)
                 yield from ending.show(action, attempt, report)
                 return

@@ -1,0 +1,138 @@
+"""What is wrong is said in the caller's terms before anything is asked; and where a key goes."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import tenuto
+from tenuto.agent import Agent, Model
+from tenuto.sim import Simulator
+
+BASE = "http://127.0.0.1:1"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"base_url": "http://127.0.0.1:abc"},
+        {"base_url": "http://[::1"},
+        {"base_url": 5},
+        {"base_url": "x"},
+        {"base_url": "file:///x"},
+        {"base_url": f"{BASE}?x=1"},
+        {"base_url": BASE, "api_key": "sk-1\n"},
+        {"base_url": BASE, "api_key": "sk-\u00e9"},
+        {"base_url": BASE, "headers": {"a b": "c"}},
+        {"base_url": BASE, "headers": {"a": 5}},
+        {"base_url": BASE, "headers": {"content-length": "3"}},
+        {"base_url": BASE, "options": {"a": 1j}},
+    ],
+    ids=repr,
+)
+def test_a_model_that_cannot_be_asked_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
+    with pytest.raises(tenuto.AgentError) as raised:
+        Model("openai-chat:m", **wrong)
+    assert "sk-" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"model": None},
+        {"model": 5},
+        {"tools": 5},
+        {"tools": test_a_model_that_cannot_be_asked_is_refused_when_it_is_made},
+        {"tools": [None]},
+        {"limits": {"max_steps": 1}},
+        {"on_event": 5},
+        {"policy": 5},
+        {"system": 5},
+        {"stream": "no"},
+        {"library": "requests"},
+    ],
+    ids=lambda wrong: "-".join(f"{k}={type(v).__name__}" for k, v in wrong.items()),
+)
+def test_an_agent_of_wrong_parts_is_refused_when_it_is_made(wrong: dict[str, Any]) -> None:
+    parts = {"model": Model("openai-chat:m", base_url=BASE)} | wrong
+    with pytest.raises(tenuto.TenutoError):
+        Agent(**parts)
+
+
+def test_a_second_turn_waits_for_the_end_of_the_first() -> None:
+    with Simulator() as sim, Agent(Model("openai-chat:m", base_url=sim.base_url)) as agent:
+        chat = agent.conversation()
+        first = chat.stream("One, please.")
+        next(first)
+        with pytest.raises(tenuto.AgentError, match="is running"):
+            chat.run("Two, please.")
+        list(first)
+        assert chat.result is not None
+        assert chat.result.ok
+        assert chat.run("Two, please.").ok
+
+
+@contextmanager
+def answering(status: int, headers: dict[str, str], body: Any) -> Iterator[tuple[str, list[Any]]]:
+    """A server that answers every request so; its base URL, and the headers that it was sent."""
+    asked: list[Any] = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(dict(self.headers))
+            self.rfile.read(int(self.headers["content-length"]))
+            raw = json.dumps(body).encode()
+            self.send_response(status)
+            sent = {"content-type": "application/json", "content-length": str(len(raw))}
+            for name, value in {**sent, **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", asked
+        finally:
+            server.shutdown()
+
+
+def test_no_key_follows_a_redirect() -> None:
+    with answering(200, {}, {}) as (elsewhere, asked_there):
+        there = {"location": f"{elsewhere.replace('127.0.0.1', 'localhost')}/v1/messages"}
+        with answering(307, there, {}) as (base, asked):
+            model = Model("anthropic:claude-x", base_url=base, api_key="sk-secret-key")
+            with Agent(model) as agent:
+                result = agent.run("Hello.")
+    assert (result.status, len(asked), asked_there) == ("failed", 1, [])
+
+
+def test_a_key_that_a_refusal_repeats_is_taken_out() -> None:
+    refusal = {"error": {"message": "No such key: sk-secret-key-123456", "type": "x", "code": "y"}}
+    with answering(401, {}, refusal) as (base, _):
+        model = Model("openai-chat:m", base_url=base, api_key="sk-secret-key-123456")
+        with Agent(model) as agent:
+            result = agent.run("Hello.")
+    assert result.status == "failed"
+    assert result.fault is not None
+    assert "No such key" in result.fault.message
+    assert "sk-secret" not in repr(result)
+
+
+@pytest.mark.behaviour("C29")
+def test_a_wait_that_the_provider_asks_for_is_no_longer_than_the_turn() -> None:
+    refusal = {"error": {"message": "Slow down.", "type": "x", "code": "rate_limit_exceeded"}}
+    with answering(429, {"retry-after": "100"}, refusal) as (base, asked):
+        limits = tenuto.Limits(timeout_s=2)
+        with Agent(Model("openai-chat:m", base_url=base), limits=limits) as agent:
+            result = agent.run("Hello.")
+    assert (result.status, len(asked)) == ("failed", 1)
