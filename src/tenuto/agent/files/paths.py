@@ -40,7 +40,7 @@ def names_of(
         roots: the spellings of the root.
         windows: whether the names that Windows reserves are refused.
 
-    >>> names_of("./src//main.py"), names_of("."), names_of("/work/a.py", ["/work"])
+    >>> names_of("./src//main.py"), names_of("."), names_of("/srv/a.py", ["/srv"])
     (('src', 'main.py'), (), ('a.py',))
     """
     said = quoted(path)
