@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections import deque
 
-from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Lost, Reply
-from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
+from tenuto.relay.commands import Head, Reply
+from tenuto.relay.encoding import Decoder, decoder_for
 from tenuto.relay.framing import Framing
-from tenuto.relay.reframing import EVENTS, named
+from tenuto.relay.reframing import EVENTS, named, told_of
 from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import BOM, EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.sse import BOM, SseDecoder, SseEvent
 
 _ENDS_A_LINE = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
 """What JSON lets stand in a text, and readers of lines take for the end of one, as escapes."""
@@ -54,23 +53,8 @@ class LinesFraming:
 
     def take(self, came: Reply) -> None:
         """Take what was read."""
-        assert isinstance(came, bytes | Lost)
         assert self._decoding is not None
-        if isinstance(came, Lost):
-            self.ready.append(came)
-            return
-        try:
-            lines = self._lines.feed(self._decoding.feed(came)) if came else self._lines.flush()
-        except EventTooLarge as error:
-            self.ready.append(Lost(FaultKind.LIMIT, error))
-            return
-        except UndecodableBytes as error:
-            self.ready.append(Lost(FaultKind.GARBAGE, error))
-            return
-        if events := b"".join(map(self._event, lines)):
-            self.ready.append(events)
-        if not came:
-            self.ready.append(came)
+        self.ready += told_of(came, self._decoding, self._lines, self._event)
 
     def _event(self, line: SseEvent) -> bytes:
         """A line as an event of text, its bytes kept."""

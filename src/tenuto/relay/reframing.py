@@ -11,13 +11,16 @@ as the pipe reads it passes as it came.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from typing import Protocol
 
+from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import (
     BODY_HEADERS,
     READ,
     Head,
+    Lost,
     Open,
     Read,
     Reply,
@@ -25,7 +28,9 @@ from tenuto.relay.commands import (
     Transmit,
     Write,
 )
+from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.framing import Framing, look_ahead
+from tenuto.wire.sse import EventTooLarge, SseEvent
 
 EVENTS = b"text/event-stream"
 
@@ -35,6 +40,34 @@ def named(head: Head, content_type: bytes) -> Head:
     came is not true of these."""
     plain = head.without(*BODY_HEADERS, b"content-type")
     return plain.plus((b"content-type", content_type)) if content_type else plain
+
+
+class Reader(Protocol):
+    """Tells the events of a stream apart."""
+
+    def feed(self, data: bytes) -> list[SseEvent]:
+        """The events that these bytes complete."""
+
+    def flush(self) -> list[SseEvent]:
+        """What is left at the stream's end."""
+
+
+def told_of(
+    came: Reply, decoding: Decoder, reader: Reader, told: Callable[[SseEvent], bytes]
+) -> list[Reply]:
+    """What is there for the pipe of what was read, each event as `told` has it; a stream that
+    cannot be read is lost."""
+    if isinstance(came, Lost):
+        return [came]
+    assert isinstance(came, bytes)
+    try:
+        events = reader.feed(decoding.feed(came)) if came else reader.flush()
+    except EventTooLarge as error:
+        return [Lost(FaultKind.LIMIT, error)]
+    except UndecodableBytes as error:
+        return [Lost(FaultKind.GARBAGE, error)]
+    data = b"".join(map(told, events))
+    return [*([data] if data else []), *([] if came else [came])]
 
 
 class Reframing(Protocol):

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 from collections import deque
 
-from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Reply
-from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
+from tenuto.relay.commands import BODY_HEADERS, Head, Reply
+from tenuto.relay.encoding import Decoder, decoder_for
 from tenuto.relay.framing import Framing
+from tenuto.relay.reframing import told_of
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
-from tenuto.wire.sse import BOM, EventTooLarge, SseDecoder, SseEvent
+from tenuto.wire.sse import BOM, SseDecoder, SseEvent
 
 
 class RepeatingFraming:
@@ -54,23 +54,8 @@ class RepeatingFraming:
 
     def take(self, came: Reply) -> None:
         """Take what was read."""
-        assert isinstance(came, bytes | Lost)
         assert self._decoding is not None
-        if isinstance(came, Lost):
-            self.ready.append(came)
-            return
-        try:
-            events = self._sse.feed(self._decoding.feed(came)) if came else self._sse.flush()
-        except EventTooLarge as error:
-            self.ready.append(Lost(FaultKind.LIMIT, error))
-            return
-        except UndecodableBytes as error:
-            self.ready.append(Lost(FaultKind.GARBAGE, error))
-            return
-        if told := b"".join(map(self._told, events)):
-            self.ready.append(told)
-        if not came:
-            self.ready.append(came)
+        self.ready += told_of(came, self._decoding, self._sse, self._told)
 
     def _told(self, event: SseEvent) -> bytes:
         """What is new of an event, its bytes kept."""
