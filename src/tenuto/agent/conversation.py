@@ -171,9 +171,9 @@ class Conversation:
         with hearing.failures(client):
             response = client.send(hearing.request(client, self._kit.setup.stream), stream=True)
             with contextlib.closing(response):
-                yield from hearing.begun(response.headers)
-                for chunk in response.iter_bytes():
-                    yield from hearing.heard(chunk)
+                yield from hearing.told()
+                for _ in response.stream:
+                    yield from hearing.told()
                     if self._cancelled:
                         return
         yield from hearing.rest()
@@ -184,10 +184,10 @@ class Conversation:
             request = hearing.request(client, self._kit.setup.stream)
             response = await client.send(request, stream=True)
             async with _closing(response):
-                for event in hearing.begun(response.headers):
+                for event in hearing.told():
                     yield event
-                async for chunk in response.aiter_bytes():
-                    for event in hearing.heard(chunk):
+                async for _ in response.stream:
+                    for event in hearing.told():
                         yield event
                     if self._cancelled:
                         return

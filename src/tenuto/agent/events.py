@@ -6,16 +6,17 @@ agent: they carry what was said, called and answered.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import Event
+from tenuto.core.record import record
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Result
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Said:
     """A piece of the answer's text, of step `step`."""
 
@@ -23,7 +24,7 @@ class Said:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Thought:
     """A piece of the model's reasoning."""
 
@@ -31,7 +32,7 @@ class Thought:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Called:
     """A whole call is about to run. `synthetic`: it is not run, since it was broken: recovery
     answers it, and its result follows (T9)."""
@@ -41,7 +42,7 @@ class Called:
     synthetic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Returned:
     """A call has its result; `call` is the very object of its `Called`."""
 
@@ -51,7 +52,7 @@ class Returned:
     synthetic: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recovered:
     """Something happened in finishing a turn; without content, as `tenuto.Event` says."""
 
@@ -59,7 +60,7 @@ class Recovered:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Switched:
     """Another model is asked from here on (P4): its name, and why."""
 
@@ -68,7 +69,7 @@ class Switched:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compacted:
     """The conversation was shortened (H7): how many rows went, how many stayed as they are, and
     whether a summary stands for the others."""
@@ -79,7 +80,7 @@ class Compacted:
     step: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StepEnded:
     """A request of the loop was answered. `usage`: its tokens in all, None where not told."""
 

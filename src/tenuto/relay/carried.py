@@ -17,6 +17,7 @@ from tenuto.core.view import Budget
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Answer, WireRequest
 
+Told = Callable[[str], None]
 Answered = Callable[[Sequence[tuple[ToolCall, str, bool]]], None]
 
 PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
@@ -25,6 +26,10 @@ PER_TURN = (Budget.NUDGE, Budget.REPHRASE, Budget.EMPTY_RETRY)
 
 def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
     """Nobody watches."""
+
+
+def _unheard(text: str) -> None:
+    """Nobody listens."""
 
 
 @dataclass(slots=True)
@@ -39,6 +44,8 @@ class Carried:
             name; who is not named gets the general one (T6).
         spent: what the loop's turn has spent of `PER_TURN` before this request.
         answered: called with the calls that recovery answers as failed, and their results (T9).
+        said: called with the answer's text, piece by piece as it is given.
+        thought: called with its reasoning, piece by piece as it comes.
         on_event: called with the events of this request; None: whoever the client tells.
 
     Once the answer has come:
@@ -52,6 +59,8 @@ class Carried:
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
     answered: Answered = _nobody
+    said: Told = _unheard
+    thought: Told = _unheard
     on_event: OnEvent | None = None
     report: Report | None = None
     answer: Answer | None = None

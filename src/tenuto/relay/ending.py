@@ -6,6 +6,7 @@ One table of the wire says how each outcome shows; what needs nothing is handed 
 from __future__ import annotations
 
 import codecs
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
@@ -29,7 +30,7 @@ from tenuto.relay.commands import (
 from tenuto.relay.encoding import UndecodableBytes
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
-from tenuto.wire.base import Answer, JsonObject, Shown
+from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
@@ -85,7 +86,7 @@ class Ending:
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             text = answer.text + notice
             spoken = self._turn.spoken(text)
-            answer = replace(answer, text=text, content=self._content(text), spoken=spoken)
+            answer = replace(answer, text=text, content=self._content(spoken), spoken=spoken)
             if self._turn.open:
                 yield Write(self._turn.outlet.say_rest() + self._turn.outlet.writer.text(notice))
         if self._turn.open:
@@ -167,10 +168,9 @@ class Ending:
 
     def whole(self, finish: Finish, attempt: Attempt) -> Answer:
         """The answer with all that there is of it, whether or not the caller has seen some."""
-        content = self._turn.content(self._turn.said)
-        return replace(self._answer(finish, attempt), content=content)
+        return self._answer(finish, attempt, whole=True)
 
-    def _answer(self, finish: Finish, attempt: Attempt) -> Answer:
+    def _answer(self, finish: Finish, attempt: Attempt, *, whole: bool = False) -> Answer:
         response = attempt.response
         calls = response.calls if finish.status is Status.COMPLETE else ()
         if finish.whole_calls_only:
@@ -185,16 +185,17 @@ class Ending:
                 native = self._not_clean(native, shown)
         if native is None or calls:  # calls beside another stop would not be seen (E8)
             native = self._turn.wire.clean_stop(calls)
+        spoken = self._turn.spoken(self._turn.said)
         return Answer(
             text=self._turn.said,
             reasoning="".join(self._turn.reasoning),
             calls=calls,
-            content=self._content(self._turn.said),
+            content=self._turn.merged(spoken) if whole else self._content(spoken),
             native_stop=native,
             ending=self._last_words(attempt, native),
             usage=summed(self._turn.watch.usage),
             raw_usage=self._raw_usage(attempt),
-            spoken=self._turn.spoken(self._turn.said),
+            spoken=spoken,
         )
 
     def _last_words(self, attempt: Attempt, native: str | None) -> JsonObject:
@@ -211,9 +212,9 @@ class Ending:
             return native
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
-    def _content(self, text: str) -> Content:
+    def _content(self, spoken: Sequence[Spoken]) -> Content:
         """For bodies: of a stream the caller has all that there is but its end."""
-        return () if self._turn.facts.stream else self._turn.content(text)
+        return () if self._turn.facts.stream else self._turn.merged(spoken)
 
     def _raw_usage(self, attempt: Attempt) -> JsonObject | None:
         if self._turn.open:

@@ -20,7 +20,8 @@ that is handed on, so that it knows which part is open.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Set
+from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
@@ -38,14 +39,19 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
+from tenuto.relay.carried import Carried
+from tenuto.wire.alike import Run
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent
 from tenuto.wire.stream import EventReader
 
-_FLOWING = (Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen)
+_Kinds = Set[type[Signal]]
 
-_WRITTEN = (TextDelta, StopSeen, UsageSeen, Ended)
+_FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
+_FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
+_WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
+_CLOSED: _Kinds = {Closed}
 
 _HeldEvent = tuple[bytes, JsonObject | None]
 
@@ -58,9 +64,17 @@ class Outlet:
         model: the model that is asked.
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
+        carried: who listens to what is given, None: nobody.
     """
 
-    def __init__(self, wire: Wire, model: str, hold_max_bytes: int, transparent: bool) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        model: str,
+        hold_max_bytes: int,
+        transparent: bool,
+        carried: Carried | None = None,
+    ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
@@ -69,6 +83,8 @@ class Outlet:
         self.ending: JsonObject = {}
         self._reader = EventReader(wire)
         self._delivered: list[str] = []
+        self._give = self._delivered.append if carried is None else self._telling(carried)
+        self._thought = carried.thought if carried is not None else None
         self._held: list[_HeldEvent] = []
         self._held_bytes = 0
         self._closing = False
@@ -77,6 +93,14 @@ class Outlet:
         self._writing = False
         self._seam: Joint | None = None
         self._spoke = False
+
+    def _telling(self, carried: Carried) -> Callable[[str], None]:
+        def give(text: str) -> None:
+            if text:
+                self._delivered.append(text)
+                carried.said(text)
+
+        return give
 
     @property
     def writing(self) -> bool:
@@ -133,20 +157,31 @@ class Outlet:
             quick = self._reader.flowing(event)
             if quick is not None:
                 builder.feed(quick)
+                if self._thought is not None and isinstance(quick, ReasoningDelta):
+                    self._thought(quick.text)
                 return self._flowing(quick, event)
         self._count(builder)
-        signals, value = self._read(event)
+        signals, value = self._reader.read(event)
+        kinds = {type(signal) for signal in signals}
+        if value is not None:
+            self._note(kinds, value)
         for signal in signals:
             builder.feed(signal)
-        if self.transparent:
-            self._closing = self._closing or any(isinstance(s, StopSeen) for s in signals)
-            return event.raw
-        if self._writing:
+        if self._thought is not None and ReasoningDelta in kinds:
+            self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
+        if self._writing and not self.transparent:
             return self._write(signals, event, value)
-        return self._forward(signals, event, value)
+        text = ""
+        if TextDelta in kinds:
+            text = "".join(s.text for s in signals if isinstance(s, TextDelta))
+        if self.transparent:
+            self._give(text)
+            self._closing = self._closing or StopSeen in kinds
+            return event.raw
+        return self._forward(text, kinds, event, value)
 
     def taking(
-        self, builder: Builder, kept: list[bytes] | None, most_bytes: int
+        self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int
     ) -> Callable[[bytes], bytes | None]:
         """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
@@ -155,9 +190,9 @@ class Outlet:
         0: no limit. To be offered only while `flows`."""
         reader, alike, held = self._reader, self._reader.alike, self._held
         text_of = alike.text
-        say, deliver = builder.saying, self._delivered.append
+        say, give, thought = builder.saying, self._give, self._thought
         most_bytes = most_bytes or sys.maxsize
-        plainly = not self.transparent
+        run: Run | None = None
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
@@ -166,31 +201,48 @@ class Outlet:
             if held or not alike.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if kept is not None:
-                kept.append(raw)
+                keep(raw, text)
             say(text)
-            if plainly:
-                deliver(text)
+            give(text)
             return raw
+
+        def keep(raw: bytes, text: str) -> None:
+            nonlocal run
+            assert kept is not None
+            if run is not None and kept[-1] is run:
+                run.append(text)
+            elif alike.plain and not alike.counting:
+                run = alike.run(text)
+                kept.append(run)
+            else:
+                kept.append(raw)
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < self._held_bytes + len(raw):
                 return None
             if kept is not None:
-                kept.append(raw)
+                keep(raw, text)
             if alike.counts:
                 reader.counting(raw)
             if alike.kind is TextDelta:
                 say(text)
             else:
                 builder.feed(ReasoningDelta(text))
+                if thought is not None:
+                    thought(text)
                 text = ""
-            return raw if self.transparent else self._settled(text, raw, None)
+            if self.transparent:
+                give(text)
+                return raw
+            return self._settled(text, raw, None)
 
         return take
 
     def _flowing(self, signal: TextDelta | ReasoningDelta, event: SseEvent) -> bytes:
         """`event` for the signal of nearly every event."""
+        text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
+            self._give(text)
             return event.raw
         if self._writing:
             looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
@@ -200,7 +252,7 @@ class Outlet:
         raw = raw if event.terminated else raw.rstrip() + b"\n\n"
         value = decode_object(event.data or b"") if self.writer.follows_text else None
         given = value if isinstance(value, dict) else None
-        return self._settled(signal.text if isinstance(signal, TextDelta) else "", raw, given)
+        return self._settled(text, raw, given)
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
@@ -220,35 +272,32 @@ class Outlet:
         if self.raw_usage is None:
             self.raw_usage = usage
 
-    def _read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
-        signals, value = self._reader.read(event)
-        if value is None:
-            return signals, None
-        if not self.writer.begun and not any(isinstance(s, FaultSeen) for s in signals):
+    def _note(self, kinds: _Kinds, value: JsonObject) -> None:
+        """What an event's object says of the whole message."""
+        if not self.writer.begun and FaultSeen not in kinds:
             self.writer.begin(value)
         if self.raw_usage is None:
             self.raw_usage = self._wire.usage_object(value)
-        if any(isinstance(s, StopSeen) for s in signals):
+        if StopSeen in kinds:
             self.ending = value
-        return signals, value
 
     # --- the first attempt: bytes as they came
 
-    def _forward(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
+    def _forward(
+        self, text: str, kinds: _Kinds, event: SseEvent, value: JsonObject | None
+    ) -> bytes:
         raw = _readable(event.raw).removeprefix(BOM)  # SDKs take it for a part of the first name
         if not event.terminated:
             if value is None:
                 return self._hold(raw, None)  # half an event: of use only where nothing follows it
             raw = raw.rstrip() + b"\n\n"
-        text = "".join(s.text for s in signals if isinstance(s, TextDelta))
-        if self._closing or not _flows(signals):
+        if self._closing or not _flows(kinds):
             alike = not text or self._reader.alike.text(event.raw) is not None
-            written = alike and all(isinstance(signal, _WRITTEN) for signal in signals)
-            self._more_held = self._more_held or not written
+            self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
             self._pending += text
-            self._closing = self._closing or any(not isinstance(s, Closed) for s in signals)
+            self._closing = self._closing or not kinds <= _CLOSED
             return self._hold(raw, value)
-        if not signals and self._held:
+        if not kinds and self._held:
             return self._hold(raw, value)
         return self._settled(text, raw, value)
 
@@ -268,7 +317,7 @@ class Outlet:
         return self._deliver(out)
 
     def _deliver(self, raw: bytes) -> bytes:
-        self._delivered.append(self._pending)
+        self._give(self._pending)
         self._pending = ""
         return raw
 
@@ -306,7 +355,7 @@ class Outlet:
         self._pending = text[len(ready) :]
         if not ready:
             return b""
-        self._delivered.append(ready)
+        self._give(ready)
         return self.writer.text(ready)
 
     def stop_forwarding(self) -> bytes:
@@ -325,7 +374,7 @@ class Outlet:
         text, self._pending = self._pending, ""
         if not text:
             return b""
-        self._delivered.append(text)
+        self._give(text)
         return self.writer.text(text)
 
 
@@ -340,10 +389,7 @@ def _readable(raw: bytes) -> bytes:
     return raw
 
 
-def _flows(signals: list[Signal]) -> bool:
+def _flows(kinds: _Kinds) -> bool:
     """Whether an event may be handed on at once: it carries text or reasoning and nothing that
     ends anything, or nothing at all. Usage beside text is a running count."""
-    if not signals:
-        return True
-    flowing = any(isinstance(s, _FLOWING) for s in signals)
-    return flowing and all(isinstance(s, (*_FLOWING, UsageSeen)) for s in signals)
+    return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

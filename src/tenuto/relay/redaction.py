@@ -58,6 +58,8 @@ SECRET_PARAMETERS = (
 )
 """Parameters of a URL's query, as patterns without case."""
 
+_secrets_of = re.compile(rf"[?&](?:{'|'.join(SECRET_PARAMETERS)})=([^&#]+)", re.IGNORECASE).findall
+
 SECRET_MEMBERS = (
     "api[-_]?key",
     "authorization",
@@ -158,8 +160,7 @@ class Redaction:
         for name, value in headers:
             if is_secret_header(name):
                 found.update((value, value.rpartition(" ")[2]))
-        parameter = re.compile(rf"[?&](?:{'|'.join(SECRET_PARAMETERS)})=([^&#]+)", re.IGNORECASE)
-        for value in parameter.findall(url):
+        for value in _secrets_of(url):
             found.update((value, unquote(value)))
         # The longest first: what holds another one would be left in half.
         own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)

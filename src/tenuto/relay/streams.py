@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
@@ -129,7 +130,7 @@ class _Events:
         self._sse = SseDecoder(turn.policy.event_max_bytes)
         self._names = turn.wire.named_events and not turn.left_alone
         self._wants_content = turn.wire.wants_content
-        self.kept: list[bytes] = []
+        self.kept: list[SupportsBytes] = []
 
     @property
     def idle(self) -> bool:

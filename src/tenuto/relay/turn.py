@@ -6,9 +6,10 @@ import itertools
 import random
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import SupportsBytes
 
 import msgspec
 
@@ -68,7 +69,8 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        events: a stream's events as they came, kept for wires that want their content back.
+        events: a stream's events as they came, kept for wires that want their content back; those
+            in a row that differ in their text alone as one.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -82,7 +84,7 @@ class Attempt:
     head: Head | None = None
     raw: bytes = b""
     value: JsonObject | None = None
-    events: list[bytes] = field(default_factory=list)
+    events: list[SupportsBytes] = field(default_factory=list)
     new_chars: int = 0
     http_error: bool = False
     tail: bytes = b""
@@ -168,7 +170,7 @@ class Turn:
     def outlet(self) -> Outlet:
         """What the caller gets of a stream."""
         hold = self.policy.hold_max_bytes
-        return Outlet(self.wire, self.facts.model, hold, bool(self.left_alone))
+        return Outlet(self.wire, self.facts.model, hold, bool(self.left_alone), self.carried)
 
     @property
     def salt(self) -> str:
@@ -205,7 +207,11 @@ class Turn:
 
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""
-        return self.wire.content(self.spoken(text)) if self.kept else ()
+        return self.merged(self.spoken(text))
+
+    def merged(self, spoken: Sequence[Spoken]) -> Content:
+        """The same of what `spoken` gave."""
+        return self.wire.content(spoken) if spoken else ()
 
     def spoken(self, text: str) -> list[Spoken]:
         """The attempts of which something is kept; `text` is all of their text."""

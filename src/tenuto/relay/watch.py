@@ -81,7 +81,7 @@ class Watch:
             "stop_reason_observed",
             iteration=len(self.usage),
             reason=stop.reason.value,
-            raw=self.telling(stop.raw) if stop.raw is not None else None,
+            raw=self._raw(response),
             detail=stop.detail,
             confidence=stop.confidence.value,
             anomalies=list(stop.anomalies),
@@ -99,6 +99,11 @@ class Watch:
                 retryable=fault.retryable,
                 wait_s=wait_s,
             )
+
+    def _raw(self, response: Response) -> str | None:
+        """The stop's own value; one that stands in a table is nobody's secret."""
+        raw, in_table = response.stop.raw, response.stop.confidence is Confidence.HIGH
+        return raw if raw is None or (in_table and response.fault is None) else self.telling(raw)
 
     def sending(
         self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None

@@ -178,7 +178,7 @@ class Composed:
             self._ids[call.id] = times  # so that one that comes in every answer costs no search
             self._ids.setdefault(made, 0)
             calls.append(call if made == call.id else replace(call, id=made))
-        return replace(row, calls=tuple(calls)) if row.calls else row
+        return replace(row, calls=tuple(calls)) if calls != list(row.calls) else row
 
     def _append(self, edit: Edit, foreign: bool) -> None:
         """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import SupportsBytes
 
 import msgspec
 
@@ -198,14 +199,18 @@ def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
     return None
 
 
-def data_of(raws: Iterable[bytes]) -> list[bytes]:
+def data_of(raws: Iterable[SupportsBytes]) -> list[bytes]:
     """The data of events that were kept as they came.
 
     >>> data_of([b"event: say\\ndata: a\\n\\n", b"data: b"])
     [b'a', b'b']
     """
     data: list[bytes] = []
-    for raw in raws:
-        decoder = SseDecoder()
-        data += [event.data for event in (*decoder.feed(raw), *decoder.flush()) if event.data]
+    for raw in map(bytes, raws):
+        if (plain := _plain_event(raw, True)) is not None:
+            events = [plain]
+        else:
+            decoder = SseDecoder()
+            events = [*decoder.feed(raw), *decoder.flush()]
+        data += [event.data for event in events if event.data]
     return data
