@@ -186,7 +186,7 @@ class Outlet:
         """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
 
-        `kept`: where the events are kept, None where it is not; `most_bytes`: the largest event,
+        `kept`: where their data is kept, None where it is not; `most_bytes`: the largest event,
         0: no limit. To be offered only while `flows`."""
         reader, alike, held = self._reader, self._reader.alike, self._held
         text_of = alike.text
@@ -215,7 +215,7 @@ class Outlet:
                 run = alike.run(text)
                 kept.append(run)
             else:
-                kept.append(raw)
+                kept.append(raw[alike.data_at])
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < self._held_bytes + len(raw):

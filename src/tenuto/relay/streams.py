@@ -122,7 +122,7 @@ def _opens(turn: Turn, decoder: Decoder, piece: bytes) -> bool:
 class _Events:
     """The events of a stream, from its pieces.
 
-    `kept`: those that have data, where the wire wants its content back."""
+    `kept`: their data, where the wire wants its content back."""
 
     def __init__(self, turn: Turn, decoder: Decoder) -> None:
         self._turn = turn
@@ -158,7 +158,7 @@ class _Events:
         if self._names:
             events = [under_its_name(event) for event in events]
         if self._wants_content:
-            self.kept += [event.raw for event in events if event.data]
+            self.kept += [event.data for event in events if event.data]
         return events
 
     def rest(self) -> bytes:

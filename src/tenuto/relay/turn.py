@@ -32,7 +32,6 @@ from tenuto.relay.redaction import Telling
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
-from tenuto.wire.sse import data_of
 from tenuto.wire.stop_sequences import stop_sequences
 
 
@@ -69,8 +68,8 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        events: a stream's events as they came, kept for wires that want their content back; those
-            in a row that differ in their text alone as one.
+        events: the data of a stream's events, kept for wires that want their content back; those in
+            a row that differ in their text alone are one.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -217,7 +216,7 @@ class Turn:
         """The attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
-            Spoken(a.value, data_of(a.events), text[k.begins : end], k.apart, a.response.text)
+            Spoken(a.value, [*map(bytes, a.events)], text[k.begins : end], k.apart, a.response.text)
             for k, end in zip(self.kept, ends, strict=True)
             for a in (k.attempt,)
         ]

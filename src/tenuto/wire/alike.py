@@ -33,8 +33,8 @@ _encode_text = msgspec.json.Encoder().encode
 
 
 class Run(list[str]):
-    """The texts of events in a row that differ in nothing but their text: as good as one event with
-    all of it, and much less to keep and to read.
+    """The texts of events in a row that differ in nothing but their text. Its bytes are the data of
+    one event with all of it: as good, and much less to keep and to read.
 
     >>> bytes(Run(b'{"say":"', b'"}', ["Hi", " there"]))
     b'{"say":"Hi there"}'
@@ -66,6 +66,7 @@ class Alike:
         counts: whether the events tell the usage so far.
         plain: whether an event says a text of the answer and nothing else.
         counting: whether numbers differ from event to event.
+        data_at: where in an event its data stands.
         learning: how many events more may teach anything.
         unlike: the last that is not alike, so that it need not be asked about again.
 
@@ -86,6 +87,7 @@ class Alike:
         self.counts = False
         self.plain = True
         self.counting = False
+        self.data_at = slice(0)
         self._head = self._tail = b"\n"  # no event begins so
         # Where in an event these stand, and the text in its quotes: slices that are made once.
         self._head_at, self._tail_at, self._text_at = slice(1), slice(-1, None), slice(0)
@@ -121,6 +123,7 @@ class Alike:
         self.counts = bool(self._running_usage) and self._running_usage in data
         self.plain = self.kind is TextDelta and not self.counts
         self.counting = bool(varying)
+        self.data_at = slice(raw.rindex(data), -len(end))
 
     def _note_numbers(self, found: list[bytes]) -> None:
         """Note which numbers have not always been the same; where there are more or fewer of them,
@@ -169,7 +172,8 @@ class Alike:
 
     def run(self, text: str) -> Run:
         """What such events say in a row, beginning with this text."""
-        return Run(self._head, self._tail, [text])
+        begins, ends = self.data_at.start, self.data_at.stop
+        return Run(self._head[begins:], self._tail[:ends], [text])
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
