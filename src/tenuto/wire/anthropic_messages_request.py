@@ -347,7 +347,7 @@ def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[st
     as it held: what a seam took away is missed where the seam was. White space alone is no block
     and goes with the next one."""
     texts = [str(b.get("text", "")) if b.get("type") == "text" else "" for b in blocks]
-    surplus = len("".join(texts)) - len("".join(texts).rstrip())
+    surplus = max(_space_behind("".join(texts)) - _space_behind(text), 0)
     pieces: list[str] = []
     rest = text
     for held in reversed(texts):
@@ -367,6 +367,10 @@ def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[st
         else:
             waiting += piece
     return [*out, _text(waiting)] if waiting.strip() else out
+
+
+def _space_behind(text: str) -> int:
+    return len(text) - len(text.rstrip())
 
 
 def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:

@@ -49,9 +49,11 @@ def with_text(blocks: Sequence[Block], text: str) -> list[Block]:
 
     >>> with_text([{"text": "Half a "}, {"text": "word"}], "a word")
     [{'text': 'a '}, {'text': 'word'}]
+    >>> with_text([{"text": "One. "}, {"text": "Two. "}], "One. Two. ")
+    [{'text': 'One. '}, {'text': 'Two. '}]
     """
     texts = [text_of(block) for block in blocks]
-    surplus = len("".join(texts)) - len("".join(texts).rstrip())
+    surplus = max(_space_behind("".join(texts)) - _space_behind(text), 0)
     pieces: list[str] = []
     rest = text
     for held in reversed(texts):
@@ -73,6 +75,10 @@ def with_text(blocks: Sequence[Block], text: str) -> list[Block]:
             out.append(block if cites else {"text": waiting + piece})
             waiting = ""
     return [*out, {"text": waiting}] if waiting.strip() else out
+
+
+def _space_behind(text: str) -> int:
+    return len(text) - len(text.rstrip())
 
 
 def text_of(block: Block) -> str:

@@ -87,7 +87,7 @@ class Speech:
                     parts.append(part)
                     continue
                 if surplus is None:
-                    surplus = len(held) - len(held.rstrip())
+                    surplus = max(_space_behind(held) - _space_behind(text), 0)
                 begins = max(len(rest) - max(len(held) - surplus, 0), 0)
                 piece, rest = rest[begins:], rest[:begins]
                 surplus = 0
@@ -107,3 +107,7 @@ class Speech:
                 longer = {**item, "content": [self.cut(first, rest + held, len(rest)), *others]}
                 return [*items[:number], longer, *items[number + 1 :]]
         return [*items, self.new(rest)]
+
+
+def _space_behind(text: str) -> int:
+    return len(text) - len(text.rstrip())
