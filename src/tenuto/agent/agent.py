@@ -128,6 +128,15 @@ class Agent:
         """Close connections; the agent may be used again."""
         self._kit.close()
 
+    async def __aenter__(self) -> Agent:
+        """For turns of asyncio that share their connections; without it each opens its own."""
+        await self._kit.aopen()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._kit.aclose()
+        self.close()
+
     def __enter__(self) -> Agent:
         return self
 

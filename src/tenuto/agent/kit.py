@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +34,7 @@ class Kit:
         self._policy = policy
         self._library: Any = library
         self._client: Any = None
+        self._async_client: tuple[Any, Any] = (None, None)  # the loop that it belongs to, and it
 
     def client(self) -> Any:
         """The HTTP client that requests are sent with; made when it is first asked for."""
@@ -39,9 +42,29 @@ class Kit:
             self._client = http_client(self._library, **self._options)
         return self._client
 
-    def async_client(self) -> Any:
-        """One for asyncio: made anew, since it belongs to the loop that is running."""
-        return async_http_client(self._library, **self._options)
+    @asynccontextmanager
+    async def async_client(self) -> AsyncGenerator[Any, None]:
+        """One for asyncio: that of the `async with` around, if it belongs to the loop that is
+        running; else one that lasts as long as this context."""
+        loop, client = self._async_client
+        if client is not None and loop is asyncio.get_running_loop():
+            yield client
+            return
+        async with async_http_client(self._library, **self._options) as client:
+            yield client
+
+    async def aopen(self) -> None:
+        """Keep one client for asyncio until `aclose`, so that turns share its connections."""
+        await self.aclose()
+        client = async_http_client(self._library, **self._options)
+        self._async_client = asyncio.get_running_loop(), client
+
+    async def aclose(self) -> None:
+        """Close it and its connections."""
+        loop, client = self._async_client
+        self._async_client = None, None
+        if client is not None and loop is asyncio.get_running_loop():
+            await client.aclose()
 
     @property
     def _options(self) -> dict[str, Any]:
