@@ -17,7 +17,8 @@ from parts.replay import ARGUMENTS, SAID, TOOL, replaying
 from parts.sides import SIDES, Side
 
 from tenuto.agent import Agent, Limits, Model
-from tenuto.agent.loop import Ask, Loop, RunCalls, Setup
+from tenuto.agent.loop import Ask, Loop, RunCalls
+from tenuto.agent.requests import Setup
 from tenuto.agent.running import run_calls
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding

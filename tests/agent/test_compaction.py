@@ -10,7 +10,8 @@ from agent.simulated import WIRES, agent, model
 from tenuto.agent import Conversation, Limits, Model
 from tenuto.agent.compaction import planned
 from tenuto.agent.events import AgentEvent, Compacted, Returned
-from tenuto.agent.loop import Ask, Loop, Setup
+from tenuto.agent.loop import Ask, Loop
+from tenuto.agent.requests import Setup
 from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

@@ -11,8 +11,8 @@ from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit, OnEvent
 from tenuto.agent.limits import Limits
-from tenuto.agent.loop import Setup
 from tenuto.agent.model import Model, candidates
+from tenuto.agent.requests import Setup
 from tenuto.agent.result import RunResult
 from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox

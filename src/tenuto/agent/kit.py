@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from tenuto.agent.events import AgentEvent
-from tenuto.agent.loop import Setup
+from tenuto.agent.requests import Setup
 from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import async_http_client, http_client, imported
 from tenuto.core.policy import Policy

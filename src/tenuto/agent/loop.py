@@ -13,15 +13,15 @@ user may speak next (T8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
 from tenuto.agent.events import AgentEvent, Called, Compacted, Returned, StepEnded, Switched
 from tenuto.agent.guard import Guard
-from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
+from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
@@ -31,7 +31,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget
 from tenuto.relay.carried import Carried
-from tenuto.wire.form import Composed, Declared, Opening
+from tenuto.wire.form import Composed
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,33 +74,8 @@ ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "
 (P4, E5, E12)."""
 
 
-_NOTHING = (-1, 0, 0)
-
 _WINDOW_TOKENS = 32_768
 """Taken for the window of a model of which none is known, where it said that it is full."""
-
-
-@dataclass(slots=True)
-class Setup:
-    """What a loop works with, the same for all turns of an agent.
-
-    Attributes:
-        models: whom to ask, the first one first; the others where it fails (P4).
-        system: what the model is told before all else.
-        tools: the tools as the model is told of them.
-        hints: what a cut call of a tool is answered with, by the tool's name.
-        limits: how far a turn may go.
-        stream: whether answers come as streams.
-        now: a steady clock, in seconds.
-    """
-
-    models: Sequence[Model]
-    system: str
-    tools: Sequence[Declared]
-    hints: dict[str, str]
-    limits: Limits
-    stream: bool
-    now: Callable[[], float]
 
 
 @dataclass(slots=True)
@@ -136,9 +111,7 @@ class Loop:
     def __init__(self, setup: Setup, transcript: Transcript) -> None:
         self._setup = setup
         self._transcript = transcript
-        self._requests: dict[int, tuple[Composed, int]] = {}
-        # Of the last answer that told its usage: the candidate, tokens in all, the request's bytes.
-        self._measured = _NOTHING
+        self._requests = Requests(setup, transcript)
         self._reset()
 
     def _reset(self) -> None:
@@ -165,7 +138,7 @@ class Loop:
                     status, reason = "partial", blocked
                     break
                 self.step += 1
-                if self._is_long():
+                if self._requests.is_long(self._at):
                     yield from self._compact()
                 carried = yield from self._answered()
                 text, status, reason = self._take(carried, text)
@@ -208,13 +181,13 @@ class Loop:
             if not why:
                 return carried
             self._at += 1
-            self._requests = {}
+            self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
 
     def _asked(self) -> Generator[Command, Reply, Carried]:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
-        request = self._request(model)
+        request = self._requests.to(self._at)
         carried = Carried(request, model.provider, self._setup.hints, self._spent, synthetic.extend)
         yield Ask(model, request, carried, self.step, within_s=self._left_s())
         for call, text, failed in synthetic:
@@ -225,44 +198,11 @@ class Loop:
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
-            if tokens := _tokens(report):
-                self._measured = self._at, tokens, len(request)
+            self._requests.answered(self._at, report)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
         return carried
 
-    def _request(self, model: Model) -> Composed:
-        """The conversation as this model's wire writes it; only what is new is written."""
-        setup = self._setup
-        request, written = self._requests.get(self._at) or (
-            self._composed(model, setup.system, setup.tools),
-            0,
-        )
-        for number in range(written, len(self._transcript)):
-            row = self._transcript[number]
-            request.add(text_calls.textual(row) if model.text_calls else row)
-        self._requests[self._at] = request, len(self._transcript)
-        return request
-
-    def _composed(self, model: Model, system: str, tools: Sequence[Declared]) -> Composed:
-        stream = self._setup.stream
-        if model.text_calls:
-            system, tools = text_calls.described(system, tools), ()
-        limit = model.max_output_tokens
-        opening = Opening(model.id, system, tools, limit, stream, model.options)
-        path = model.form.path(model.id, stream).partition("?")[0]
-        return Composed(model.wire, model.provider.dialect, path, opening)
-
     # --- a conversation that has become too long (H7, H8)
-
-    def _is_long(self) -> bool:
-        """Whether the next request would fill more of the window than is allowed: by the usage of
-        the last one, and what was added since by its size."""
-        model, share = self._setup.models[self._at], self._setup.limits.compact_at
-        if not model.window_tokens or not share:
-            return False
-        _, tokens, size = self._measured if self._measured[0] == self._at else _NOTHING
-        added = len(self._request(model)) - size
-        return tokens + max(added, 0) // CHARS_PER_TOKEN > share * model.window_tokens
 
     def _compact(self) -> Generator[Command, Reply, bool]:
         """Put a summary in place of what was said first; whether anything was to be left out."""
@@ -271,7 +211,7 @@ class Loop:
         plan = planned(list(self._transcript), limit // 2)
         if plan is None:
             return False
-        request = self._composed(model, hints.SUMMARIZE, ())
+        request = self._requests.opened(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
         carried = Carried(request, model.provider)
         yield Ask(model, request, carried, self.step, quiet=True, within_s=self._left_s())
@@ -281,7 +221,7 @@ class Loop:
             if carried.report.status == "complete" and carried.answer is not None:
                 summary = carried.answer.text.strip()  # one that was cut is none
         self._transcript.replace(plan.with_summary(summary))
-        self._requests, self._measured = {}, _NOTHING
+        self._requests.forget()
         yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
         return True
 
@@ -355,9 +295,3 @@ def _overflowed(carried: Carried) -> bool:
     """Whether the conversation does not fit into the context window any more."""
     report = carried.report
     return report is not None and report.status != "complete" and report.reason == "context_window"
-
-
-def _tokens(report: Report) -> int:
-    """Tokens of the last attempt: what was asked and what came."""
-    last = next((usage for usage in reversed(report.usage) if usage is not None), Usage())
-    return (last.input_tokens or 0) + (last.output_tokens or 0)
