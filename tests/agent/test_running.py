@@ -152,6 +152,21 @@ def test_a_tool_may_say_that_it_failed(run):
     assert result == Result("call_1", "open_door", "The door is locked.", failed=True)
 
 
+def test_a_tool_that_gives_what_nobody_goes_through_has_failed(run):
+    def lines() -> object:
+        return (line for line in "ab")
+
+    async def numbers() -> object:
+        return map(int, "12")
+
+    first, second = run(Toolbox([lines, numbers]), [call("lines"), call("numbers")])
+    assert first.text == (
+        "Error: lines gave a generator in place of a value, so what it was to do may not be done."
+    )
+    assert "numbers gave a map" in second.text
+    assert (first.failed, second.failed) == (True, True)
+
+
 @pytest.mark.behaviour("T3")
 def test_a_refused_call_does_not_run_and_those_beside_it_do(run):
     ran: list[int] = []

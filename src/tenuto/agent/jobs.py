@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -59,6 +59,9 @@ class Job:
 
     def result(self, value: object, limit_chars: int) -> Result:
         """The result for what the tool returned, or raised."""
+        if isinstance(value, Iterator | AsyncIterator):  # nobody goes through it
+            kind = type(value).__name__
+            value = Failure(hints.TOOL_GAVE_NO_VALUE.format(name=self.call.name, kind=kind))
         failed = isinstance(value, Failure | BaseException)
         text = shown(value.text if isinstance(value, Failure) else value, limit_chars)
         return Result(self.call.id, self.call.name, text, failed)
