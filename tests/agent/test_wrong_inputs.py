@@ -45,6 +45,41 @@ def test_a_model_that_cannot_be_asked_is_refused_when_it_is_made(wrong: dict[str
     assert "sk-" not in str(raised.value)
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "mistral.mistral-large-2402-v1:0",
+        "amazon.titan-text-express-v1",
+        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3",
+    ],
+)
+def test_a_model_that_invoke_model_takes_in_a_form_of_its_own_is_sent_to_converse(
+    name: str,
+) -> None:
+    for provider, other in (("bedrock-invoke", "bedrock-converse"), ("aws-invoke", "aws-converse")):
+        with pytest.raises(tenuto.AgentError) as raised:
+            Model(f"{provider}:{name}", base_url=BASE)
+        said = f"requests of {name} are not written on bedrock-invoke, allowed is {other}:{name}"
+        assert str(raised.value) == said
+        assert Model(f"{other}:{name}", base_url=BASE).wire.name == "bedrock-converse"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "amazon.nova-lite-v1:0",
+        "eu.amazon.nova-pro-v1:0",
+        "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",
+    ],
+)
+def test_nova_is_asked_by_invoke_model(name: str) -> None:
+    assert Model(f"aws-invoke:{name}", base_url=BASE).wire.name == "bedrock-invoke"
+
+
 def test_models_are_equal_and_hashed_by_what_was_given() -> None:
     made = [Model("openai-chat:m", BASE, "sk-1", options={"stop": ["x"]}) for _ in range(2)]
     assert made[0].wire.name == "openai-chat"  # what is looked up once tells nobody apart

@@ -56,7 +56,8 @@ class Model:
             calls: <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a fence are understood.
 
     Raises:
-        AgentError: the name is none, the provider is not known, or no key is there.
+        AgentError: the name is none, the provider is not known or cannot be asked for this model,
+            or no key is there.
 
     >>> Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1").wire.name
     'openai-chat'
@@ -88,6 +89,11 @@ class Model:
             known = self.provider.dialect.name
             raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
         self._check_url()
+        if elsewhere := self.form.instead(self.id):
+            raise AgentError(
+                f"requests of {self.id} are not written on {self.wire.name}, allowed is "
+                f"{self._beside(elsewhere)}:{self.id}"
+            )
         variable = self._address.key_variable
         if variable and not self.base_url and not self._key:
             who = self.provider.dialect.name
@@ -107,6 +113,12 @@ class Model:
             encode(self.options)
         except (TypeError, ValueError) as error:
             raise AgentError(f"options are no JSON: {error}") from None
+
+    def _beside(self, wire: str) -> str:
+        """Who serves another wire at the same place, by the name that a model is asked with."""
+        rows = (row for row in ROWS.all().values() if row.wire == wire and row.hosts)
+        here = self.provider.hosts
+        return next((row.dialect.name for row in rows if row.hosts == here), wire)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):

@@ -53,6 +53,11 @@ class Opening:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def written_here(model: str) -> str:
+    """Of most wires: one form for all models."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """How a wire writes whole requests.
@@ -65,6 +70,8 @@ class Form:
         path: the path below the base URL, of the model and whether it is to stream.
         foreign_call: the `extra` of calls that another wire's model made, where one is wanted.
         headers: request headers that it cannot do without.
+        instead: the name of the wire to ask a model on whose requests are not written here; "" for
+            a model whose requests are.
     """
 
     rows: str
@@ -74,6 +81,7 @@ class Form:
     system: Callable[[str], JsonObject] | None = None
     foreign_call: Mapping[str, object] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    instead: Callable[[str], str] = written_here
 
 
 _END = b"]}"
