@@ -24,6 +24,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
 from tenuto.core import hints
+from tenuto.core.actions import Status
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import Report
 from tenuto.core.fault import FAULT_CLASSES, Fault
@@ -358,7 +359,9 @@ class Loop:
         reports = tuple(used.reports)
         stop = reports[-1].stop if reports else None
         added = tuple(self._added)
-        return RunResult(text, status, reason, stop, usage, self.step, reports, added, self._fault)
+        return RunResult(
+            text, Status(status), reason, stop, usage, self.step, reports, added, self._fault
+        )
 
 
 def _text(carried: Carried) -> str:
