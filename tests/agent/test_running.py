@@ -16,9 +16,9 @@ import msgspec
 import pytest
 
 from tenuto.agent import background
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.jobs import MOST_AT_ONCE
 from tenuto.agent.running import arun_calls, run_calls
-from tenuto.agent.tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.arguments import judge
@@ -459,7 +459,7 @@ def test_a_tool_that_never_ends_does_not_keep_the_process():
     program = """
 import asyncio, threading
 from tenuto.agent.running import run_calls
-from tenuto.agent.tool import tool
+from tenuto.agent.function_tool import tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

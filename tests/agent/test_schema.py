@@ -11,8 +11,8 @@ import msgspec
 import pydantic
 import pytest
 
+from tenuto.agent.function_tool import tool
 from tenuto.agent.schema import read_signature
-from tenuto.agent.tool import tool
 from tenuto.core.errors import TenutoError, ToolError
 
 

@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tenuto
+from tenuto.agent.function_tool import tool
 from tenuto.agent.model import Model
 from tenuto.agent.session import Session
-from tenuto.agent.tool import tool
 from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

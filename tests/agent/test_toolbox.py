@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.tool import Failure, Tool, tool
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.arguments import judge

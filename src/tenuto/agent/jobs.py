@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.shown import shown
-from tenuto.agent.tool import Failure, Tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
