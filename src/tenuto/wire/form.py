@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
+from tenuto.core.actions import AppendAssistant, AppendCalls, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wire.json import encode
@@ -135,7 +135,7 @@ class Composed:
                 assert self._asking is not None
                 asked, self._asking = self._asking, None
                 self._append(
-                    AppendFailedCalls(
+                    AppendCalls(
                         asked.text,
                         asked.calls,
                         tuple(_not_blank(result.text) for result in results),
