@@ -15,7 +15,7 @@ from fuzz.asked import asked, body_of
 from fuzz.drawing import seed, split
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -34,7 +34,7 @@ CALLS = (
 )
 EDITS: tuple[Edit, ...] = (
     AppendAssistant("Half of it", reasoning="Hm."),
-    AppendFailedCalls("Well.", CALLS, ("no", "no")),
+    AppendCalls("Well.", CALLS, ("no", "no")),
     AppendUser("Go on."),
     SetOutputBudget(300),
     LowerReasoning(),

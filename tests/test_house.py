@@ -1,7 +1,9 @@
 """The rules of the house that a machine can hold: what is public, who imports whom, what ships."""
 
+import importlib
 import importlib.metadata
 import os
+import pkgutil
 import re
 import subprocess
 import sys
@@ -32,6 +34,18 @@ def is_private_or_room(name: str, value: object) -> bool:
     return name.startswith("_") or (
         isinstance(value, ModuleType) and value.__name__ == f"tenuto.{name}"
     )
+
+
+def test_no_name_that_a_room_gives_out_hides_a_module_of_its_own() -> None:
+    below = pkgutil.walk_packages(tenuto.__path__, "tenuto.")
+    rooms = [tenuto, *(importlib.import_module(name) for _, name, is_room in below if is_room)]
+    hidden = [
+        f"{room.__name__}.{name}"
+        for room in rooms
+        for _, name, _ in pkgutil.iter_modules(room.__path__)
+        if name in vars(room) and not isinstance(vars(room)[name], ModuleType)
+    ]
+    assert hidden == []
 
 
 def test_every_public_class_and_function_says_what_it_is() -> None:

@@ -32,7 +32,7 @@ from tenuto.turn import Turn
 
 if _typing.TYPE_CHECKING:
     from tenuto.agent import Agent, Limits, Model, RunResult, Session
-    from tenuto.agent.tool import Tool, tool
+    from tenuto.agent.function_tool import Tool, tool
 
 __version__ = "0.1.0"
 

@@ -12,6 +12,7 @@ from tenuto.core.errors import AgentError
 from tenuto.core.transcript import Assistant, Results
 from tenuto.sim import Simulator
 
+PROMPT = "How are tides made?"
 THREE = ("anthropic-messages", "openai-chat", "gemini-generate")
 
 
@@ -108,8 +109,42 @@ def test_what_the_models_say_is_asked_of_one_other_only(
         assert (chat.result.status, chat.result.reason) == ("failed", why)
 
 
+@pytest.mark.behaviour("P4", "E12")
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    ("wire", "case", "why"),
+    [
+        ("bedrock-converse", "refusal", "safety_blocked"),  # a guardrail's own words
+        ("anthropic-messages", "content_filter", "refused"),
+        ("openai-chat", "content_filter", "safety_blocked"),
+    ],
+)
+def test_the_text_of_a_refusal_is_no_answer_and_one_other_is_asked(
+    sim: Simulator, wire: str, case: str, why: str, stream: bool
+) -> None:
+    first = model(sim, wire, case)
+    others = [model(sim, "ollama", "normal"), model(sim, "mistral", "normal")]
+    with agent(first, stream=stream) as alone:
+        declined = alone.run("How are tides made?")
+    assert (declined.status, declined.reason, bool(declined.text)) == ("partial", why, True)
+    with agent(first, *others, stream=stream) as asked:
+        chat = asked.conversation()
+        assert switches(chat) == [("ollama:m", why)]
+        assert chat.result is not None
+        assert (chat.result.status, chat.result.text) == ("complete", sim.answer(PROMPT))
+        assert [row.wire for row in chat.rows if isinstance(row, Assistant)] == ["ollama"]
+    for silent in ("refusal", "empty_always", "http_503_always"):
+        with agent(first, model(sim, "openai-chat", silent), stream=stream) as asked:
+            chat = asked.conversation()
+            assert switches(chat) == [("openai-chat:m", why)]
+            result = chat.result
+            assert result is not None
+            assert (result.status, result.reason, result.text) == ("partial", why, declined.text)
+            assert [row.wire for row in chat.rows if isinstance(row, Assistant)] == [wire]
+
+
 @pytest.mark.behaviour("P4", "C5", "S2")
-@pytest.mark.parametrize("case", ["drop_mid_text_always", "length_then_500", "content_filter"])
+@pytest.mark.parametrize("case", ["drop_mid_text_always", "length_then_500"])
 def test_nobody_is_asked_again_for_what_was_said_in_part(sim: Simulator, case: str) -> None:
     with agent(
         model(sim, "openai-chat", case), model(sim, "ollama", "normal"), stream=True

@@ -12,10 +12,10 @@ import pytest
 
 from tenuto.agent import Agent, AgentEvent, Model
 from tenuto.agent.events import Returned
+from tenuto.agent.function_tool import Tool
 from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.mcp_content import text_of
 from tenuto.agent.running import arun_calls, run_calls
-from tenuto.agent.tool import Tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

@@ -16,9 +16,9 @@ import msgspec
 import pytest
 
 from tenuto.agent import background
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.jobs import MOST_AT_ONCE
 from tenuto.agent.running import arun_calls, run_calls
-from tenuto.agent.tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.arguments import judge
@@ -150,6 +150,21 @@ def test_a_tool_may_say_that_it_failed(run):
 
     (result,) = run(Toolbox([open_door]), [call("open_door")])
     assert result == Result("call_1", "open_door", "The door is locked.", failed=True)
+
+
+def test_a_tool_that_gives_what_nobody_goes_through_has_failed(run):
+    def lines() -> object:
+        return (line for line in "ab")
+
+    async def numbers() -> object:
+        return map(int, "12")
+
+    first, second = run(Toolbox([lines, numbers]), [call("lines"), call("numbers")])
+    assert first.text == (
+        "Error: lines gave a generator in place of a value, so what it was to do may not be done."
+    )
+    assert "numbers gave a map" in second.text
+    assert (first.failed, second.failed) == (True, True)
 
 
 @pytest.mark.behaviour("T3")
@@ -444,7 +459,7 @@ def test_a_tool_that_never_ends_does_not_keep_the_process():
     program = """
 import asyncio, threading
 from tenuto.agent.running import run_calls
-from tenuto.agent.tool import tool
+from tenuto.agent.function_tool import tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

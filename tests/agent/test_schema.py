@@ -11,8 +11,8 @@ import msgspec
 import pydantic
 import pytest
 
+from tenuto.agent.function_tool import tool
 from tenuto.agent.schema import read_signature
-from tenuto.agent.tool import tool
 from tenuto.core.errors import TenutoError, ToolError
 
 
@@ -309,9 +309,28 @@ def callback(done: "functools.partial[int]"):
     return done
 
 
+def pieces():
+    yield "a"
+
+
+async def pieces_in_time():
+    yield "a"
+
+
+class Pieces:
+    __name__ = "pieces"
+
+    def __call__(self):
+        yield "a"
+
+
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        (pieces, "the function of pieces yields .*: allowed is one that returns it whole"),
+        (pieces_in_time, "the function of pieces_in_time yields its result piece by piece"),
+        (functools.partial(pieces), "the function of pieces yields its result piece by piece"),
+        (Pieces(), "the function of pieces yields its result piece by piece"),
         (no_annotation, "its parameter 'path' has no annotation; say what it is, as in path: str"),
         (any_number, r"its parameter \*paths: str takes any number"),
         (any_names, r"its parameter \*\*paths: str takes any number"),

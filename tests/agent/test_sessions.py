@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tenuto
+from tenuto.agent.function_tool import tool
 from tenuto.agent.model import Model
 from tenuto.agent.session import Session
-from tenuto.agent.tool import tool
 from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -195,9 +195,35 @@ BAD = {
     "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by another version"),
     "no JSON": (FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n', "line 2: Expected `object`"),
     "wrong type": (FIRST + b'{"user": {"text": 7}}\n', "line 2: Expected `str`, got `int`"),
-    "no member": (FIRST + b'{"tool": {}}\n', "line 2: it holds none of user, assistant"),
+    "no member": (
+        FIRST + b'{"tool": {}}\n',
+        "line 2: it holds none of these, allowed is one: user,",
+    ),
     "order": (FIRST + b'{"assistant": {"text": "b"}}\n', "line 2: a row Assistant cannot stand"),
-    "kept": (FIRST + b'{"shortened": {"rows": [], "kept": 4}}\n', "line 2: 4 rows are kept of 0"),
+    "two rows": (
+        FIRST + b'{"user": {"text": "b"}, "assistant": {"text": "c"}}\n',
+        "line 2: it holds user and assistant of these, allowed is one: user, assistant, results",
+    ),
+    "row and note": (
+        FIRST + b'{"user": {"text": "b"}, "began": {"id": "1", "name": "x"}}\n',
+        "line 2: it holds user and began of these, allowed is one",
+    ),
+    "shortened to nothing": (
+        FIRST + b'{"user": {"text": "b"}}\n{"shortened": {"rows": [], "kept": 0}}\n',
+        "line 3: a conversation is shortened to no new row, allowed is one or more",
+    ),
+    "shortened to no row": (
+        FIRST + b'{"shortened": {"rows": [{"user": {"text": "b"}}, {}], "kept": 0}}\n',
+        "line 2: it holds none of these, allowed is one: user, assistant, results;",
+    ),
+    "shortened to a note": (
+        FIRST + b'{"shortened": {"rows": [{"began": {"id": "1", "name": "x"}}], "kept": 0}}\n',
+        "line 2: it holds began of these, allowed is one: user, assistant, results;",
+    ),
+    "kept": (
+        FIRST + b'{"shortened": {"rows": [{"user": {"text": "b"}}], "kept": 4}}\n',
+        "line 2: 4 rows are kept of 0",
+    ),
 }
 
 
@@ -300,6 +326,16 @@ def test_on_every_wire_a_conversation_goes_on_from_its_file_as_from_memory(
     assert b"_seen" not in bodies[1]
     assert b"_mine" not in bodies[1]
     assert '"_seen":1,"user":{"_mine":2,' in path.read_text("utf-8"), "the file keeps them"
+
+
+def test_a_conversation_is_shortened_to_nothing_neither_in_memory_nor_in_its_file(
+    tmp_path: Path,
+) -> None:
+    path = kept(tmp_path / "s.jsonl", User("First."), Assistant("Yes."))
+    before = path.read_bytes()
+    with Session(path) as session, pytest.raises(ValueError, match="no new row"):
+        session.transcript.replace([])
+    assert path.read_bytes() == before
 
 
 def test_a_conversation_that_was_shortened_reads_back_as_it_went_on(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.agent.tool import Failure, Tool, tool
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.arguments import judge
@@ -167,12 +167,18 @@ def test_a_name_that_a_provider_would_refuse_is_refused_at_once(name):
         Tool(name=name, description="", parameters=OBJECT, function=dict)
 
 
+def tools_of(*schemas: object) -> Iterable[Tool]:
+    for number, schema in enumerate(schemas):
+        yield Tool(name=f"t{number}", description="", parameters=schema, function=dict)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
         ({"parameters": {"type": "string"}}, "must be a JSON Schema of an object"),
         ({"parameters": None}, "must be a JSON Schema of an object"),
         ({"function": "dict"}, "the function of t cannot be called: 'dict'"),
+        ({"function": tools_of}, "the function of t yields its result piece by piece"),
         ({"timeout_s": 0}, "timeout_s of t is 0: allowed are None and seconds above 0"),
         ({"timeout_s": float("nan")}, "timeout_s of t is nan"),
     ],
@@ -181,11 +187,6 @@ def test_a_tool_that_cannot_be_is_refused_with_its_reason(wrong, said):
     sound = {"name": "t", "description": "", "parameters": OBJECT, "function": dict}
     with pytest.raises(ToolError, match=said):
         Tool(**(sound | wrong))
-
-
-def tools_of(*schemas: object) -> Iterable[Tool]:
-    for number, schema in enumerate(schemas):
-        yield Tool(name=f"t{number}", description="", parameters=schema, function=dict)  # type: ignore[arg-type]
 
 
 def test_a_schema_that_is_none_is_refused_when_the_tools_are_put_together():

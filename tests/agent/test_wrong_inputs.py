@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import http.server
 import json
+import pickle
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -40,6 +43,63 @@ def test_a_model_that_cannot_be_asked_is_refused_when_it_is_made(wrong: dict[str
     with pytest.raises(tenuto.AgentError) as raised:
         Model("openai-chat:m", **wrong)
     assert "sk-" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
+        "arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "mistral.mistral-large-2402-v1:0",
+        "amazon.titan-text-express-v1",
+        "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/a1b2c3",
+    ],
+)
+def test_a_model_that_invoke_model_takes_in_a_form_of_its_own_is_sent_to_converse(
+    name: str,
+) -> None:
+    for provider, other in (("bedrock-invoke", "bedrock-converse"), ("aws-invoke", "aws-converse")):
+        with pytest.raises(tenuto.AgentError) as raised:
+            Model(f"{provider}:{name}", base_url=BASE)
+        said = f"requests of {name} are not written on bedrock-invoke, allowed is {other}:{name}"
+        assert str(raised.value) == said
+        assert Model(f"{other}:{name}", base_url=BASE).wire.name == "bedrock-converse"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "amazon.nova-lite-v1:0",
+        "eu.amazon.nova-pro-v1:0",
+        "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-lite-v1:0",
+    ],
+)
+def test_nova_is_asked_by_invoke_model(name: str) -> None:
+    assert Model(f"aws-invoke:{name}", base_url=BASE).wire.name == "bedrock-invoke"
+
+
+def test_models_are_equal_and_hashed_by_what_was_given() -> None:
+    made = [Model("openai-chat:m", BASE, "sk-1", options={"stop": ["x"]}) for _ in range(2)]
+    assert made[0].wire.name == "openai-chat"  # what is looked up once tells nobody apart
+    assert made[0] == made[1]
+    assert len(set(made)) == 1
+    given: dict[str, Any] = {"name": "openai-chat:n", "base_url": f"{BASE}/v1", "api_key": "sk-2"}
+    given |= {"options": {}, "headers": {"a": "b"}, "text_calls": True, "max_output_tokens": 5}
+    others = [replace(made[0], **{key: value}) for key, value in given.items()]
+    assert len({made[0], *others}) == 1 + len(given)
+    assert made[0] != "openai-chat:m"
+
+
+def test_a_key_is_in_no_dump_of_a_model_and_every_copy_of_it_has_it() -> None:
+    model = Model("openai-chat:m", base_url=BASE, api_key="sk-secret-key")
+    sent = model.request_headers()
+    assert sent["authorization"] == "Bearer sk-secret-key"
+    assert "sk-" not in f"{model}{model!r}{asdict(model)}"
+    copies = [copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+    copies.append(replace(model, name="openai-chat:m"))
+    assert all(each == model and each.request_headers() == sent for each in copies)
 
 
 @pytest.mark.parametrize(

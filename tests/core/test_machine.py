@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -593,8 +593,8 @@ def test_a_broken_batch_is_asked_for_again_then_answered_then_given_up() -> None
     assert (one(again, AppendUser).text, tokens_asked(again)) == (hints.REPEAT_CALL, 200)
     for budget in (300, 370):
         failed = turn.hear(WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
-        assert kinds(failed) == [AppendFailedCalls, SetOutputBudget]
-        rows = one(failed, AppendFailedCalls)
+        assert kinds(failed) == [AppendCalls, SetOutputBudget]
+        rows = one(failed, AppendCalls)
         assert [call.id for call in rows.calls] == ["call_1", "call_2"]
         assert rows.results == (hints.CALL_SKIPPED_RESULT, hints.CALL_CUT_RESULT)
         assert tokens_asked(failed) == budget
@@ -620,7 +620,7 @@ def test_whole_calls_of_a_batch_that_the_limit_cut_do_not_run() -> None:
     sent = Turn().hear(WHOLE_CALL, MAX)
     assert one(sent, AppendUser).text == hints.REPEAT_CALL
     policy = Policy(continuation_tool_repair_attempts=0)
-    rows = one(Turn(policy).hear(WHOLE_CALL, MAX), AppendFailedCalls)
+    rows = one(Turn(policy).hear(WHOLE_CALL, MAX), AppendCalls)
     assert rows.results == (hints.CALL_CUT_RESULT,)
 
 
@@ -952,7 +952,7 @@ def check_edits(action: Send, before: State, view: View) -> None:
             assert edit.text == edit.text.rstrip()
             if view.facts.said.endswith(edit.text):  # what white space follows was not cut there
                 assert not edit.text.endswith("\ufffd")
-        if isinstance(edit, AppendFailedCalls):
+        if isinstance(edit, AppendCalls):
             assert edit.calls
             assert len(edit.calls) == len(edit.results)
         if isinstance(edit, SetOutputBudget) and action.rung != "send again":

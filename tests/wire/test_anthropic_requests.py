@@ -14,8 +14,8 @@ from pydantic import TypeAdapter
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -337,7 +337,7 @@ NAMELESS = ToolCall("tóolu:2", "", "", Finding.EMPTY)
 @pytest.mark.behaviour("T5", "H4", "C20")
 def test_failed_calls_are_answered_in_order_behind_signed_thinking():
     content = (THOUGHT, UNSIGNED, HIDDEN, text("Now"), SEARCH)
-    edit = AppendFailedCalls("Now", (WHOLE, CUT), ("skipped", "cut"), "hm", content)
+    edit = AppendCalls("Now", (WHOLE, CUT), ("skipped", "cut"), "hm", content)
     body = request().apply((edit,), Dialect())
     assert body.endswith(
         b',{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},'
@@ -357,7 +357,7 @@ def test_ids_of_failed_calls_are_in_the_providers_alphabet_and_no_text_is_blank(
         ToolCall("t_olu_2", "f", "{}", Finding.WHOLE),
         ToolCall("", "f", "", Finding.EMPTY),
     )
-    said, answered = added(AppendFailedCalls(" ", calls, ("a", "b", "c")))
+    said, answered = added(AppendCalls(" ", calls, ("a", "b", "c")))
     assert [block["type"] for block in said["content"]] == ["tool_use"] * 3
     names = [block["id"] for block in said["content"]]
     assert names == ["t_olu_2", "t_olu_2_1", "call"]
@@ -459,7 +459,7 @@ EDITS: list[Any] = [
     AppendAssistant("So far", prefill=True, content=(SEARCH, FOUND, text("So far"))),
     AppendContent((text("So far"), SEARCH)),
     AppendUser(hints.CONTINUE),
-    AppendFailedCalls("text", (WHOLE, CUT), ("no", "no")),
+    AppendCalls("text", (WHOLE, CUT), ("no", "no")),
     SetOutputBudget(77),
     LowerReasoning(),
     DropConstraint(),

@@ -11,8 +11,8 @@ import pytest
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -105,7 +105,7 @@ def test_failed_calls_are_valid_rows_and_signed_reasoning_goes_before_them():
     )
     signed = {"reasoningContent": {"reasoningText": {"text": "Hm.", "signature": "s"}}}
     unsigned = {"reasoningContent": {"reasoningText": {"text": "Hm."}}}
-    edit = AppendFailedCalls("Well.", calls, ("no", "cut"), content=(signed, unsigned))
+    edit = AppendCalls("Well.", calls, ("no", "cut"), content=(signed, unsigned))
     _, spoken, answered = applied(request(), edit)["messages"]
     assert spoken["content"] == [
         signed,

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     DropKeys,
     FreeToolChoice,
@@ -227,7 +227,7 @@ def test_a_history_is_put_right_and_stays_so():
 
 @pytest.mark.behaviour("T5", "H4")
 def test_a_broken_call_is_answered_in_valid_form():
-    sent = applied(request(), AppendFailedCalls("", (CUT,), ("Too long.",)))["messages"]
+    sent = applied(request(), AppendCalls("", (CUT,), ("Too long.",)))["messages"]
     assert sent[1]["tool_calls"][0]["function"] == {"name": "write_file", "arguments": "{}"}
     assert sent[2] == {"role": "tool", "tool_call_id": "call_1", "content": "Too long."}
 

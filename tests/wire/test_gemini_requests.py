@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tenuto.core import hints
 from tenuto.core.actions import (
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -165,7 +165,7 @@ def test_failed_calls_are_valid_whatever_was_wrong_with_them() -> None:
         ToolCall("i2", "", "[1]", Finding.MALFORMED, extra={"call": {"id": "i2"}, "part": {}}),
         ToolCall("t3", "g", '{"b":1.0}', Finding.WHOLE, extra={"part": {"thoughtSignature": "c"}}),
     )
-    made = sent({"contents": [ASK]}, AppendFailedCalls("So:", calls, ("no", "bad", "skip")))
+    made = sent({"contents": [ASK]}, AppendCalls("So:", calls, ("no", "bad", "skip")))
     called, answered = made["contents"][1:]
     assert called["parts"] == [
         {"text": "So:"},

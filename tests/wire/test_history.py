@@ -14,7 +14,7 @@ import tenuto
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -272,7 +272,7 @@ EDITS: list[Any] = [
     AppendAssistant("So far"),
     AppendAssistant("So far", prefill=True),
     AppendUser(hints.CONTINUE),
-    AppendFailedCalls("text", (CALL, CUT), ("no", "no")),
+    AppendCalls("text", (CALL, CUT), ("no", "no")),
     SetOutputBudget(77),
     LowerReasoning(),
     DropConstraint(),

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -223,7 +223,7 @@ def test_calls_are_answered_as_failed_in_a_valid_form():
         ToolCall("a", "f", '{"x": 1}', Finding.WHOLE, extra={"signature": "gA=="}),
         ToolCall("b", "", '{"x', Finding.TRUNCATED),
     )
-    edit = AppendFailedCalls("Well.", calls, ("1", "2"))
+    edit = AppendCalls("Well.", calls, ("1", "2"))
     assert edited(request(), edit)["input"] == [
         USER,
         said("Well."),

@@ -10,7 +10,7 @@ import pytest
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     DropConstraint,
     LowerReasoning,
@@ -143,7 +143,7 @@ def test_broken_calls_go_back_as_objects_each_with_its_failed_result() -> None:
         ToolCall("t0", "write", '{"path":"a"}', Finding.WHOLE),
         ToolCall("c1", "write", '{"pa', Finding.TRUNCATED, extra={"named": True, "function": {}}),
     )
-    rows = edited(asked(), AppendFailedCalls("I write.", calls, ("no", "cut")))["messages"]
+    rows = edited(asked(), AppendCalls("I write.", calls, ("no", "cut")))["messages"]
     assert rows[1]["tool_calls"] == [
         {"function": {"name": "write", "arguments": {"path": "a"}}},
         {"id": "c1", "function": {"name": "write", "arguments": {}}},

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -180,7 +180,7 @@ def test_calls_are_answered_as_failed_in_a_valid_form():
         ToolCall("c", "run", "print(", Finding.WHOLE, free=True),
         ToolCall("d", "computer_call", "{}", Finding.WHOLE, free=True, extra={"item": {}}),
     )
-    edit = AppendFailedCalls("Well.", calls, ("1", "2", "3", "4"))
+    edit = AppendCalls("Well.", calls, ("1", "2", "3", "4"))
     assert edited(request(), edit)["input"][1:] == [
         SAID,
         {"type": "function_call", "call_id": "a", "name": "f", "namespace": "n",

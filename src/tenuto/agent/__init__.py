@@ -3,12 +3,12 @@
 from tenuto.agent.agent import Agent
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.limits import Limits
 from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.model import Model
 from tenuto.agent.result import RunResult
 from tenuto.agent.session import Session
-from tenuto.agent.tool import Failure, Tool, tool
 
 __all__ = [
     "Agent",

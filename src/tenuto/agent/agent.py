@@ -58,8 +58,8 @@ class Agent:
     ...     model = Model("openai-chat:sim-model:normal", base_url=sim.base_url)
     ...     with Agent(model) as agent:
     ...         result = agent.run("How are tides made?")
-    >>> result.status, result.steps
-    ('complete', 1)
+    >>> print(result.status, result.steps)
+    complete 1
     """
 
     def __init__(

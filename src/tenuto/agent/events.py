@@ -62,7 +62,8 @@ class Recovered:
 
 @record
 class Switched:
-    """Another model is asked from here on (P4): its name, and why."""
+    """Another model is asked from here on (P4): its name, and why. What was said in this step so
+    far is no answer, unless the other one says nothing (E12)."""
 
     model: str
     why: str

@@ -24,6 +24,7 @@ from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
 from tenuto.core import hints
+from tenuto.core.actions import Status
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import Report
 from tenuto.core.fault import FAULT_CLASSES, Fault
@@ -69,7 +70,10 @@ Command = Ask | RunCalls | Tell
 Reply = tuple[Result, ...] | None
 Run = Generator[Command, Reply, RunResult]
 
-ONCE = frozenset({"empty_output", "empty_after_tool_result", "safety_blocked", "refused"})
+DECLINED = frozenset({"safety_blocked", "refused"})
+"""Reasons by which a text that came along is no answer (E12)."""
+
+ONCE = DECLINED | {"empty_output", "empty_after_tool_result"}
 """Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
 (P4, E5, E12)."""
 
@@ -172,17 +176,24 @@ class Loop:
         return max(limit - (self._setup.now() - self._started_s), 0.0) if limit else None
 
     def _answered(self) -> Generator[Command, Reply, Carried]:
-        """Ask until somebody has answered, or nobody is left."""
+        """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
+        who is asked in its place says nothing, its words stand."""
+        declined: tuple[int, Carried] | None = None
         while True:
             carried = yield from self._asked()
             if _overflowed(carried) and (yield from self._compact()):
                 carried = yield from self._asked()
             why = self._why_another(carried)
             if not why:
-                return carried
+                break
+            if _text(carried):
+                declined = self._at, carried
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
+        if declined is not None and not _is_answer(carried):
+            self._at, carried = declined
+        return carried
 
     def _asked(self) -> Generator[Command, Reply, Carried]:
         model = self._setup.models[self._at]
@@ -232,8 +243,8 @@ class Loop:
         report = carried.report
         if report is not None and report.status == "complete":
             return ""
-        kept = carried.answer.text.strip() if carried.answer is not None else ""
-        if kept or self._at + 1 >= len(self._setup.models):
+        stands = _text(carried) and (report is None or report.reason not in DECLINED)
+        if stands or self._at + 1 >= len(self._setup.models):
             return ""
         if report is not None and report.reason in ONCE:
             may, self._may_switch = self._may_switch, False
@@ -288,7 +299,19 @@ class Loop:
         reports = tuple(used.reports)
         stop = reports[-1].stop if reports else None
         added = tuple(self._added)
-        return RunResult(text, status, reason, stop, usage, self.step, reports, added, self._fault)
+        return RunResult(
+            text, Status(status), reason, stop, usage, self.step, reports, added, self._fault
+        )
+
+
+def _text(carried: Carried) -> str:
+    return carried.answer.text.strip() if carried.answer is not None else ""
+
+
+def _is_answer(carried: Carried) -> bool:
+    """Whether anything came that can stand, be it calls alone."""
+    whole = carried.report is not None and carried.report.status == "complete"
+    return whole or bool(_text(carried))
 
 
 def _overflowed(carried: Carried) -> bool:

@@ -22,9 +22,9 @@ from types import TracebackType
 from typing import Any, Final
 
 from tenuto.agent.background import submit
+from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.mcp_content import text_of
 from tenuto.agent.shown import shown
-from tenuto.agent.tool import Failure, Tool
 from tenuto.core.errors import ToolError
 
 _CLOSE_S: Final = 10.0  # the package needs up to 6.5 s for a server that does not go

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,26 +36,28 @@ _OURS = ("content-length", "transfer-encoding", "host", "connection")
 _variable = re.compile(r"\{(\w+):([^}]*)\}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Model:
-    """One model at one provider.
+    """One model at one provider. Models are equal where all that was given is, the key included.
 
     Args:
         name: `provider:model`, such as "anthropic:claude-sonnet-4-5"; in place of the provider, the
             name of a wire ("openai-chat:llama") for a server that no row knows.
         base_url: where requests go; "": as the provider's row says.
-        api_key: the key; "": the environment variable that the row names. It never shows in a
-            `repr`.
+        api_key: the key; "": the environment variable that the row names. It is no field, so that
+            no `repr` and no `dataclasses.asdict` shows it; `dataclasses.replace`, `copy` and
+            `pickle` keep it, since a model without it could not be asked.
         max_output_tokens: the output limit of each request; None: the provider's own.
         context_window_tokens: how much it takes in at once, None: as the provider's row says, if it
             does.
         options: further members of each request's body, as the provider names them.
-        headers: further request headers.
+        headers: further request headers. They do not show in a `repr`.
         text_calls: whether tools are told and called as text, for a model or a server that knows no
             calls: <tool_call>, <function=…>, [TOOL_CALLS] and JSON in a fence are understood.
 
     Raises:
-        AgentError: the name is none, the provider is not known, or no key is there.
+        AgentError: the name is none, the provider is not known or cannot be asked for this model,
+            or no key is there.
 
     >>> Model("openai-chat:llama", base_url="http://127.0.0.1:8080/v1").wire.name
     'openai-chat'
@@ -67,14 +69,15 @@ class Model:
 
     name: str
     base_url: str = ""
-    api_key: str = field(default="", repr=False)
+    api_key: InitVar[str] = ""
     max_output_tokens: int | None = None
     context_window_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     text_calls: bool = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, api_key: str) -> None:
+        vars(self)["api_key"] = api_key
         if not isinstance(self.name, str) or not all(self.name.partition(":")):
             raise AgentError(f"model is {self.name!r}, allowed is provider:model")
         self._check_types()
@@ -86,6 +89,11 @@ class Model:
             known = self.provider.dialect.name
             raise AgentError(f"{known} has no base URL of its own: give Model(…, base_url=…)")
         self._check_url()
+        if elsewhere := self.form.instead(self.id):
+            raise AgentError(
+                f"requests of {self.id} are not written on {self.wire.name}, allowed is "
+                f"{self._beside(elsewhere)}:{self.id}"
+            )
         variable = self._address.key_variable
         if variable and not self.base_url and not self._key:
             who = self.provider.dialect.name
@@ -93,7 +101,7 @@ class Model:
 
     def _check_types(self) -> None:
         for key, kind, word in _TYPES:
-            value = getattr(self, key)
+            value = vars(self)[key]
             if not isinstance(value, kind):
                 raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {word}")
         for name, value in self.headers.items():
@@ -105,6 +113,25 @@ class Model:
             encode(self.options)
         except (TypeError, ValueError) as error:
             raise AgentError(f"options are no JSON: {error}") from None
+
+    def _beside(self, wire: str) -> str:
+        """Who serves another wire at the same place, by the name that a model is asked with."""
+        rows = (row for row in ROWS.all().values() if row.wire == wire and row.hosts)
+        here = self.provider.hosts
+        return next((row.dialect.name for row in rows if row.hosts == here), wire)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.base_url))  # options and headers may hold what has no hash
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What was given; what was looked up since may be beyond copying."""
+        names = ("api_key", *(each.name for each in fields(self)))
+        return {name: vars(self)[name] for name in names}
 
     def _check_url(self) -> None:
         try:
@@ -183,8 +210,9 @@ class Model:
 
     @property
     def _key(self) -> str:
-        if self.api_key or self.base_url:  # a key goes only where its provider is
-            return self.api_key
+        given: str = vars(self)["api_key"]
+        if given or self.base_url:  # a key goes only where its provider is
+            return given
         return os.environ.get(self._address.key_variable, "")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tenuto.core.actions import Status
 from tenuto.core.advice import ADVICE
 from tenuto.core.events import Report
 from tenuto.core.fault import Fault
@@ -20,7 +21,7 @@ class RunResult:
     Attributes:
         text: what the model said last, in the turn's final step; what was received, where that was
             cut and could not be finished.
-        status: "complete", "partial" or "failed".
+        status: a `Status`, which is equal to its word: "complete", "partial" or "failed".
         reason: one word why: "completed"; one of a turn's (`tool_call_truncated`, `empty_output`,
             `provider_error`, …); or one of the loop's own: `step_limit`, `token_limit`,
             `time_limit`, `repeated_call`, `cancelled`.
@@ -31,12 +32,12 @@ class RunResult:
         rows: what was added to the conversation, in order.
         fault: the error of the last attempt, with the provider's own words; None where none was.
 
-    >>> RunResult("Done.", "complete", "completed", None, Usage(5, 2), 1, (), ()).ok
+    >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok
     True
     """
 
     text: str
-    status: str
+    status: Status
     reason: str
     stop: Stop | None
     usage: Usage
@@ -48,7 +49,7 @@ class RunResult:
     @property
     def ok(self) -> bool:
         """Whether the turn is whole."""
-        return self.status == "complete"
+        return self.status == Status.COMPLETE
 
     @property
     def report(self) -> Report | None:
@@ -66,7 +67,7 @@ class RunResult:
         """The result as plain values, ready for JSON; without the rows."""
         return {
             "text": self.text,
-            "status": self.status,
+            "status": str(self.status),
             "reason": self.reason,
             "advice": self.advice,
             "fault": self.fault.kind.value if self.fault else None,

@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from tenuto.agent.background import in_thread, submit
+from tenuto.agent.function_tool import Failure
 from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
-from tenuto.agent.tool import Failure
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall

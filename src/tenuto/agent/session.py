@@ -55,13 +55,22 @@ class Line(msgspec.Struct, frozen=True, omit_defaults=True):
     ended: Result | None = None
     shortened: Shortened | None = None
 
-    @property
-    def row(self) -> Row | None:
-        """The row that it is."""
-        return self.user or self.assistant or self.results
+    def member(self, allowed: Sequence[str]) -> Any:
+        """What it holds.
+
+        Raises:
+            ValueError: that is not just one of those that are allowed.
+        """
+        held = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
+        if len(held) == 1 and held[0] in allowed:
+            return getattr(self, held[0])
+        found = " and ".join(held) or "none"
+        raise ValueError(f"it holds {found} of these, allowed is one: {', '.join(allowed)}")
 
 
 _MEMBERS: Final = {User: "user", Assistant: "assistant", Results: "results"}
+_NONE_NEW: Final = "a conversation is shortened to no new row, allowed is one or more"
+_ROWS: Final = tuple(_MEMBERS.values())
 
 
 def _line(row: Row) -> Line:
@@ -102,11 +111,18 @@ class Kept(Transcript):
         return super().close()
 
     def replace(self, rows: Sequence[Row]) -> None:
+        """Take other rows in place of all that there are.
+
+        Raises:
+            ValueError: they are no conversation, or none of them is new.
+        """
         shorter = Transcript(rows)
         kept = 0
         while kept < min(len(rows), len(self)) and rows[-1 - kept] is self._rows[-1 - kept]:
             kept += 1
         new = tuple(_line(row) for row in rows[: len(rows) - kept])
+        if not new:
+            raise ValueError(_NONE_NEW)
         self._write(Line(shortened=Shortened(new, kept)), lasting=True)
         super().replace(list(shorter))
 
@@ -124,21 +140,22 @@ class Kept(Transcript):
         self._file.append(msgspec.to_builtins(line), lasting=lasting)
 
     def _read(self, line: Line) -> None:
-        if line.row is not None:
-            if isinstance(line.row, User):
-                super().close()  # as the loop did, before it let the user speak
-            super().add(line.row)
-        elif line.began is not None:
-            self._began[line.began.id] = line.began.idempotent
-        elif line.ended is not None:
-            self._ended[line.ended.call_id] = line.ended
-        elif line.shortened is not None:
-            new, kept = [each.row for each in line.shortened.rows], line.shortened.kept
-            if not 0 <= kept <= len(self):
-                raise ValueError(f"{kept} rows are kept of {len(self)}")
-            super().replace([row for row in new if row] + self._rows[len(self) - kept :])
-        else:
-            raise ValueError(f"it holds none of {', '.join(Line.__struct_fields__)}")
+        match line.member(Line.__struct_fields__):
+            case Began(call_id, _, idempotent):
+                self._began[call_id] = idempotent
+            case Result() as result:
+                self._ended[result.call_id] = result
+            case Shortened(new, kept):
+                rows = [each.member(_ROWS) for each in new]
+                if not rows:
+                    raise ValueError(_NONE_NEW)
+                if not 0 <= kept <= len(self):
+                    raise ValueError(f"{kept} rows are kept of {len(self)}")
+                super().replace(rows + self._rows[len(self) - kept :])
+            case row:
+                if isinstance(row, User):
+                    super().close()  # as the loop did, before it let the user speak
+                super().add(row)
 
 
 class Session:

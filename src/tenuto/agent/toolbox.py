@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.shown import quoted
-from tenuto.agent.tool import Failure, Tool, tool
 from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

@@ -23,8 +23,8 @@ import msgspec
 from tenuto.cli.recorded import Capture, Exchange, NotRecorded, read_capture, unpacked
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -152,7 +152,7 @@ def _edit(edit: Edit) -> Iterator[str]:
             yield "a user message with a hint follows"
         case AppendContent():
             yield "what the model has said is sent back verbatim"
-        case AppendFailedCalls(_, calls):
+        case AppendCalls(_, calls):
             yield f"the {len(calls)} call(s) are answered as failed"
         case SetOutputBudget(tokens):
             yield f"the output limit is {tokens} tokens"

@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from tenuto.agent import Agent, Conversation, Limits, Model, Session
 from tenuto.agent.files import file_tools, guidance
-from tenuto.agent.tool import Tool
+from tenuto.agent.function_tool import Tool
 from tenuto.cli.app import INTERRUPTED, CommandError
 from tenuto.cli.printing import JsonFlag
 from tenuto.cli.run_view import View, view

@@ -49,7 +49,7 @@ class AppendUser:
 
 
 @dataclass(frozen=True, slots=True)
-class AppendFailedCalls:
+class AppendCalls:
     """Append the model's calls in a valid form, each answered by a result of its own. `failed`:
     which of the results say that their call failed; (): all do."""
 
@@ -100,7 +100,7 @@ Edit = (
     AppendAssistant
     | AppendContent
     | AppendUser
-    | AppendFailedCalls
+    | AppendCalls
     | SetOutputBudget
     | LowerReasoning
     | DropConstraint

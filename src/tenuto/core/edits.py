@@ -9,8 +9,8 @@ from types import MappingProxyType
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -101,7 +101,7 @@ def failed_results(
 def answer_calls(view: View) -> tuple[Edit, ...]:
     calls, facts = view.response.calls, view.facts
     results = failed_results(calls, facts.call_hints)
-    rows = AppendFailedCalls(view.said, calls, results, facts.reasoning, facts.content)
+    rows = AppendCalls(view.said, calls, results, facts.reasoning, facts.content)
     return (rows, *_set_budget(view, view.boosts + 1))
 
 
@@ -180,7 +180,7 @@ def asks_for_call(edits: tuple[Edit, ...]) -> bool:
     (True, False)
     """
     return any(
-        isinstance(edit, AppendFailedCalls) or (isinstance(edit, AppendUser) and edit.for_call)
+        isinstance(edit, AppendCalls) or (isinstance(edit, AppendUser) and edit.for_call)
         for edit in edits
     )
 

@@ -75,6 +75,11 @@ TOOL_TIMED_OUT = "Error: {name} did not end within {timeout_s:g} s and was given
 TOOL_GOES_ON = " It may still be at work, so what it was to do may yet be done."
 """After TOOL_TIMED_OUT where the work cannot be stopped."""
 
+TOOL_GAVE_NO_VALUE = (
+    "Error: {name} gave a {kind} in place of a value, so what it was to do may not be done."
+)
+"""The failed result of a function that returns a generator, or another thing to go through."""
+
 NO_TIME_LEFT = "Error: this call was not run, because the time for this turn is over."
 
 LEFT_OUT = "\n[… {left_out_chars:,} of {chars:,} characters left out here …]\n"

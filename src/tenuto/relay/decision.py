@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from tenuto.core.actions import AppendFailedCalls, Finish, Send
+from tenuto.core.actions import AppendCalls, Finish, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import settled, step
@@ -40,7 +40,7 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         turn.watch.sending(action, outcome, turn.state, facts, left)
         if turn.carried is not None:
             for edit in action.edits:
-                if isinstance(edit, AppendFailedCalls):
+                if isinstance(edit, AppendCalls):
                     turn.carried.answered(edit.answers)
     elif facts.left_alone and outcome is not Outcome.DONE:
         turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)

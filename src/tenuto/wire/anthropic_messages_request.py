@@ -22,8 +22,8 @@ import msgspec
 
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     Content,
     DropConstraint,
@@ -148,7 +148,7 @@ class MessagesRequest:
                     kept = [b for b in content if b.get("type") != "thinking" or _is_kept(b, ())]
                     content = tuple(kept) if dialect.signed_thinking else content
                     rows.extend([_row("assistant", content)] if content else [])
-                case AppendFailedCalls():
+                case AppendCalls():
                     rows.extend(_failed_rows(edit))
                 case SetOutputBudget(tokens):
                     members["max_tokens"] = encode(tokens)
@@ -373,7 +373,7 @@ def _space_behind(text: str) -> int:
     return len(text) - len(text.rstrip())
 
 
-def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
+def _failed_rows(edit: AppendCalls) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     names = _call_ids(edit.calls)

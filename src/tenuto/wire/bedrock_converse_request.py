@@ -24,8 +24,8 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     Content,
     DropConstraint,
@@ -114,7 +114,7 @@ class ConverseRequest:
                     rows.say("user", [{"text": text}])
                 case AppendContent(content):
                     rows.say("assistant", [block for block in content if not _is_unsigned(block)])
-                case AppendFailedCalls():
+                case AppendCalls():
                     _say_failed(rows, edit)
                 case SetOutputBudget(tokens):
                     pass
@@ -273,7 +273,7 @@ def _is_unsigned(block: Mapping[str, Any]) -> bool:
     return isinstance(thought, dict) and not thought.get("signature")
 
 
-def _say_failed(rows: _Rows, edit: AppendFailedCalls) -> None:
+def _say_failed(rows: _Rows, edit: AppendCalls) -> None:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     names = _call_ids(edit.calls)

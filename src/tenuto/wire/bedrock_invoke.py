@@ -20,7 +20,7 @@ from tenuto.wire.bedrock_converse_errors import ERRORS
 from tenuto.wire.bedrock_converse_events import GUARDRAIL
 from tenuto.wire.bedrock_converse_request import parse_request, path_model
 from tenuto.wire.bedrock_invoke_chat import CHAT
-from tenuto.wire.bedrock_invoke_form import FORM
+from tenuto.wire.bedrock_invoke_form import FORM, NOVA
 from tenuto.wire.bedrock_invoke_makers import (
     METRICS,
     PLACES,
@@ -35,7 +35,6 @@ from tenuto.wire.json import decode_object
 from tenuto.wire.watched import Watched
 
 _PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
-_NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
 
 
 def is_plain(body: bytes) -> bool:
@@ -50,7 +49,7 @@ def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> 
     value = decode_object(body)
     if not isinstance(value, dict):
         return None
-    if _NOVA.search(model) and isinstance(value.get("messages"), list):
+    if NOVA.search(model) and isinstance(value.get("messages"), list):
         return parse_request(body, probe_max_tokens, path)
     chat = CHAT.request(body, probe_max_tokens, path, dialect)
     return chat or Watched(body, model, stream)

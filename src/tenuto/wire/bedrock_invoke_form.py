@@ -5,12 +5,16 @@ https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from urllib.parse import quote
 
 from tenuto.wire import bedrock_converse_form
 from tenuto.wire.base import Dialect, JsonObject
 from tenuto.wire.form import Opening
+
+NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
+"""Nova by its name; that of a profile or of a model of one's own does not tell whose it is."""
 
 
 def members(opening: Opening, dialect: Dialect) -> JsonObject:
@@ -28,4 +32,13 @@ def path(model: str, stream: bool) -> str:
     return f"/model/{quote(model, safe='')}/{asked}"
 
 
-FORM = replace(bedrock_converse_form.FORM, members=members, path=path)
+def instead(model: str) -> str:
+    """Only Nova's requests are written, and only those are gone on with; Converse takes all.
+
+    >>> instead("us.amazon.nova-lite-v1:0"), instead("openai.gpt-oss-120b-1:0")
+    ('', 'bedrock-converse')
+    """
+    return "" if NOVA.search(model) else "bedrock-converse"
+
+
+FORM = replace(bedrock_converse_form.FORM, members=members, path=path, instead=instead)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendFailedCalls, Edit
+from tenuto.core.actions import AppendAssistant, AppendCalls, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Results, Row, User
 from tenuto.wire.json import encode
@@ -53,6 +53,11 @@ class Opening:
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
+def written_here(model: str) -> str:
+    """Of most wires: one form for all models."""
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """How a wire writes whole requests.
@@ -65,6 +70,8 @@ class Form:
         path: the path below the base URL, of the model and whether it is to stream.
         foreign_call: the `extra` of calls that another wire's model made, where one is wanted.
         headers: request headers that it cannot do without.
+        instead: the name of the wire to ask a model on whose requests are not written here; "" for
+            a model whose requests are.
     """
 
     rows: str
@@ -74,6 +81,7 @@ class Form:
     system: Callable[[str], JsonObject] | None = None
     foreign_call: Mapping[str, object] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    instead: Callable[[str], str] = written_here
 
 
 _END = b"]}"
@@ -127,7 +135,7 @@ class Composed:
                 assert self._asking is not None
                 asked, self._asking = self._asking, None
                 self._append(
-                    AppendFailedCalls(
+                    AppendCalls(
                         asked.text,
                         asked.calls,
                         tuple(_not_blank(result.text) for result in results),

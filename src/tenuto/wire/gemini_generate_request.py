@@ -22,8 +22,8 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     Content,
     DropConstraint,
@@ -156,8 +156,8 @@ class GenerateRequest:
                 case AppendContent(content):
                     # The provider keeps what it said; with the token it goes on.
                     members[TOKEN] = encode(token_in(content))
-                case AppendFailedCalls():
-                    added.append("model", _failed_calls(edit))
+                case AppendCalls():
+                    added.append("model", _calls_of(edit))
                     added.append(
                         "user",
                         [result_of(_named(call), text, no) for call, text, no in edit.answers],
@@ -311,7 +311,7 @@ def said_parts(text: str, content: Content = ()) -> list[Part]:
     return with_text(kept, text) if any(is_text(part) for part in kept) else [*kept, {"text": text}]
 
 
-def _failed_calls(edit: AppendFailedCalls) -> list[Part]:
+def _calls_of(edit: AppendCalls) -> list[Part]:
     """The model's calls in a valid form (T5). Broken arguments are never replayed (H4): they stand
     as an empty object."""
     before = said_parts(edit.text, edit.content) if edit.text.strip() else []

@@ -27,8 +27,8 @@ import msgspec
 
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     Content,
     DropConstraint,
@@ -104,7 +104,7 @@ class InteractionRequest(ItemsRequest):
                 return map(encode, said_steps(text, edit.content))
             case AppendUser(text):
                 return [_asking([encode({"type": "text", "text": text})])]
-            case AppendFailedCalls():
+            case AppendCalls():
                 return map(encode, _failed_steps(edit))
         return ()
 
@@ -240,7 +240,7 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 # --- steps ------------------------------------------------------------------------------------
 
 
-def _failed_steps(edit: AppendFailedCalls) -> list[JsonObject]:
+def _failed_steps(edit: AppendCalls) -> list[JsonObject]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     said = [] if not edit.text.strip() and not edit.content else said_steps(edit.text, edit.content)

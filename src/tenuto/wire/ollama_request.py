@@ -21,8 +21,8 @@ import msgspec
 
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -153,13 +153,13 @@ class ChatRequest:
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendContent():
                     raise AssertionError("this wire keeps no content: no rung sends any back")
-                case AppendFailedCalls():
+                case AppendCalls():
                     rows.extend(_failed_rows(edit))
         members["messages"] = listed(rows)
         return joined(members)
 
 
-def _failed_rows(edit: AppendFailedCalls) -> list[bytes]:
+def _failed_rows(edit: AppendCalls) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5)."""
     calls = [_valid_call(call) for call in edit.calls]
     said = {"role": "assistant", "content": edit.text, "tool_calls": calls}

@@ -21,8 +21,8 @@ import msgspec
 from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -149,7 +149,7 @@ class ChatRequest:
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendContent():
                     raise AssertionError("this wire keeps no content: no rung sends any back")
-                case AppendFailedCalls():
+                case AppendCalls():
                     rows.extend(_failed_rows(edit, dialect))
                 case SetOutputBudget(tokens):
                     key = next((k for k in OUTPUT_KEYS if k in members), dialect.output_key)
@@ -279,7 +279,7 @@ def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
     return {dialect.reasoning_key: text} if dialect.reasoning_key and text else {}
 
 
-def _failed_rows(edit: AppendFailedCalls, dialect: Dialect) -> list[bytes]:
+def _failed_rows(edit: AppendCalls, dialect: Dialect) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     if any(call.id == LEGACY_CALL_ID for call in edit.calls):
@@ -306,7 +306,7 @@ def _valid_call(call: ToolCall) -> JsonObject:
     return {"id": call.id, "type": "function", "function": function}
 
 
-def _failed_legacy_rows(edit: AppendFailedCalls) -> list[bytes]:
+def _failed_legacy_rows(edit: AppendCalls) -> list[bytes]:
     """The same in the deprecated form, for a caller who uses it."""
     call, result = edit.calls[0], edit.results[0]
     arguments = call.arguments if call.finding is Finding.WHOLE else "{}"

@@ -25,8 +25,8 @@ import msgspec
 
 from tenuto.core.actions import (
     AppendAssistant,
+    AppendCalls,
     AppendContent,
-    AppendFailedCalls,
     AppendUser,
     DropConstraint,
     Edit,
@@ -103,7 +103,7 @@ class ResponsesRequest(ItemsRequest):
                 return [encode({"role": "user", "content": text})]
             case AppendContent(content):
                 return [encode(dict(item)) for item in content]
-            case AppendFailedCalls():
+            case AppendCalls():
                 return map(encode, _failed_items(edit))
         return ()
 
@@ -199,7 +199,7 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 # --- rows -------------------------------------------------------------------------------------
 
 
-def _failed_items(edit: AppendFailedCalls) -> list[JsonObject]:
+def _failed_items(edit: AppendCalls) -> list[JsonObject]:
     """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
     replayed (H4): they stand as an empty object."""
     items = said_items(edit.text, edit.content) if edit.text.strip() else []

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendFailedCalls,
+    AppendCalls,
     AppendUser,
     Edit,
 )
@@ -73,7 +73,7 @@ def gone_on(prompt: str, edits: Sequence[Edit], *, raw: bool) -> str:
     said = False
     for edit in edits:
         match edit:
-            case AppendAssistant(text) | AppendFailedCalls(text):  # calls have no place
+            case AppendAssistant(text) | AppendCalls(text):  # calls have no place
                 prompt, said = prompt + ("" if raw else "\n\n") + text, True
             case AppendUser(text) if not (raw and said):
                 prompt += f"\n\n{text}"

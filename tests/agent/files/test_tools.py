@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tenuto.agent.files import FileProblem, file_tools, guidance
+from tenuto.agent.function_tool import Tool
 from tenuto.agent.running import run_calls
-from tenuto.agent.tool import Tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

@@ -15,7 +15,7 @@ from tenuto.agent.files.root import Root
 from tenuto.agent.files.schemas import APPEND, CREATE, EDIT, LIST, READ, SEARCH, Schema
 from tenuto.agent.files.searching import search
 from tenuto.agent.files.writing import append_file, create_file
-from tenuto.agent.tool import Tool
+from tenuto.agent.function_tool import Tool
 from tenuto.core.errors import ToolError
 
 MAX_FILE_BYTES: Final = 5_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -35,8 +36,8 @@ class Tool:
         name: 1 to 64 letters, digits, "_" and "-".
         description: what the model is told of it.
         parameters: the JSON Schema of an object.
-        function: called with the arguments as keywords; may be async. It fails by raising, or by
-            returning a `Failure`.
+        function: called with the arguments as keywords; may be async, but no generator. It fails by
+            raising, or by returning a `Failure`.
         truncated_call_hint: the failed result of a call that the output limit cut (T6); "": a
             general one.
         timeout_s: seconds that a call may take; None: as long as it takes.
@@ -46,7 +47,7 @@ class Tool:
             ValueError of it says what does not fit after all.
 
     Raises:
-        ToolError: the name, the parameters or the time limit are not allowed.
+        ToolError: the name, the parameters, the function or the time limit are not allowed.
 
     >>> fields = {"word": {"type": "string"}}
     >>> parameters = {"type": "object", "properties": fields}
@@ -78,6 +79,11 @@ class Tool:
             )
         if not callable(self.function):
             raise ToolError(f"the function of {self.name} cannot be called: {self.function!r}")
+        if any(map(_yields, (self.function, getattr(self.function, "__call__", None)))):  # noqa: B004
+            raise ToolError(
+                f"the function of {self.name} yields its result piece by piece: allowed is one "
+                "that returns it whole, as a list or a text"
+            )
         limit = self.timeout_s
         if limit is not None and not (limit > 0 and math.isfinite(limit)):
             raise ToolError(
@@ -87,6 +93,10 @@ class Tool:
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         """Call the function itself, so that a decorated one serves its other callers as before."""
         return self.function(*args, **keywords)
+
+
+def _yields(function: object) -> bool:
+    return inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
 
 
 @overload
