@@ -14,6 +14,7 @@ from contextlib import closing, contextmanager
 import pytest
 
 from tenuto.agent import Agent, Conversation, Model, RunResult
+from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.tool import Tool, tool
 from tenuto.core import hints
 from tenuto.core.policy import Policy
@@ -64,13 +65,14 @@ class Stalling:
 
     Attributes:
         begun: set once the last answer was given.
+        heard: set once the agent has told of words.
         left: set once the client has gone after it.
         bodies: what was asked.
     """
 
     def __init__(self, answers: list[bytes]) -> None:
         self.answers = answers
-        self.begun, self.left = threading.Event(), threading.Event()
+        self.begun, self.heard, self.left = (threading.Event() for _ in range(3))
         self.bodies: list[bytes] = []
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
@@ -117,8 +119,14 @@ def stalling(*answers: bytes) -> Iterator[Stalling]:
 
 
 def agent(provider: Stalling, *tools: Tool, library: str = "httpx2") -> Agent:
+    def hear(event: AgentEvent) -> None:
+        if isinstance(event, Said):
+            provider.heard.set()
+
     model = Model("openai-chat:m", base_url=provider.url, api_key="k")
-    return Agent(model, tools=tools, policy=Policy(retry_after_max_s=60), library=library)
+    return Agent(
+        model, tools=tools, policy=Policy(retry_after_max_s=60), library=library, on_event=hear
+    )
 
 
 def cancelled(chat: Conversation, way: str, wait: Callable[[], object]) -> RunResult:
@@ -152,7 +160,9 @@ def test_a_model_that_says_nothing_is_waited_for_no_more(
         chat = asking.conversation()
         for _ in before:
             assert (chat.run("Say a word.") if way == "sync" else asyncio.run(chat.arun("A."))).ok
-        result = cancelled(chat, way, provider.begun.wait)
+        provider.heard.clear()
+        moment = provider.heard if came is TEXT else provider.begun
+        result = cancelled(chat, way, moment.wait)
         assert result.text == ("The first words. " if came is TEXT else "")
         assert provider.left.wait(AT_ONCE_S), "the provider was not told"
         provider.answers.append(DONE)
@@ -164,7 +174,7 @@ def test_a_model_that_says_nothing_is_waited_for_no_more(
 def test_a_task_beside_it_ends_the_wait_for_a_model() -> None:
     async def main(provider: Stalling, chat: Conversation) -> RunResult | None:
         turn = asyncio.ensure_future(chat.arun("Go on."))
-        await asyncio.to_thread(provider.begun.wait)
+        await asyncio.to_thread(provider.heard.wait)
         chat.cancel()
         chat.cancel()
         result = await turn
