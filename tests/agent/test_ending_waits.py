@@ -1,5 +1,5 @@
-"""A turn that is ended from elsewhere while it waits: for a model that says nothing, for the next
-attempt, or for a tool. It is over at once, and the provider is told."""
+"""A turn that is ended from elsewhere while it waits, or by its time: for a model that says nothing,
+for the next attempt, or for a tool. It is over at once, and the provider is told."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from tenuto.agent import Agent, Conversation, Model, RunResult
+from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.tool import Tool, tool
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
-
-pytestmark = pytest.mark.behaviour("C23", "T8")
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""
@@ -118,14 +116,21 @@ def stalling(*answers: bytes) -> Iterator[Stalling]:
         yield provider
 
 
-def agent(provider: Stalling, *tools: Tool, library: str = "httpx2") -> Agent:
+def agent(
+    provider: Stalling, *tools: Tool, library: str = "httpx2", limits: Limits | None = None
+) -> Agent:
     def hear(event: AgentEvent) -> None:
         if isinstance(event, Said):
             provider.heard.set()
 
     model = Model("openai-chat:m", base_url=provider.url, api_key="k")
     return Agent(
-        model, tools=tools, policy=Policy(retry_after_max_s=60), library=library, on_event=hear
+        model,
+        tools=tools,
+        policy=Policy(retry_after_max_s=60),
+        library=library,
+        on_event=hear,
+        limits=limits,
     )
 
 
@@ -150,6 +155,7 @@ def cancelled(chat: Conversation, way: str, wait: Callable[[], object]) -> RunRe
     return result
 
 
+@pytest.mark.behaviour("C23", "T8")
 @libraries
 @pytest.mark.parametrize("before", [(), (DONE,)], ids=["new connection", "kept connection"])
 @pytest.mark.parametrize("came", [b"", EVENTS, TEXT], ids=["nothing", "a head", "words"])
@@ -171,6 +177,7 @@ def test_a_model_that_says_nothing_is_waited_for_no_more(
         assert len(provider.bodies) == len(before) + 2
 
 
+@pytest.mark.behaviour("C23", "T8")
 def test_a_task_beside_it_ends_the_wait_for_a_model() -> None:
     async def main(provider: Stalling, chat: Conversation) -> RunResult | None:
         turn = asyncio.ensure_future(chat.arun("Go on."))
@@ -189,6 +196,7 @@ def test_a_task_beside_it_ends_the_wait_for_a_model() -> None:
         assert (result.status, result.reason) == ("partial", "cancelled")
 
 
+@pytest.mark.behaviour("C23", "T8")
 def test_the_wait_for_the_next_attempt_ends(way: str) -> None:
     with stalling(BUSY) as provider, agent(provider) as asking:
         chat = asking.conversation()
@@ -198,6 +206,7 @@ def test_the_wait_for_the_next_attempt_ends(way: str) -> None:
         assert chat.run("And now?").ok
 
 
+@pytest.mark.behaviour("C23", "T8")
 def test_a_turn_that_was_ended_asks_nobody_any_more(way: str) -> None:
     with stalling(TEXT) as provider, agent(provider) as asking:
         cancelled(asking.conversation(), way, provider.begun.wait)
@@ -205,6 +214,7 @@ def test_a_turn_that_was_ended_asks_nobody_any_more(way: str) -> None:
         assert len(provider.bodies) == 1
 
 
+@pytest.mark.behaviour("C23", "T8")
 @pytest.mark.parametrize("kind", ["in threads", "async"])
 def test_tools_are_waited_for_no_more(way: str, kind: str) -> None:
     """What each came to by then is known: that of the one that was done is kept."""
@@ -233,3 +243,45 @@ def test_tools_are_waited_for_no_more(way: str, kind: str) -> None:
         assert [result.text for result in results] == ["It is quick.", hints.CALL_UNSURE]
         go_on.set()
         assert chat.run("And now?").ok
+
+
+@pytest.mark.behaviour("C29", "T8")
+@pytest.mark.parametrize("came", [b"", EVENTS, TEXT], ids=["nothing", "a head", "words"])
+def test_a_model_that_stalls_lasts_as_long_as_the_turn_may_and_not_as_often_as_it_is_tried(
+    way: str, came: bytes
+) -> None:
+    limits = Limits(timeout_s=1.0)
+    with stalling(came, came, came) as provider, agent(provider, limits=limits) as asking:
+        chat = asking.conversation()
+        started_s = time.monotonic()
+        result = chat.run("Go on.") if way == "sync" else asyncio.run(chat.arun("Go on."))
+        assert 0.9 < time.monotonic() - started_s < 1.9
+        assert result.reason == "time_limit"
+        assert result.status == ("partial" if result.text else "failed")
+        assert result.text == ("The first words. " if came is TEXT else "")
+        assert "timeout_s" in result.advice
+        assert len(provider.bodies) == 1
+        provider.answers[:] = [DONE]
+        assert chat.run("And now?").ok
+
+
+@pytest.mark.behaviour("C29")
+def test_a_further_attempt_has_the_time_that_is_left(way: str) -> None:
+    """The first one fails at once, the second one stalls, a third one does not begin."""
+    broken = EVENTS.replace(b"text/event-stream", b"x/y") + b"0\r\n\r\n"
+    limits = Limits(timeout_s=2.0)
+    with stalling(broken, b"", DONE) as provider, agent(provider, limits=limits) as asking:
+        started_s = time.monotonic()
+        result = asking.run("Go on.") if way == "sync" else asyncio.run(asking.arun("Go on."))
+        assert 1.9 < time.monotonic() - started_s < 2.9
+        assert (result.status, result.reason) == ("failed", "time_limit")
+        assert len(provider.bodies) == 2
+
+
+@pytest.mark.behaviour("C29", "P4")
+def test_no_other_model_is_asked_once_the_time_is_over() -> None:
+    with stalling(b"") as stuck, stalling(DONE) as other:
+        models = [Model("openai-chat:m", base_url=each.url, api_key="k") for each in (stuck, other)]
+        with Agent(models, limits=Limits(timeout_s=0.5)) as asking:
+            result = asking.run("Go on.")
+        assert (result.reason, other.bodies) == ("time_limit", [])

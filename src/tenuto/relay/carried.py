@@ -51,6 +51,8 @@ class Carried:
         said: called with the answer's text, piece by piece as it is given.
         thought: called with its reasoning, piece by piece as it comes.
         on_event: called with the events of this request; None: whoever the client tells.
+        within_s: seconds that it may take in all its attempts and waits: none begins later, and no
+            silence of a further one lasts longer. None: as long as the policy allows.
         closed: whether it was ended with `close`.
         closing: how its driver is closed, from any thread; set by whoever drives it.
 
@@ -68,6 +70,7 @@ class Carried:
     said: Told = _unheard
     thought: Told = _unheard
     on_event: OnEvent | None = None
+    within_s: float | None = None
     closed: bool = False
     closing: Callable[[], None] = _nothing
     report: Report | None = None
