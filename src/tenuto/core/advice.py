@@ -35,3 +35,7 @@ ADVICE: dict[str, str] = {
     "stopped": "",
 }
 """By the reason of the turn's end; "" where nothing is to be done."""
+
+NOT_THIS_API_ADVICE = (
+    "Check the base URL, and whether the network wants a log-in: what answers is not this API."
+)
