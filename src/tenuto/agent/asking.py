@@ -36,7 +36,7 @@ class Hearing:
             headers=model.request_headers(),
         )
         request.extensions[CARRIED] = self._ask.carried
-        if (left_s := self._ask.within_s) is not None:
+        if (left_s := self._ask.carried.within_s) is not None:
             # No wait that the provider asks for is longer either.
             times = request.extensions["timeout"]
             least = {key: min(time or left_s, max(left_s, 0.001)) for key, time in times.items()}

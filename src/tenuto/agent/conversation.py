@@ -13,6 +13,7 @@ from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import arun_calls, run_calls
 from tenuto.agent.session import Session
+from tenuto.agent.stop import Stop, Waits
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.transcript import Result, Row, Transcript
@@ -39,7 +40,7 @@ class Conversation:
         self._kit = kit
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
-        self._cancelled = False
+        self._stop = Stop()
         self._said: list[str] = []
         self.result: RunResult | None = None
 
@@ -49,8 +50,15 @@ class Conversation:
         return tuple(self._transcript)
 
     def cancel(self) -> None:
-        """End the turn that is running at its next event; from any thread (C23)."""
-        self._cancelled = True
+        """End the turn that is running, at once; from any thread or task (C23).
+
+        A wait for the model, or between two attempts, ends and the provider is told. So does a wait
+        for tools: what runs in a thread is left behind, what is async is cancelled and gets a
+        second for its clean-up. Waited for is only what cannot be woken: where `run` or `stream` is
+        used, a plain function without a time limit that runs alone, since the caller's own thread
+        calls it, and a connection that is being made (5 s at most).
+        """
+        self._stop.set()
 
     def run(self, prompt: str) -> RunResult:
         """A turn, to its end.
@@ -90,6 +98,7 @@ class Conversation:
                             within_s=command.within_s,
                             began=self._began,
                             ended=self._ended,
+                            stop=self._stop,
                         )
                     case Ask():
                         for event in self._ask(command):
@@ -114,6 +123,7 @@ class Conversation:
                                 within_s=command.within_s,
                                 began=self._began,
                                 ended=self._ended,
+                                stop=self._stop,
                             )
                         case Ask():
                             async with contextlib.aclosing(self._aask(command, client)) as events:
@@ -130,7 +140,7 @@ class Conversation:
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         if self._transcript.in_turn:
             raise AgentError("a turn of this conversation is running; another may follow its end")
-        self._cancelled, self._said, self.result = False, [], None
+        self._stop, self._said, self.result = Stop(), [], None
         self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
@@ -148,7 +158,7 @@ class Conversation:
 
     def _next(self, run: Run, reply: Reply) -> Command | None:
         """The next command, None at the turn's end."""
-        if self._cancelled:
+        if self._stop.is_set:
             return None
         try:
             return run.send(reply)
@@ -168,29 +178,31 @@ class Conversation:
     def _ask(self, ask: Ask) -> Iterator[AgentEvent]:
         client = self._kit.client()
         hearing = Hearing(ask)
-        with hearing.failures(client):
+        with self._stop.telling(ask.carried.close), hearing.failures(client):
             response = client.send(hearing.request(client, self._kit.setup.stream), stream=True)
             with contextlib.closing(response):
                 yield from hearing.told()
                 for _ in response.stream:
                     yield from hearing.told()
-                    if self._cancelled:
+                    if self._stop.is_set:
                         return
         yield from hearing.rest()
 
     async def _aask(self, ask: Ask, client: Any) -> AsyncGenerator[AgentEvent, None]:
         hearing = Hearing(ask)
-        with hearing.failures(client):
+        waits = Waits(self._stop)
+        with hearing.failures(client), waits.open():
             request = hearing.request(client, self._kit.setup.stream)
-            response = await client.send(request, stream=True)
+            response = await waits.of(lambda: client.send(request, stream=True))
             async with _closing(response):
                 for event in hearing.told():
                     yield event
-                async for _ in response.stream:
-                    for event in hearing.told():
-                        yield event
-                    if self._cancelled:
-                        return
+                pieces = aiter(response.stream)
+                with contextlib.suppress(StopAsyncIteration):
+                    while True:
+                        await waits.of(pieces.__anext__)
+                        for event in hearing.told():
+                            yield event
         for event in hearing.rest():
             yield event
 

@@ -38,15 +38,13 @@ from tenuto.wire.form import Composed
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Send this request and read its answer; `carried` holds it then. `quiet`: what is said is none
-    of the watcher's. `within_s`: how long a silence may be in seconds, None: as the client has it.
-    Reply: None."""
+    of the watcher's. Reply: None."""
 
     model: Model
     request: Composed
     carried: Carried
     step: int
     quiet: bool = False
-    within_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +164,7 @@ class Loop:
             return "step_limit"
         if 0 < limits.max_output_tokens <= (self._used.output_tokens or 0):
             return "token_limit"
-        if (left_s := self._left_s()) is not None and left_s <= 0:
+        if self._is_late():
             return "time_limit"
         return "repeated_call" if guard.stuck else ""
 
@@ -174,6 +172,10 @@ class Loop:
         """Seconds that the turn may still take, None where nothing bounds it."""
         limit = self._setup.limits.timeout_s
         return max(limit - (self._setup.now() - self._started_s), 0.0) if limit else None
+
+    def _is_late(self) -> bool:
+        left_s = self._left_s()
+        return left_s is not None and left_s <= 0
 
     def _answered(self) -> Generator[Command, Reply, Carried]:
         """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
@@ -199,8 +201,15 @@ class Loop:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._requests.to(self._at)
-        carried = Carried(request, model.provider, self._setup.hints, self._spent, synthetic.extend)
-        yield Ask(model, request, carried, self.step, within_s=self._left_s())
+        carried = Carried(
+            request,
+            model.provider,
+            self._setup.hints,
+            self._spent,
+            synthetic.extend,
+            within_s=self._left_s(),
+        )
+        yield Ask(model, request, carried, self.step)
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
             result = Result(call.id, call.name, text, failed)
@@ -224,8 +233,8 @@ class Loop:
             return False
         request = self._requests.opened(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
-        carried = Carried(request, model.provider)
-        yield Ask(model, request, carried, self.step, quiet=True, within_s=self._left_s())
+        carried = Carried(request, model.provider, within_s=self._left_s())
+        yield Ask(model, request, carried, self.step, quiet=True)
         summary = ""
         if carried.report is not None:
             self._used.add(carried.report)
@@ -244,7 +253,7 @@ class Loop:
         if report is not None and report.status == "complete":
             return ""
         stands = _text(carried) and (report is None or report.reason not in DECLINED)
-        if stands or self._at + 1 >= len(self._setup.models):
+        if stands or self._at + 1 >= len(self._setup.models) or self._is_late():
             return ""
         if report is not None and report.reason in ONCE:
             may, self._may_switch = self._may_switch, False
@@ -258,7 +267,7 @@ class Loop:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
         report, answer, self._fault = carried.report, carried.answer, carried.fault
         if report is None or answer is None:
-            return text, "failed", "provider_error"
+            return text, "failed", self._why_failed("provider_error")
         model = self._setup.models[self._at]
         row = Assistant(
             answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
@@ -267,7 +276,13 @@ class Loop:
             row = self._read(row, report.status == "complete")
         if row.text.strip() or row.calls:
             self._keep(row)
-        return row.text, report.status, report.reason
+        return row.text, report.status, self._why_failed(report.reason)
+
+    def _why_failed(self, reason: str) -> str:
+        """A fault that another attempt might have mended ends a turn that has no time for one."""
+        may_pass = self._fault is None or self._fault.retryable
+        late = reason == "provider_error" and may_pass and self._is_late()
+        return "time_limit" if late else reason
 
     def _read(self, row: Assistant, whole: bool) -> Assistant:
         """A row of a model whose calls are text (T4); of an answer that is not whole none runs."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.actions import Status
-from tenuto.core.advice import ADVICE
+from tenuto.core.advice import ADVICE, NOT_THIS_API_ADVICE
 from tenuto.core.events import Report
-from tenuto.core.fault import Fault
+from tenuto.core.fault import NOT_THIS_API, Fault
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row
@@ -59,8 +59,11 @@ class RunResult:
     @property
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
-        if self.fault is not None and self.reason == "provider_error" and not self.fault.retryable:
-            return ""  # trying again will not help
+        if self.fault is not None and self.reason == "provider_error":
+            if self.fault.code == NOT_THIS_API:
+                return NOT_THIS_API_ADVICE
+            if not self.fault.retryable:
+                return ""  # trying again will not help
         return ADVICE.get(self.reason, "")
 
     def as_dict(self) -> dict[str, Any]:

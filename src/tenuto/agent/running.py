@@ -9,6 +9,9 @@ and the others go on.
 `_side_by_side` does whatever takes waiting: async tools, time limits, several at once. It runs on
 the caller's loop, or for a caller without one on the loop in the background. What takes none of
 these, a plain function in a sync run, is called right here, in the caller's own thread.
+
+A turn that shall end does not begin what has not begun, and waits for nothing that it can leave:
+calls of which nothing came have no result then.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import queue
+from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -23,12 +27,16 @@ from tenuto.agent.background import in_thread, submit
 from tenuto.agent.function_tool import Failure
 from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
+from tenuto.agent.stop import Stop
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Result
 
 _GRACE_S: Final = 1.0  # what an async tool gets for its clean-up after it was cancelled
+_LAST_S: Final = (
+    0.1  # what one in a thread gets where the turn ends: it may be the one who ended it
+)
 
 Began = Callable[[ToolCall], object]
 Ended = Callable[[ToolCall, Result], object]
@@ -46,6 +54,7 @@ def run_calls(
     limit_chars: int = RESULT_LIMIT_CHARS,
     began: Began = _nobody,
     ended: Ended = _nobody,
+    stop: Stop | None = None,
 ) -> tuple[Result, ...]:
     """Run the calls of one turn, and give a result for each, in their order.
 
@@ -58,6 +67,7 @@ def run_calls(
         limit_chars: what the model sees of one result, in characters; 0: all of it.
         began: told of each call just before it runs, not of one that is refused.
         ended: told of each call and its result, as soon as there is one.
+        stop: ends it at once; calls that are not done by then have no result. None: nobody does.
 
     Raises:
         KeyboardInterrupt: passes through; calls that are async are cancelled.
@@ -73,13 +83,15 @@ def run_calls(
     call_1 3.0 False
     call_2 ZeroDivisionError: division by zero True
     """
-    clock = Clock(within_s)
+    clock, stop = Clock(within_s), stop or Stop()
     results: list[Result] = []
     for group in groups_of(toolbox, calls):
+        if stop.is_set:
+            break
         if _can_run_here(group, clock):
             results += [_here(job, limit_chars, began, ended) for job in group]
         else:
-            results += _in_background(group, clock, limit_chars, began, ended)
+            results += _in_background(group, clock, limit_chars, began, ended, stop)
     return tuple(results)
 
 
@@ -91,6 +103,7 @@ async def arun_calls(
     limit_chars: int = RESULT_LIMIT_CHARS,
     began: Began = _nobody,
     ended: Ended = _nobody,
+    stop: Stop | None = None,
 ) -> tuple[Result, ...]:
     """`run_calls` on the running loop: async tools run on it, plain functions in threads beside it.
 
@@ -104,13 +117,15 @@ async def arun_calls(
     >>> asyncio.run(arun_calls(Toolbox([greet]), [call]))[0].text
     'Good day, Ada.'
     """
-    clock = Clock(within_s)
+    clock, stop = Clock(within_s), stop or Stop()
     results: list[Result] = []
     for group in groups_of(toolbox, calls):
+        if stop.is_set:
+            break
         for job in group:
             if job.tool and not clock.is_over():
                 began(job.call)
-        results += _without_interrupt(await _side_by_side(group, clock, limit_chars, ended))
+        results += _without_interrupt(await _side_by_side(group, clock, limit_chars, ended, stop))
     return tuple(results)
 
 
@@ -163,14 +178,19 @@ async def _awaited(value: Any) -> object:
 
 
 def _in_background(
-    group: Sequence[Job], clock: Clock, limit_chars: int, began: Began, ended: Ended
+    group: Sequence[Job],
+    clock: Clock,
+    limit_chars: int,
+    began: Began,
+    ended: Ended,
+    stop: Stop,
 ) -> list[Result]:
     """`_side_by_side` for a caller without a loop, who is told of all in his own thread."""
     for job in group:
         if job.tool and not clock.is_over():
             began(job.call)
     told: queue.SimpleQueue[tuple[ToolCall, Result] | None] = queue.SimpleQueue()
-    running = submit(_side_by_side(group, clock, limit_chars, lambda *pair: told.put(pair)))
+    running = submit(_side_by_side(group, clock, limit_chars, lambda *pair: told.put(pair), stop))
     try:
         running.add_done_callback(lambda _: told.put(None))
         while (pair := told.get()) is not None:
@@ -182,10 +202,18 @@ def _in_background(
 
 
 async def _side_by_side(
-    group: Sequence[Job], clock: Clock, limit_chars: int, ended: Ended
-) -> list[Result | KeyboardInterrupt]:
-    async def run(job: Job) -> Result | KeyboardInterrupt:
-        value = await _value(job, clock)
+    group: Sequence[Job], clock: Clock, limit_chars: int, ended: Ended, stop: Stop
+) -> list[Result | KeyboardInterrupt | None]:
+    stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def tell() -> None:
+        if not stopped.done():
+            stopped.set_result(None)
+
+    async def run(job: Job) -> Result | KeyboardInterrupt | None:
+        value = await _value(job, clock, stopped)
+        if value is _LEFT:
+            return None
         if isinstance(value, KeyboardInterrupt):
             return value
         result = job.result(value, limit_chars)
@@ -194,21 +222,25 @@ async def _side_by_side(
 
     running = [asyncio.ensure_future(run(job)) for job in group]
     try:
-        return list(await asyncio.gather(*running))
+        with stop.telling_loop(tell):
+            return list(await asyncio.gather(*running))
     finally:  # where `ended` raised, the others are still at work
         late = [task for task in running if not task.done() and task.cancel()]
         if late:
             await asyncio.wait(late)
 
 
-def _without_interrupt(results: Sequence[Result | KeyboardInterrupt]) -> list[Result]:
+def _without_interrupt(results: Sequence[Result | KeyboardInterrupt | None]) -> list[Result]:
     for each in results:
         if isinstance(each, KeyboardInterrupt):
             raise each
     return [each for each in results if isinstance(each, Result)]
 
 
-async def _value(job: Job, clock: Clock) -> object:
+_LEFT: Final = object()  # of a call whose turn was ended while it ran, and of which nothing came
+
+
+async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> object:
     """What the tool returned, or raised, or what is told in its place."""
     if job.tool is None:
         return job.work()
@@ -217,15 +249,21 @@ async def _value(job: Job, clock: Clock) -> object:
     limit_s = clock.limit_s(job.tool)
     task = asyncio.ensure_future(_performed(job))
     try:
-        await asyncio.wait((task,), timeout=limit_s)
+        await asyncio.wait((task, stopped), timeout=limit_s, return_when=FIRST_COMPLETED)
+        if stopped.done() and not job.is_async:
+            await asyncio.wait((task,), timeout=_LAST_S)
     except asyncio.CancelledError:
         await _end(task)
         raise
+    if stopped.done():
+        if not task.done():
+            await _end(task)
+        return _LEFT if not task.done() or task.cancelled() else task.result()
     if not task.done():
         await _end(task)
         text = hints.TOOL_TIMED_OUT.format(name=job.call.name, timeout_s=round(limit_s or 0, 2))
-        stopped = job.is_async and task.done()
-        return Failure(text if stopped else text + hints.TOOL_GOES_ON)
+        is_over = job.is_async and task.done()
+        return Failure(text if is_over else text + hints.TOOL_GOES_ON)
     if task.cancelled():  # by itself: nobody else has the task
         return asyncio.CancelledError()
     return task.result()

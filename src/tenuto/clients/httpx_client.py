@@ -27,6 +27,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from tenuto.clients.signing import Signer, is_sealed, signer_of
+from tenuto.clients.waking import traced, wake_reader, wake_sender
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import BODY_HEADERS, Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
@@ -131,8 +132,21 @@ def _send(base: Any) -> Any:
             return attempt(exchange.request_for(command)) if answer is None else answer
 
         turn = Drive(engine.run(asked)[1], connect)
+        carried = asked.request.carried
+        if carried is not None:
+            request.extensions["trace"] = traced(lambda: not turn.closed, exchange.ended)
+
+            def close() -> None:
+                turn.close()
+                wake_sender(self, request, CARRIED, carried)
+
+            carried.closing = close
+            if carried.closed:
+                close()
         pieces = turn.pieces()
-        head = next(pieces)
+        head = next(pieces, None)
+        if head is None:
+            raise exchange.ended()
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
@@ -272,6 +286,10 @@ class _Exchange:
             raise error
         return Lost(FaultKind.CALLER, error)
 
+    def ended(self) -> Exception:
+        """What is raised where a turn was closed before its response began."""
+        return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
+
     def lost_in_reading(self, error: Exception) -> Lost | None:
         """A failure of the transport, as a value; None: it is something else."""
         return self.lost(error) if isinstance(error, self.failures) else None
@@ -360,7 +378,10 @@ class _Upstream:
         return self._exchange.lost_in_reading(error)
 
     def close(self) -> None:
-        self._response.close()
+        # While another thread waits in it, that one closes it as soon as it wakes.
+        waiting = getattr(self.pieces, "gi_running", False)
+        if not (waiting and wake_reader(self._response)):
+            self._response.close()
 
 
 _open: set[Any] = set()

@@ -10,7 +10,9 @@ ADVICE: dict[str, str] = {
     ),
     "output_cap": "Ask for a shorter answer, or let continuation_max_output_chars be larger.",
     "context_window": "Shorten the conversation: the context window is full.",
-    "time_limit": "Let turn_timeout_s or the client's own timeout be larger.",
+    "time_limit": (
+        "Let turn_timeout_s, the client's timeout, or timeout_s of an agent's Limits be larger."
+    ),
     "document_broken": "Raise max_tokens, so that the document needs no continuation.",
     "runaway": "Change the prompt: the model repeats itself.",
     "reasoning_budget": (
@@ -33,3 +35,7 @@ ADVICE: dict[str, str] = {
     "stopped": "",
 }
 """By the reason of the turn's end; "" where nothing is to be done."""
+
+NOT_THIS_API_ADVICE = (
+    "Check the base URL, and whether the network wants a log-in: what answers is not this API."
+)

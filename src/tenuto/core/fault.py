@@ -35,6 +35,10 @@ class FaultKind(StrEnum):
     UPSTREAM_GAVE_UP = "upstream_gave_up"
 
 
+NOT_THIS_API = "not_this_api"
+"""A code of ours: what answered is not the API that was asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class FaultClass:
     """What follows from a kind of fault: may the same request be retried, may another candidate

@@ -28,6 +28,10 @@ def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
     """Nobody watches."""
 
 
+def _nothing() -> None:
+    """Nobody drives it yet."""
+
+
 def _unheard(text: str) -> None:
     """Nobody listens."""
 
@@ -47,6 +51,10 @@ class Carried:
         said: called with the answer's text, piece by piece as it is given.
         thought: called with its reasoning, piece by piece as it comes.
         on_event: called with the events of this request; None: whoever the client tells.
+        within_s: seconds that it may take in all its attempts and waits: none begins later, and no
+            silence of a further one lasts longer. None: as long as the policy allows.
+        closed: whether it was ended with `close`.
+        closing: how its driver is closed, from any thread; set by whoever drives it.
 
     Once the answer has come:
         report: how the turn ended; None while it has not, and where nothing came of it.
@@ -62,9 +70,17 @@ class Carried:
     said: Told = _unheard
     thought: Told = _unheard
     on_event: OnEvent | None = None
+    within_s: float | None = None
+    closed: bool = False
+    closing: Callable[[], None] = _nothing
     report: Report | None = None
     answer: Answer | None = None
     fault: Fault | None = None
+
+    def close(self) -> None:
+        """End the request, before or while it is sent and answered, from any thread (C23)."""
+        self.closed = True
+        self.closing()
 
     def ended(
         self, report: Report, answer: Answer, fault: Fault | None, spent: Mapping[Budget, int]

@@ -64,6 +64,11 @@ class Drive:
         self._closed = False
         self._alarm: threading.Event | None = None
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody wants more of it."""
+        return self._closed
+
     def pieces(self) -> Generator[Head | bytes, None, None]:
         """First the head, then the bytes for the caller."""
         reply: Reply = None
@@ -113,8 +118,8 @@ class Drive:
 
     def close(self) -> None:
         """End the turn and its upstream at once (C23), from any thread. A read in which another
-        thread waits ends with it only where closing its socket wakes that thread: with httpx, at
-        the next bytes or the read's timeout."""
+        thread waits ends with it where closing the upstream wakes that thread; else at the next
+        bytes or the read's timeout."""
         self._closed = True
         if self._alarm is not None:
             self._alarm.set()

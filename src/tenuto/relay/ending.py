@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
+from tenuto.core.advice import NOT_THIS_API_ADVICE
 from tenuto.core.events import Report
-from tenuto.core.fault import FaultKind
+from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
@@ -28,6 +29,7 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.encoding import UndecodableBytes
+from tenuto.relay.no_answer import not_of_this_api
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
@@ -78,7 +80,8 @@ class Ending:
         answer = self._answer(finish, attempt)
         if ends_in_error(finish, shown, self._turn.policy):
             kind = attempt.lost.kind if attempt.lost else None
-            yield from self._error_end(report, shown.error or finish.reason, answer, kind)
+            other = not_of_this_api(attempt)
+            yield from self._error_end(report, shown.error or finish.reason, answer, kind, other)
             return
         if self._turn.facts.stream and not self._turn.open:
             yield from self._open_stream(attempt)
@@ -228,9 +231,19 @@ class Ending:
         rest = outlet.stop_forwarding() + outlet.say_rest() + usage_comment(usage_line(report))
         return rest + outlet.writer.end(answer, include_usage=include_usage)
 
-    def _error_end(self, report: Report, code: str, answer: Answer, lost: FaultKind | None) -> Run:
+    def _error_end(
+        self,
+        report: Report,
+        code: str,
+        answer: Answer,
+        lost: FaultKind | None,
+        other: Fault | None,
+    ) -> Run:
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
-        message += f" {report.advice}" if report.advice else ""
+        if other is not None:
+            message += f" {other.message[:1].upper()}{other.message[1:]}. {NOT_THIS_API_ADVICE}"
+        elif report.advice:
+            message += f" {report.advice}"
         fault = self._turn.watch.last.fault if self._turn.watch.last else None
         if how := _LOST.get(lost or (fault.kind if fault else FaultKind.SERVER)):
             message += f" The last of {report.attempts} attempts {how}."

@@ -39,6 +39,7 @@ from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, hand_on
 from tenuto.relay.framing import Framing, look_ahead, named_by
+from tenuto.relay.no_answer import not_of_this_api
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
@@ -82,7 +83,8 @@ class Pipe:
                 report = self._turn.watch.finished(action, outcome, facts)
                 ending = Ending(self._turn)
                 if self._turn.carried is not None:
-                    answer, fault = ending.whole(action, attempt), attempt.response.fault
+                    answer = ending.whole(action, attempt)
+                    fault = attempt.response.fault or not_of_this_api(attempt)
                     if fault is not None:  # some repeat the key that they refuse
                         fault = replace(fault, message=self._turn.telling(fault.message, 2_000))
                     self._turn.carried.ended(report, answer, fault, self._turn.state.spent)

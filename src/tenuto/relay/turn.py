@@ -222,8 +222,11 @@ class Turn:
         ]
 
     def timeout_s(self) -> float | None:
-        """How long the caller waits for a whole body, in seconds; None for streams and for ever."""
-        return None if self.facts.stream else self.request.timeout_s
+        """How long the turn may take by its caller's word, in seconds: as long as he waits for a
+        whole body, and what a loop has left. None for ever."""
+        waits = None if self.facts.stream else self.request.timeout_s
+        left = self.carried.within_s if self.carried is not None else None
+        return min((limit for limit in (waits, left) if limit is not None), default=None)
 
     def runnable(self, response: Response) -> tuple[ToolCall, ...]:
         """The calls of a cut response that may run (T3)."""
