@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
-from tenuto.agent.tool import Tool, tool
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.events import AgentEvent, Said
+from tenuto.agent.function_tool import Tool, tool
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
