@@ -43,6 +43,11 @@ model: ## try again to install the small model of the real_model tests
 run: setup ## show the demo
 	$(BIN)/tenuto demo
 
+# Neither pip nor uv compiles what it installs. Where Python is told to write no bytecode, each process of
+# the tests would compile the SDKs anew: 10 s in each worker, and 0.5 s in each program that they start.
+test heavy: export PYTHONDONTWRITEBYTECODE :=
+test heavy: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+
 test: setup ## run the tests
 	$(BIN)/python -m pytest
 

@@ -74,6 +74,7 @@ CHAT = Facing(
     raises=(openai.APIError,),
     stops=_CHAT,
     elsewhere=_REFUSAL,
+    each_way=True,
 )
 
 
@@ -92,6 +93,8 @@ def _like_openais(asker: Any, module: Any, *left_out: str, stop: str = "stop") -
         broken_call=broken_call,
         # None of these SDKs reads an event that has a name, and their providers send none.
         left_out=("event_lines-stream", *left_out),
+        strict_ways=WAYS,
+        each_way=False,
         dialect=name,
     )
 
@@ -139,6 +142,7 @@ FACING = (
         name="openai-completions",
         kind=WrappedCompletions,
         wire=asking_completions.WIRE,
+        each_way=False,
     ),
     # Who goes on from a prefill does not repeat.
     _like_openais(GroqAsker, groq, "length_then_repeat-body", "length_then_repeat-stream"),
@@ -160,6 +164,7 @@ FACING = (
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
         ),
         strict_ways=(),
+        each_way=False,
         dialect="watsonx",
     ),
     Facing(
@@ -180,6 +185,7 @@ FACING = (
         broken_call=_inputs(asking_anthropic.broken_call),
         refused=asking_anthropic.next_turn_is_refused,
         is_one=lambda asker: assert_one_message(asking_anthropic.of_the_wire(asker.told)),
+        each_way=True,
         most_requests=14,  # the ten resumptions of a paused turn, and what else a ladder can send
     ),
     Facing(

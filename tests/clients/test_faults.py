@@ -39,8 +39,17 @@ def askers() -> Iterator[Askers]:
 
 def meeting(*, strict: bool = False) -> Any:
     """Every run of every SDK."""
-    runs = [run for row in FACING for run in row.runs(strict=strict)]
+    runs = [
+        pytest.param(row, *run, id=f"{row.name}-{run[0].name}-{run[1]}-{run[2]}")
+        for row in FACING
+        for run in row.runs(strict=strict)
+    ]
     return pytest.mark.parametrize(("row", "case", "mode", "through"), runs)
+
+
+in_all_ways = pytest.mark.parametrize(
+    "row", [pytest.param(row, id=row.name) for row in FACING if not row.each_way]
+)
 
 
 def is_truthful(row: Facing, got: Any, case: Case) -> bool:
@@ -51,11 +60,7 @@ def is_truthful(row: Facing, got: Any, case: Case) -> bool:
     return case.name == "suspected_truncation" or stop == row.stops.get(case.name, row.limit)
 
 
-@pytest.mark.behaviour("P1a", "T1", "T8", "T14", "T16", "S1", "S2", "S9", "C26", "P6", "H9")
-@meeting()
-def test_a_wrapped_client_recovers_or_ends_truthfully(
-    askers: Askers, row: Facing, case: Case, mode: str, through: str
-) -> None:
+def judge(askers: Askers, row: Facing, case: Case, mode: str, through: str) -> None:
     asker = askers(row)[through]
     before = len(asker.sim.requests)
     got = asker.ask_case(case, mode, through)
@@ -81,11 +86,7 @@ def test_a_wrapped_client_recovers_or_ends_truthfully(
         assert not row.refused(askers(row)[f"bare-{through}"], got, case), "nor without Tenuto"
 
 
-@pytest.mark.behaviour("P1a")
-@meeting(strict=True)
-def test_on_incomplete_error_tells_of_every_unfinished_turn(
-    askers: Askers, row: Facing, case: Case, mode: str, through: str
-) -> None:
+def judge_strict(askers: Askers, row: Facing, case: Case, mode: str, through: str) -> None:
     asker = askers(row)["strict"]
     got = asker.ask_case(case, mode, through)
     if asker.ending["status"] == "complete":
@@ -95,6 +96,37 @@ def test_on_incomplete_error_tells_of_every_unfinished_turn(
         assert isinstance(got.error, row.raises)
         left = f"{case.name}-{mode}" in row.left_to_the_caller
         assert left or not case.recoverable
+
+
+_PROVED = pytest.mark.behaviour(
+    "P1a", "T1", "T8", "T14", "T16", "S1", "S2", "S9", "C26", "P6", "H9"
+)
+
+
+@_PROVED
+@meeting()
+def test_a_wrapped_client_recovers_or_ends_truthfully(
+    askers: Askers, row: Facing, case: Case, mode: str, through: str
+) -> None:
+    judge(askers, row, case, mode, through)
+
+
+@pytest.mark.behaviour("P1a")
+@meeting(strict=True)
+def test_on_incomplete_error_tells_of_every_unfinished_turn(
+    askers: Askers, row: Facing, case: Case, mode: str, through: str
+) -> None:
+    judge_strict(askers, row, case, mode, through)
+
+
+@pytest.mark.heavy
+@_PROVED
+@in_all_ways
+def test_so_it_does_in_all_ways(askers: Askers, row: Facing) -> None:
+    for case, mode, through in row.runs(every=True):
+        judge(askers, row, case, mode, through)
+    for case, mode, through in row.runs(strict=True, every=True):
+        judge_strict(askers, row, case, mode, through)
 
 
 @pytest.mark.behaviour("P1a", "P1b")

@@ -58,10 +58,16 @@ BY_HINT_TWICE = (
 first one's. What is said again costs tokens, so these turns have no limit on their sum."""
 
 
-def in_turn(cases: tuple[tuple[str, int], ...]) -> list[tuple[str, int, str]]:
+def in_turn(cases: tuple[tuple[str, int], ...], *, both: bool = False) -> list[Any]:
     """The cases as bodies and as streams in turn: that a continuation comes out of a stream as it does
-    out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py)."""
-    return [(*case, mode) for case, mode in zip(cases, itertools.cycle(MODES), strict=False)]
+    out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py).
+    `both`: the other mode as well, which is heavy."""
+    modes = list(zip(cases, itertools.cycle(MODES), strict=False))
+    made = [pytest.param(*case, mode) for case, mode in modes]
+    if both:
+        other = dict(zip(MODES, reversed(MODES), strict=True))
+        made += [pytest.param(*case, other[mode], marks=pytest.mark.heavy) for case, mode in modes]
+    return made
 
 
 @dataclass
@@ -128,8 +134,7 @@ def assert_stitched(turn: Turn, uncut: Turn, cut: Turn, *, prefill: bool, least:
 
 
 @pytest.mark.behaviour("C1")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT_ONCE)
+@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(CUT_ONCE, both=True))
 def test_an_answer_that_is_cut_once_equals_the_uncut_one(
     client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -139,8 +144,7 @@ def test_an_answer_that_is_cut_once_equals_the_uncut_one(
 
 
 @pytest.mark.behaviour("C1")
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT_TWICE)
+@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(CUT_TWICE, both=True))
 def test_an_answer_that_is_cut_several_times_equals_the_uncut_one(
     client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -171,8 +175,9 @@ async def test_the_async_client_stitches_alike(client: openai.OpenAI, mode: str)
     assert_stitched(turn, uncut, cut, prefill=True, least=2)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT_ONCE[1:2] + CUT_TWICE[:1])
+@pytest.mark.parametrize(
+    ("prompt", "limit_tokens", "mode"), in_turn(CUT_ONCE[1:2] + CUT_TWICE[:1], both=True)
+)
 def test_a_server_that_has_prefill_switched_off_is_asked_for_it_by_name(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
