@@ -16,7 +16,8 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def shape(value: Any) -> Any:
-    """What members there are; of values only the kinds of events and blocks."""
+    """What members there are; of values only the kinds of events and blocks, and which are null: in
+    many streams the stop differs from text by nothing else."""
     if isinstance(value, dict):
         return tuple((k, v if k == "type" else shape(v)) for k, v in value.items())
-    return tuple(map(shape, value)) if isinstance(value, list) else None
+    return tuple(map(shape, value)) if isinstance(value, list) else value is None
