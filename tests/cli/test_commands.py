@@ -137,6 +137,28 @@ def test_detect_speaks_to_a_person_in_a_sentence(
     assert "The output limit cut the answer." in said
 
 
+REFUSED = '{"error": {"message": "Incorrect API key.", "code": "invalid_api_key"}}'
+"""An error that several wires write alike, so that none can be named."""
+
+
+@pytest.mark.parametrize("command", ["detect", "explain"])
+def test_an_error_that_several_wires_write_alike_is_told_as_the_error_that_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    (tmp_path / "refused.json").write_text(REFUSED)
+    assert main([command, "refused.json"]) == 0
+    said = capsys.readouterr().out
+    assert "error" in said
+    assert "invalid_api_key" in said
+    assert "No wire knows its shape" not in said
+    assert "Try again" not in said
+    assert main([command, "refused.json", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["wire"] is None
+    reason = told["reason"] if command == "detect" else told["attempts"][0]["reason"]
+    assert reason == "error"
+
+
 @pytest.mark.parametrize("junk", ["Good morning.", "<html>502 Bad Gateway</html>", '{"a": 1}'])
 def test_detect_says_so_of_what_is_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], junk: str

@@ -15,9 +15,11 @@ from replay import MAX, SAFETY, TOOL, Call, R, Refused
 from wrapping import QUICK, Wrapped
 
 import tenuto
-from tenuto.core.advice import ADVICE
+from tenuto.core.advice import ADVICE, FAULT_ADVICE
 from tenuto.core.events import EVENTS
+from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.ladders import ENDINGS, LADDERS
+from tenuto.core.stop import StopReason
 from tenuto.sim import CASES, Simulator
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
@@ -77,6 +79,27 @@ def test_each_reason_for_an_end_has_its_advice():
     reasons |= {ending.reason for ending in ENDINGS.values()}
     reasons |= {"stopped"}  # by the policy's own `decide`
     assert reasons == ADVICE.keys()
+
+
+@pytest.mark.behaviour("P1")
+def test_trying_again_is_advised_where_it_may_help_and_nowhere_else():
+    elsewhere = {FaultKind.LIMIT, FaultKind.UPSTREAM_GAVE_UP}  # a reason of its own; later, indeed
+    of_no_use = {
+        kind
+        for kind, known in FAULT_CLASSES.items()
+        if known.reason in (StopReason.ERROR, StopReason.MALFORMED_TOOL_CALL)
+        and not known.retryable
+    }
+    assert of_no_use - elsewhere == set(map(FaultKind, FAULT_ADVICE))
+
+
+@pytest.mark.behaviour("P1")
+@both
+def test_a_refused_key_is_not_to_be_tried_again_later(play, mode, way):
+    turn = play(Refused(401))
+    turn.tell(mode, way, **FILES, max_tokens=1_000)
+    assert "key" in turn.ending["advice"]
+    assert "gain" not in turn.ending["advice"]
 
 
 # --- the usage ----------------------------------------------------------------------------------

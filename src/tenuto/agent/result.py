@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.actions import Status
-from tenuto.core.advice import ADVICE, NOT_THIS_API_ADVICE
+from tenuto.core.advice import NOT_THIS_API_ADVICE, advice_on
 from tenuto.core.events import Report
 from tenuto.core.fault import NOT_THIS_API, Fault
 from tenuto.core.signals import Usage
@@ -59,12 +59,10 @@ class RunResult:
     @property
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
-        if self.fault is not None and self.reason == "provider_error":
-            if self.fault.code == NOT_THIS_API:
-                return NOT_THIS_API_ADVICE
-            if not self.fault.retryable:
-                return ""  # trying again will not help
-        return ADVICE.get(self.reason, "")
+        fault = self.fault
+        if fault is not None and self.reason == "provider_error" and fault.code == NOT_THIS_API:
+            return NOT_THIS_API_ADVICE
+        return advice_on(self.reason, fault.kind if fault is not None else None)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values, ready for JSON; without the rows."""

@@ -10,8 +10,10 @@ from cyclopts import Parameter
 
 from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
+from tenuto.wire.base import Wire
 
 EXAMPLES = (
     "tenuto detect answer.json stream.sse",
@@ -49,15 +51,26 @@ def detect(
 
 
 _OF_NO_WIRE = "No wire knows its shape: it is no answer, or one that broke off."
+_OF_SEVERAL_WIRES = "Several wires write such an error alike."
+
+
+def _message(response: Response, wire: Wire | None) -> str:
+    if wire is not None:
+        return response.stop.message
+    return f"{response.stop.message} {_OF_SEVERAL_WIRES}" if response.fault else _OF_NO_WIRE
 
 
 def described(name: str, content: bytes) -> dict[str, Any]:
-    """Why an answer ended, as plain values; `wire` is None where no wire knows its shape.
+    """Why an answer ended, as plain values; `wire` is None where no wire knows its shape, and for
+    an error that several write alike.
 
     >>> described("x", b'{"choices": [{"mess')["reason"]
     'dropped'
     >>> described("x", b"Good morning.")["message"]
     'No wire knows its shape: it is no answer, or one that broke off.'
+    >>> refused = b'{"error": {"message": "No.", "code": "invalid_api_key"}}'
+    >>> described("x", refused)["message"].partition(". ")[2]
+    'Several wires write such an error alike.'
     """
     response, wire = recognize(content)
     stop = response.stop
@@ -71,7 +84,7 @@ def described(name: str, content: bytes) -> dict[str, Any]:
         "confidence": stop.confidence.value,
         "anomalies": list(stop.anomalies),
         "broken": stop.broken,
-        "message": stop.message if wire else _OF_NO_WIRE,
+        "message": _message(response, wire),
     }
 
 

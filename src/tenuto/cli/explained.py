@@ -34,7 +34,7 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputBudget,
 )
-from tenuto.core.advice import ADVICE
+from tenuto.core.advice import advice_on
 from tenuto.core.events import Event
 from tenuto.core.machine import step
 from tenuto.core.outcome import classify
@@ -85,7 +85,7 @@ def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy
 def _answer(content: bytes, policy: Policy) -> Plain:
     response, wire = recognize(content)
     document = content.lstrip(_SPACE_AND_BOM)[:1] in (b"{", b"[")
-    if wire is None and not _breaks_off_at_once(content):
+    if wire is None and response.fault is None and not _breaks_off_at_once(content):
         known = ", ".join(WIRES.all())
         raise NotRecorded(
             f"it is no capture, and no body or stream of a wire that is known ({known})"
@@ -103,7 +103,8 @@ def _answer(content: bytes, policy: Policy) -> Plain:
     if isinstance(action, Finish):
         as_it_came = facts.http_error and not facts.said.strip()
         shown = "the error as it came" if as_it_came else _shown(action, wire, policy)
-        follows = _end(action.status, action.reason, shown)
+        fault = response.fault.kind if response.fault is not None else None
+        follows = _end(action.status, action.reason, shown, fault)
     else:
         changes = [word for edit in action.edits for word in _edit(edit)]
         follows = {"do": "send", "rung": action.rung, "changes": changes}
@@ -318,7 +319,9 @@ class _Turn:
         ended = self._of("turn_ended")
         report = ended[-1] if ended else self.capture.report if not self.requests else None
         if report:
-            return _end(report["status"], report["reason"], self._seen())
+            stops = self._of("stop_reason_observed")
+            fault = stops[-1].get("detail") if stops else None
+            return _end(report["status"], report["reason"], self._seen(), fault)
         if self.raised or self.written or not self.requests:
             return _end("failed" if self.raised else "complete", "passed_on_unread", self._seen())
         last = self._observed(len(self.requests) - 2)
@@ -381,8 +384,8 @@ def _message(observed: dict[str, Any]) -> str:
         return ""
 
 
-def _end(status: str, reason: str, shown: str) -> Plain:
-    advice = ADVICE.get(reason, "")
+def _end(status: str, reason: str, shown: str, fault: str | None = None) -> Plain:
+    advice = advice_on(reason, fault)
     return {"do": "end", "status": str(status), "reason": reason, "shown": shown, "advice": advice}
 
 

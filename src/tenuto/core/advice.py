@@ -36,6 +36,34 @@ ADVICE: dict[str, str] = {
 }
 """By the reason of the turn's end; "" where nothing is to be done."""
 
+FAULT_ADVICE: dict[str, str] = {
+    "authentication": "Check the key, and whether it may use this model.",
+    "invalid_request": "Look at what the provider says of the request: it will refuse it again.",
+    "unknown_key": "Leave out the members of the request that the provider names.",
+    "prefill_rejected": "Let the request end with a user's message.",
+    "output_budget_too_large": "Ask for fewer tokens: the model has a lower limit.",
+    "malformed_call": "Try again, or simplify the tool's parameters.",
+    "caller": "Look at your own code that raised: a hook, or an auth flow.",
+}
+"""By the kind of the fault, where the reason is "provider_error" and trying again is no use."""
+
+
+def advice_on(reason: str, fault: str | None) -> str:
+    """One sentence on a turn's end, "" where nothing is to be done.
+
+    Args:
+        reason: why it ended.
+        fault: the kind of the last fault, None where there was none.
+
+    >>> advice_on("provider_error", "overloaded")
+    'Try again later.'
+    >>> advice_on("provider_error", "authentication")
+    'Check the key, and whether it may use this model.'
+    """
+    of_fault = FAULT_ADVICE.get(fault or "") if reason == "provider_error" else None
+    return of_fault or ADVICE.get(reason, "")
+
+
 NOT_THIS_API_ADVICE = (
     "Check the base URL, and whether the network wants a log-in: what answers is not this API."
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 
-from tenuto.core.advice import ADVICE
+from tenuto.core.advice import advice_on
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 
@@ -110,4 +110,4 @@ class Report:
     @property
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
-        return ADVICE.get(self.reason, "")
+        return advice_on(self.reason, self.stop.detail if self.stop is not None else None)
