@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from agent.simulated import model
 
 from tenuto.agent import Agent, Model
+from tenuto.agent.function_tool import tool
 from tenuto.sim import Simulator
 
 
@@ -54,3 +56,51 @@ def test_another_loop_meanwhile_has_connections_of_its_own(opened):
     with Simulator() as sim:
         asyncio.run(main(Model("openai-chat:sim-model:normal", base_url=sim.base_url)))
     assert len(opened) == 2
+
+
+@pytest.mark.behaviour("C23")
+def test_tasks_that_are_within_async_with_of_one_agent_do_not_end_each_others_turns(opened):
+    async def within(agent: Agent, told: asyncio.Event, heard: asyncio.Event) -> None:
+        async with agent:
+            told.set()
+            await heard.wait()
+            await talk(agent, 1)
+
+    async def main(model: Model) -> None:
+        agent = Agent(model)
+        first, second = asyncio.Event(), asyncio.Event()
+        async with agent, asyncio.timeout(20):
+            await talk(agent, 1)
+            here = within(agent, first, second), within(agent, second, first)
+            await asyncio.gather(*here)
+            await talk(agent, 1)
+        assert len(opened) == 2  # one, and one more while two turns ran side by side
+        await talk(agent, 1)
+        assert len(opened) == 3
+
+    with Simulator() as sim:
+        asyncio.run(main(Model("openai-chat:sim-model:normal", base_url=sim.base_url)))
+
+
+@pytest.mark.behaviour("C23")
+def test_a_turn_that_outlasts_the_async_with_around_is_finished(opened):
+    left, called = asyncio.Event(), asyncio.Event()
+
+    @tool
+    async def write_file(path: str, content: str) -> str:
+        """Write a file."""
+        called.set()
+        await left.wait()
+        return path
+
+    async def main(asked: Model) -> None:
+        async with asyncio.timeout(20):
+            async with Agent(asked, tools=[write_file]) as agent:
+                turn = asyncio.create_task(agent.arun("Write it."))
+                await called.wait()
+            left.set()
+            result = await turn
+        assert (result.status, result.steps) == ("complete", 2)
+
+    with Simulator() as sim:
+        asyncio.run(main(model(sim, "openai-chat")))

@@ -16,6 +16,7 @@ import pytest
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
+from tenuto.agent.stop import Stop
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
@@ -285,3 +286,25 @@ def test_no_other_model_is_asked_once_the_time_is_over() -> None:
         with Agent(models, limits=Limits(timeout_s=0.5)) as asking:
             result = asking.run("Go on.")
         assert (result.reason, other.bodies) == ("time_limit", [])
+
+
+@pytest.mark.behaviour("C23")
+def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
+    stop = Stop()
+
+    class Interrupted(list[Callable[[], object]]):
+        """Stands where a wait is noted; the signal comes just then, in the thread that notes it."""
+
+        def append(self, tell: Callable[[], object]) -> None:
+            super().append(tell)
+            stop.set()
+
+    def waits() -> None:
+        stop._waiting = Interrupted()
+        with stop.telling(lambda: None):
+            pass
+
+    thread = threading.Thread(target=waits, daemon=True)
+    thread.start()
+    thread.join(AT_ONCE_S)
+    assert not thread.is_alive()

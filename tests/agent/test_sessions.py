@@ -193,7 +193,10 @@ BAD = {
     "blank": (b"\n\n", "is no session of Tenuto's"),
     "another's": (b'{"role": "user"}\n', "is no session of Tenuto's"),
     "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by another version"),
-    "no JSON": (FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n', "line 2: Expected `object`"),
+    "no JSON": (
+        FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n',
+        "line 2: it is no object of JSON",
+    ),
     "wrong type": (FIRST + b'{"user": {"text": 7}}\n', "line 2: Expected `str`, got `int`"),
     "no member": (
         FIRST + b'{"tool": {}}\n',

@@ -17,6 +17,31 @@ from tenuto.core.policy import Policy
 OnEvent = Callable[[AgentEvent], None]
 
 
+class _Shared:
+    """A client for asyncio that turns share: the last who uses it closes it. Several tasks may be
+    within an `async with` of one agent, and a turn may outlast it.
+
+    Attributes:
+        loop: whose it is.
+        opened: how many `async with` it is kept for.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, client: Any) -> None:
+        self.loop = loop
+        self.opened = 0
+        self._client = client
+        self._users = 0
+
+    def take(self) -> Any:
+        self._users += 1
+        return self._client
+
+    async def let_go(self) -> None:
+        self._users -= 1
+        if not self._users:
+            await self._client.aclose()
+
+
 class Kit:
     """What an agent's conversations share: its set-up, its tools, and the way to its models."""
 
@@ -34,7 +59,7 @@ class Kit:
         self._policy = policy
         self._library: Any = library
         self._client: Any = None
-        self._async_client: tuple[Any, Any] = (None, None)  # the loop that it belongs to, and it
+        self._shared: _Shared | None = None
 
     def client(self) -> Any:
         """The HTTP client that requests are sent with; made when it is first asked for."""
@@ -46,25 +71,34 @@ class Kit:
     async def async_client(self) -> AsyncGenerator[Any, None]:
         """One for asyncio: that of the `async with` around, if it belongs to the loop that is
         running; else one that lasts as long as this context."""
-        loop, client = self._async_client
-        if client is not None and loop is asyncio.get_running_loop():
-            yield client
+        shared = self._shared
+        if shared is not None and shared.loop is asyncio.get_running_loop():
+            try:
+                yield shared.take()
+            finally:
+                await shared.let_go()
             return
         async with async_http_client(self._library, **self._options) as client:
             yield client
 
     async def aopen(self) -> None:
-        """Keep one client for asyncio until `aclose`, so that turns share its connections."""
-        await self.aclose()
-        client = async_http_client(self._library, **self._options)
-        self._async_client = asyncio.get_running_loop(), client
+        """Keep one client for asyncio until `aclose`, so that turns share its connections. Where
+        one is kept on this loop already, it is the same."""
+        if self._shared is None or self._shared.loop is not asyncio.get_running_loop():
+            client = async_http_client(self._library, **self._options)
+            self._shared = _Shared(asyncio.get_running_loop(), client)
+        self._shared.opened += 1
+        self._shared.take()
 
     async def aclose(self) -> None:
-        """Close it and its connections."""
-        loop, client = self._async_client
-        self._async_client = None, None
-        if client is not None and loop is asyncio.get_running_loop():
-            await client.aclose()
+        """Let go of it; the last who does, be it a turn that is running, closes its connections."""
+        shared = self._shared
+        if shared is None or shared.loop is not asyncio.get_running_loop():
+            return
+        shared.opened -= 1
+        if not shared.opened:
+            self._shared = None
+        await shared.let_go()
 
     @property
     def _options(self) -> dict[str, Any]:

@@ -86,7 +86,10 @@ class Kept(Transcript):
         self._file = file
         for number, data in file.lines:
             try:
-                self._read(msgspec.convert(decode_object(data), Line, strict=True))
+                value = decode_object(data)
+                if not isinstance(value, dict):
+                    raise ValueError("it is no object of JSON")
+                self._read(msgspec.convert(value, Line, strict=True))
             except ValueError as error:
                 where = f"{file.path}, line {number}"
                 raise AgentError(f"{where}: {error}; the file was not changed") from None

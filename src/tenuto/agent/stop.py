@@ -24,7 +24,7 @@ class Stop:
 
     def __init__(self) -> None:
         self.is_set = False
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may `set` in whatever thread holds it
         self._waiting: list[Callable[[], object]] = []
 
     def set(self) -> None:
