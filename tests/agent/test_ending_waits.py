@@ -308,3 +308,25 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
     thread.start()
     thread.join(AT_ONCE_S)
     assert not thread.is_alive()
+
+
+REFUSED = b"HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
+
+
+@pytest.mark.behaviour("C23", "P1")
+@pytest.mark.parametrize("then", [b"", REFUSED], ids=["silence", "a refused key"])
+def test_what_an_earlier_step_said_is_not_lost(way: str, then: bytes) -> None:
+    @tool
+    def look() -> str:
+        """Look."""
+        return "Seen."
+
+    with stalling(calling("look").replace(EVENTS, TEXT), then) as provider:
+        with agent(provider, look) as asking:
+            chat = asking.conversation()
+            if then:
+                result = chat.run("Go.") if way == "sync" else asyncio.run(chat.arun("Go."))
+                assert (result.status, result.reason) == ("failed", "provider_error")
+            else:
+                result = cancelled(chat, way, provider.begun.wait)
+            assert result.text == "The first words. "

@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 from typing import Any
 
 from tenuto.agent.asking import Hearing
-from tenuto.agent.events import AgentEvent, Said, StepEnded
+from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
@@ -41,7 +41,8 @@ class Conversation:
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
         self._stop = Stop()
-        self._said: list[str] = []
+        self._said: list[str] = []  # the text of the last step that said any
+        self._said_in = 0
         self.result: RunResult | None = None
 
     @property
@@ -140,7 +141,7 @@ class Conversation:
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         if self._transcript.in_turn:
             raise AgentError("a turn of this conversation is running; another may follow its end")
-        self._stop, self._said, self.result = Stop(), [], None
+        self._stop, self._said, self._said_in, self.result = Stop(), [], 0, None
         self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
@@ -168,9 +169,9 @@ class Conversation:
 
     def _told(self, event: AgentEvent) -> AgentEvent:
         if isinstance(event, Said):
+            if event.step != self._said_in:
+                self._said, self._said_in = [], event.step
             self._said.append(event.text)
-        elif isinstance(event, StepEnded):
-            self._said.clear()
         if self._kit.on_event is not None:
             self._kit.on_event(event)
         return event

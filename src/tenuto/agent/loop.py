@@ -276,7 +276,9 @@ class Loop:
             row = self._read(row, report.status == "complete")
         if row.text.strip() or row.calls:
             self._keep(row)
-        return row.text, report.status, self._why_failed(report.reason)
+        # What an earlier step said is not lost where the last one says nothing.
+        kept = row.text if report.status == "complete" or row.text.strip() else text
+        return kept, report.status, self._why_failed(report.reason)
 
     def _why_failed(self, reason: str) -> str:
         """A fault that another attempt might have mended ends a turn that has no time for one."""

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from tenuto.core.restart import common
 
-__all__ = ["merged"]
+__all__ = ["merged", "space_behind"]
+
+
+def space_behind(text: str) -> int:
+    """How many characters of white space a text ends in.
+
+    >>> space_behind("One. "), space_behind("One.")
+    (1, 0)
+    """
+    return len(text) - len(text.rstrip())
 
 
 def merged(trimmed: str, blank: str) -> str:

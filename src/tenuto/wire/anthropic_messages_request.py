@@ -35,6 +35,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.white_space import space_behind
 from tenuto.wire.anthropic_messages_history import Plan, carried_out, planned, result_of
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8
@@ -347,7 +348,7 @@ def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[st
     as it held: what a seam took away is missed where the seam was. White space alone is no block
     and goes with the next one."""
     texts = [str(b.get("text", "")) if b.get("type") == "text" else "" for b in blocks]
-    surplus = max(_space_behind("".join(texts)) - _space_behind(text), 0)
+    surplus = max(space_behind("".join(texts)) - space_behind(text), 0)
     pieces: list[str] = []
     rest = text
     for held in reversed(texts):
@@ -367,10 +368,6 @@ def with_text(blocks: Sequence[Mapping[str, Any]], text: str) -> list[Mapping[st
         else:
             waiting += piece
     return [*out, _text(waiting)] if waiting.strip() else out
-
-
-def _space_behind(text: str) -> int:
-    return len(text) - len(text.rstrip())
 
 
 def _failed_rows(edit: AppendCalls) -> list[bytes]:

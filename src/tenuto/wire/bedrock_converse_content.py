@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL, cited_texts
 from tenuto.wire.json import count, decode_object
@@ -53,7 +54,7 @@ def with_text(blocks: Sequence[Block], text: str) -> list[Block]:
     [{'text': 'One. '}, {'text': 'Two. '}]
     """
     texts = [text_of(block) for block in blocks]
-    surplus = max(_space_behind("".join(texts)) - _space_behind(text), 0)
+    surplus = max(space_behind("".join(texts)) - space_behind(text), 0)
     pieces: list[str] = []
     rest = text
     for held in reversed(texts):
@@ -75,10 +76,6 @@ def with_text(blocks: Sequence[Block], text: str) -> list[Block]:
             out.append(block if cites else {"text": waiting + piece})
             waiting = ""
     return [*out, {"text": waiting}] if waiting.strip() else out
-
-
-def _space_behind(text: str) -> int:
-    return len(text) - len(text.rstrip())
 
 
 def text_of(block: Block) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
 from tenuto.wire.json import decode_object
 
@@ -102,7 +103,7 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
     dealt: dict[int, str] = {}
     rest = text
     surplus = len("".join(parts[n]["text"] for n in places)) - len(text)
-    spaces = _spaces_at_end("".join(parts[n]["text"] for n in places))
+    spaces = space_behind("".join(parts[n]["text"] for n in places))
     missing = min(max(surplus, 0), spaces) if not text[-1:].isspace() else 0
     for number in reversed(places):
         size = len(parts[number]["text"])
@@ -117,10 +118,6 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
         elif dealt[number] or is_signed(part):
             out.append({**part, "text": dealt[number]})
     return out if places or not text else [*out, {"text": text}]
-
-
-def _spaces_at_end(text: str) -> int:
-    return len(text) - len(text.rstrip())
 
 
 def _parts(spoken: Spoken) -> list[JsonObject]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
 
 
@@ -87,7 +88,7 @@ class Speech:
                     parts.append(part)
                     continue
                 if surplus is None:
-                    surplus = max(_space_behind(held) - _space_behind(text), 0)
+                    surplus = max(space_behind(held) - space_behind(text), 0)
                 begins = max(len(rest) - max(len(held) - surplus, 0), 0)
                 piece, rest = rest[begins:], rest[:begins]
                 surplus = 0
@@ -107,7 +108,3 @@ class Speech:
                 longer = {**item, "content": [self.cut(first, rest + held, len(rest)), *others]}
                 return [*items[:number], longer, *items[number + 1 :]]
         return [*items, self.new(rest)]
-
-
-def _space_behind(text: str) -> int:
-    return len(text) - len(text.rstrip())
