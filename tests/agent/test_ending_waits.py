@@ -321,12 +321,12 @@ def test_what_an_earlier_step_said_is_not_lost(way: str, then: bytes) -> None:
         """Look."""
         return "Seen."
 
-    with stalling(calling("look").replace(EVENTS, TEXT), then) as provider:
-        with agent(provider, look) as asking:
-            chat = asking.conversation()
-            if then:
-                result = chat.run("Go.") if way == "sync" else asyncio.run(chat.arun("Go."))
-                assert (result.status, result.reason) == ("failed", "provider_error")
-            else:
-                result = cancelled(chat, way, provider.begun.wait)
-            assert result.text == "The first words. "
+    speaking = calling("look").replace(EVENTS, TEXT)
+    with stalling(speaking, then) as provider, agent(provider, look) as asking:
+        chat = asking.conversation()
+        if then:
+            result = chat.run("Go.") if way == "sync" else asyncio.run(chat.arun("Go."))
+            assert (result.status, result.reason) == ("failed", "provider_error")
+        else:
+            result = cancelled(chat, way, provider.begun.wait)
+        assert result.text == "The first words. "
