@@ -201,7 +201,10 @@ class Outlet:
             if held or not alike.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if kept is not None:
-                keep(raw, text)
+                if run is not None and kept[-1] is run:  # as in `keep`, without the call
+                    run.append(text)
+                else:
+                    keep(raw, text)
             say(text)
             give(text)
             return raw
