@@ -12,7 +12,7 @@ from asking import Asker
 from asking_anthropic import AnthropicAsker
 
 import tenuto
-from tenuto.clients import httpx_client
+from tenuto.clients import exchange
 from tenuto.core.builder import Builder
 from tenuto.core.response import Response
 from tenuto.relay.drive import AsyncDrive, Drive
@@ -82,7 +82,7 @@ def wrapped(kind: type[Asker] | type[AnthropicAsker], sim: Simulator) -> Asker |
 def test_sixty_turns_leave_nothing_behind(sim, kind, mode, way, monkeypatch):
     # A set of its own: with what abandoned streams of other tests left in it, its table is made anew
     # once in a while, and then counts as ours.
-    monkeypatch.setattr(httpx_client, "_open", set())
+    monkeypatch.setattr(exchange, "_open", set())
     asker = wrapped(kind, sim)
 
     def turns(first: int, last: int) -> None:

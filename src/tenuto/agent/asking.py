@@ -7,48 +7,50 @@ from typing import Any
 
 from tenuto.agent.events import AgentEvent, Recovered, Said, Thought
 from tenuto.agent.loop import Ask
-from tenuto.clients.httpx_client import CARRIED, library_of
+from tenuto.clients.libraries import library_of
 from tenuto.core.events import Event
 
 
+def request_of(ask: Ask, client: Any, stream: bool) -> Any:
+    """The request, as a client of httpx2 or httpx makes it."""
+    request = client.build_request(
+        "POST",
+        ask.model.url(stream),
+        content=ask.request.body,
+        headers=ask.model.request_headers(),
+    )
+    if (left_s := ask.carried.within_s) is not None:
+        # No wait that the provider asks for is longer either.
+        times = request.extensions["timeout"]
+        least = {key: min(time or left_s, max(left_s, 0.001)) for key, time in times.items()}
+        request.extensions["timeout"] = least
+    return request
+
+
+def failures(client: Any) -> AbstractContextManager[None]:
+    """Where the way to the model fails, the loop is told so by what is carried, which then has no
+    report; errors of the caller's own code pass."""
+    library = library_of(client)
+    assert library is not None
+    return suppress(library.HTTPError, OSError)
+
+
 class Hearing:
-    """One request of the loop while its answer comes: what the pipe tells of it is told to those
-    who watch. Its bytes say no more and are read by nobody.
+    """What is told of one request of the loop while its answer comes.
 
     Args:
         ask: the request.
+        watched: whether anybody watches; where nobody does, nothing is told.
     """
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, watched: bool) -> None:
         self._ask = ask
+        self._watched = watched
         self._said = self._thought = False
         self._told: list[AgentEvent] = []
-        ask.carried.said, ask.carried.thought = self._say, self._think
-        ask.carried.on_event = self._recover
-
-    def request(self, client: Any, stream: bool) -> Any:
-        """The request, as a client of httpx2 or httpx makes it."""
-        model = self._ask.model
-        request = client.build_request(
-            "POST",
-            model.url(stream),
-            content=self._ask.request.body,
-            headers=model.request_headers(),
-        )
-        request.extensions[CARRIED] = self._ask.carried
-        if (left_s := self._ask.carried.within_s) is not None:
-            # No wait that the provider asks for is longer either.
-            times = request.extensions["timeout"]
-            least = {key: min(time or left_s, max(left_s, 0.001)) for key, time in times.items()}
-            request.extensions["timeout"] = least
-        return request
-
-    def failures(self, client: Any) -> AbstractContextManager[None]:
-        """Where the way to the model fails, the loop is told so by what is carried, which then has
-        no report; errors of the caller's own code pass."""
-        library = library_of(client)
-        assert library is not None
-        return suppress(library.HTTPError, OSError)
+        if watched:
+            ask.carried.said, ask.carried.thought = self._say, self._think
+            ask.carried.on_event = self._recover
 
     def told(self) -> list[AgentEvent]:
         """What was told since this was last asked for."""
@@ -58,7 +60,7 @@ class Hearing:
     def rest(self) -> list[AgentEvent]:
         """What was not told yet: all that a body says."""
         answer = self._ask.carried.answer
-        if answer is not None:
+        if answer is not None and self._watched:
             if answer.reasoning and not self._thought:
                 self._think(answer.reasoning)
             if answer.text and not self._said:

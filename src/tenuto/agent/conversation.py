@@ -6,14 +6,15 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from typing import Any
 
-from tenuto.agent.asking import Hearing
-from tenuto.agent.events import AgentEvent, Said
+from tenuto.agent.asking import Hearing, failures, request_of
+from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import arun_calls, run_calls
 from tenuto.agent.session import Session
 from tenuto.agent.stop import Stop, Waits
+from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.transcript import Result, Row, Transcript
@@ -41,8 +42,6 @@ class Conversation:
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
         self._stop = Stop()
-        self._said: list[str] = []  # the text of the last step that said any
-        self._said_in = 0
         self.result: RunResult | None = None
 
     @property
@@ -70,14 +69,14 @@ class Conversation:
         Raises:
             AgentError: the prompt is no text.
         """
-        for _ in self.stream(prompt):
+        for _ in self._turn(prompt, watched=self._kit.on_event is not None):
             pass
         assert self.result is not None
         return self.result
 
     async def arun(self, prompt: str) -> RunResult:
         """The same, for asyncio."""
-        async for _ in self.astream(prompt):
+        async for _ in self._aturn(prompt, watched=self._kit.on_event is not None):
             pass
         assert self.result is not None
         return self.result
@@ -85,8 +84,17 @@ class Conversation:
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
         """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
         at once, and so does Ctrl-C."""
+        return self._turn(prompt, watched=True)
+
+    def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
+        """The same, for asyncio; `result` holds its end."""
+        return self._aturn(prompt, watched=True)
+
+    # --- the loop's commands, carried out
+
+    def _turn(self, prompt: str, *, watched: bool) -> Generator[AgentEvent, None, None]:
         reply: Reply = None
-        with self._turn(prompt) as run:
+        with self._commands(prompt) as run:
             while (command := self._next(run, reply)) is not None:
                 reply = None
                 match command:
@@ -102,16 +110,14 @@ class Conversation:
                             stop=self._stop,
                         )
                     case Ask():
-                        for event in self._ask(command):
-                            if not command.quiet:
-                                yield self._told(event)
+                        for event in self._ask(command, watched and not command.quiet):
+                            yield self._told(event)
 
-    async def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:
-        """The same, for asyncio; `result` holds its end."""
+    async def _aturn(self, prompt: str, *, watched: bool) -> AsyncGenerator[AgentEvent, None]:
         reply: Reply = None
         kit = self._kit
         async with kit.async_client() as client:
-            with self._turn(prompt) as run:
+            with self._commands(prompt) as run:
                 while (command := self._next(run, reply)) is not None:
                     reply = None
                     match command:
@@ -127,21 +133,21 @@ class Conversation:
                                 stop=self._stop,
                             )
                         case Ask():
-                            async with contextlib.aclosing(self._aask(command, client)) as events:
+                            heard = self._aask(command, client, watched and not command.quiet)
+                            async with contextlib.aclosing(heard) as events:
                                 async for event in events:
-                                    if not command.quiet:
-                                        yield self._told(event)
+                                    yield self._told(event)
 
     # --- what both have in common
 
     @contextlib.contextmanager
-    def _turn(self, prompt: str) -> Iterator[Run]:
+    def _commands(self, prompt: str) -> Iterator[Run]:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         if self._transcript.in_turn:
             raise AgentError("a turn of this conversation is running; another may follow its end")
-        self._stop, self._said, self._said_in, self.result = Stop(), [], 0, None
+        self._stop, self.result = Stop(), None
         self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
@@ -149,7 +155,7 @@ class Conversation:
         finally:
             self._transcript.in_turn = False
             if self.result is None:
-                self.result = self._loop.result("".join(self._said), "cancelled")
+                self.result = self._loop.result("cancelled")
 
     def _began(self, call: ToolCall) -> None:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
@@ -168,37 +174,29 @@ class Conversation:
             return None
 
     def _told(self, event: AgentEvent) -> AgentEvent:
-        if isinstance(event, Said):
-            if event.step != self._said_in:
-                self._said, self._said_in = [], event.step
-            self._said.append(event.text)
         if self._kit.on_event is not None:
             self._kit.on_event(event)
         return event
 
-    def _ask(self, ask: Ask) -> Iterator[AgentEvent]:
-        client = self._kit.client()
-        hearing = Hearing(ask)
-        with self._stop.telling(ask.carried.close), hearing.failures(client):
-            response = client.send(hearing.request(client, self._kit.setup.stream), stream=True)
-            with contextlib.closing(response):
-                yield from hearing.told()
-                for _ in response.stream:
+    def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
+        client, stream, stop = self._kit.client(), self._kit.setup.stream, self._stop
+        hearing = Hearing(ask, watched)
+        turn = LoopTurn(client, request_of(ask, client, stream), ask.carried, stream=stream)
+        with stop.telling(turn.cancel), failures(client), contextlib.closing(turn):
+            for _ in turn.pieces():
+                if watched:
                     yield from hearing.told()
-                    if self._stop.is_set:
-                        return
+                if stop.is_set:
+                    return
         yield from hearing.rest()
 
-    async def _aask(self, ask: Ask, client: Any) -> AsyncGenerator[AgentEvent, None]:
-        hearing = Hearing(ask)
-        waits = Waits(self._stop)
-        with hearing.failures(client), waits.open():
-            request = hearing.request(client, self._kit.setup.stream)
-            response = await waits.of(lambda: client.send(request, stream=True))
-            async with _closing(response):
-                for event in hearing.told():
-                    yield event
-                pieces = aiter(response.stream)
+    async def _aask(self, ask: Ask, client: Any, watched: bool) -> AsyncGenerator[AgentEvent, None]:
+        stream, waits = self._kit.setup.stream, Waits(self._stop)
+        hearing = Hearing(ask, watched)
+        turn = AsyncLoopTurn(client, request_of(ask, client, stream), ask.carried, stream=stream)
+        with failures(client), waits.open():
+            async with _closing(turn):
+                pieces = turn.pieces()
                 with contextlib.suppress(StopAsyncIteration):
                     while True:
                         await waits.of(pieces.__anext__)
@@ -209,8 +207,8 @@ class Conversation:
 
 
 @contextlib.asynccontextmanager
-async def _closing(response: Any) -> AsyncIterator[None]:
+async def _closing(turn: AsyncLoopTurn) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        await response.aclose()
+        await turn.close()

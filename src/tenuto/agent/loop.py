@@ -118,6 +118,8 @@ class Loop:
 
     def _reset(self) -> None:
         self._used = _Used()
+        self._asking: Carried | None = None  # what is being asked
+        self._said = ""  # by the last step that said any
         self._added: list[Row] = []
         self._fault: Fault | None = None
         self._spent: dict[Budget, int] = {}
@@ -151,8 +153,10 @@ class Loop:
             self._transcript.close()
         return self._result(text, status, reason)
 
-    def result(self, text: str, reason: str) -> RunResult:
+    def result(self, reason: str) -> RunResult:
         """The turn as far as it came, where its driver ended it."""
+        asked = self._asking
+        text = (asked and (asked.given or _text(asked))) or self._said
         return self._result(text, "partial" if text else "failed", reason)
 
     # --- a step
@@ -209,6 +213,7 @@ class Loop:
             synthetic.extend,
             within_s=self._left_s(),
         )
+        self._asking = carried
         yield Ask(model, request, carried, self.step)
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
@@ -276,6 +281,7 @@ class Loop:
             row = self._read(row, report.status == "complete")
         if row.text.strip() or row.calls:
             self._keep(row)
+        self._said = row.text or self._said
         # What an earlier step said is not lost where the last one says nothing.
         kept = row.text if report.status == "complete" or row.text.strip() else text
         return kept, report.status, self._why_failed(report.reason)

@@ -15,6 +15,7 @@ from types import CellType, FunctionType, MethodType
 from typing import Any
 
 from tenuto.clients import httpx_client
+from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.relay.engine import Engine
 
@@ -31,7 +32,7 @@ _ELSEWHERE = ("cohere.aws_client", "cohere.oci_client")
 
 def is_client(client: object) -> bool:
     """Whether this module wraps it."""
-    if not is_named(client, CLASSES) or httpx_client.library_of(_http_of(client)) is None:
+    if not is_named(client, CLASSES) or library_of(_http_of(client)) is None:
         return False
     return not any(cls.__module__.startswith(_ELSEWHERE) for cls in type(client).__mro__)
 

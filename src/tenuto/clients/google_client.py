@@ -25,7 +25,7 @@ from functools import cache
 from typing import Any
 
 from tenuto.clients import httpx_client
-from tenuto.clients.httpx_client import library_of
+from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.relay.engine import Engine
 

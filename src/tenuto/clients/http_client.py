@@ -13,7 +13,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from tenuto.clients.httpx_client import LIBRARIES, recovering
+from tenuto.clients.httpx_client import recovering
+from tenuto.clients.libraries import LIBRARIES
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
 from tenuto.core.events import OnEvent

@@ -15,53 +15,18 @@ collected, and the copy must not be the one to do that while somebody still uses
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import importlib
-import time
-import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Iterator
-from datetime import timedelta
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from functools import cache
-from types import ModuleType
 from typing import Any, cast
 
+from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
+from tenuto.clients.libraries import LIBRARIES, library_of
 from tenuto.clients.signing import Signer, is_sealed, signer_of
-from tenuto.clients.waking import traced, wake_reader, wake_sender
-from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import BODY_HEADERS, Head, Headers, Lost, Request, Transmit
+from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
-
-LIBRARIES = ("httpx2", "httpx")
-"""The two libraries, the one that current SDKs stand on first."""
-
-
-CARRIED = "tenuto"
-"""The extension of a request in which a loop of our own carries what it gives the pipe along."""
-
-DRAIN_S = 0.1
-"""How long the rest of a response that has said its last is waited for, so that its connection can
-be used again; the openai SDK waits as long."""
-
-
-def library_of(client: object) -> ModuleType | None:
-    """The library that a client's class comes from, or None.
-
-    >>> library_of(object()) is None
-    True
-    """
-    cls: Any = type(client)
-    return _library_of_class(cls)
-
-
-@cache
-def _library_of_class(client: Any) -> ModuleType | None:
-    for cls in client.__mro__:
-        root = cls.__module__.partition(".")[0]
-        if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):
-            return importlib.import_module(root)
-    return None
 
 
 def recovering(client: Any, engine: Engine) -> Any:
@@ -107,42 +72,31 @@ def _send(base: Any) -> Any:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
             return base.send(self, request, stream=stream, **options)
-        exchange = _Exchange(self, request, asked.request, signer)
+        exchange = Exchange(self, request, asked.request, signer)
 
-        def attempt(made: Any) -> _Upstream | Lost:
+        def attempt(made: Any) -> Upstream | Lost:
             try:
                 if signer is not None and made is not request:
                     signer.sign(made)
                 response = base.send(self, made, stream=True, **options)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
-            return _Upstream(exchange, response, whole=not stream)
+            return Upstream(exchange, response, whole=not stream)
 
-        early: _Upstream | Lost | None = None
+        early: Upstream | Lost | None = None
         if not engine.needs_turn(asked):
             early = attempt(request)
-            if isinstance(early, _Upstream):
+            if isinstance(early, Upstream):
                 whole = early.whole_body()
                 if whole and asked.wire.is_plain(whole):
                     return exchange.first
 
-        def connect(command: Transmit) -> _Upstream | Lost:
+        def connect(command: Transmit) -> Upstream | Lost:
             nonlocal early
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
         turn = Drive(engine.run(asked)[1], connect)
-        carried = asked.request.carried
-        if carried is not None:
-            request.extensions["trace"] = traced(lambda: not turn.closed, exchange.ended)
-
-            def close() -> None:
-                turn.close()
-                wake_sender(self, request, CARRIED, carried)
-
-            carried.closing = close
-            if carried.closed:
-                close()
         pieces = turn.pieces()
         head = next(pieces, None)
         if head is None:
@@ -169,27 +123,27 @@ def _async_send(base: Any) -> Any:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
             return await base.send(self, request, stream=stream, **options)
-        exchange = _Exchange(self, request, asked.request, signer)
+        exchange = Exchange(self, request, asked.request, signer)
 
-        async def attempt(made: Any) -> _AsyncUpstream | Lost:
+        async def attempt(made: Any) -> AsyncUpstream | Lost:
             try:
                 if signer is not None and made is not request:
                     await signer.sign(made)
                 response = await base.send(self, made, stream=True, **options)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
-            return _AsyncUpstream(exchange, response, whole=not stream)
+            return AsyncUpstream(exchange, response, whole=not stream)
 
-        early: _AsyncUpstream | Lost | None = None
+        early: AsyncUpstream | Lost | None = None
         if not engine.needs_turn(asked):
             early = await attempt(request)
-            if isinstance(early, _AsyncUpstream):
+            if isinstance(early, AsyncUpstream):
                 whole = await early.whole_body()
                 if whole and asked.wire.is_plain(whole):
                     await early.close()
                     return exchange.first
 
-        async def connect(command: Transmit) -> _AsyncUpstream | Lost:
+        async def connect(command: Transmit) -> AsyncUpstream | Lost:
             nonlocal early
             answer, early = early, None
             return await attempt(exchange.request_for(command)) if answer is None else answer
@@ -224,237 +178,7 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
 
 def _request(request: Any, url: str, headers: Headers, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
-    carried = request.extensions.get(CARRIED)
-    return Request(request.method, url, headers, body, timeout.get("read"), carried)
-
-
-class _Exchange:
-    """One turn of one client: makes requests for attempts, and the response for the caller."""
-
-    def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
-        library = library_of(client)
-        assert library is not None
-        self.signer = signer
-        self.library = library
-        self.failures = (library.HTTPError, OSError)
-        self.client = client
-        self.request = request
-        self.asked = asked
-        self.remade = False
-        self.started_s = time.perf_counter()
-        self.first: Any = None
-        self.first_head: Head | None = None
-        self.first_whole = False
-        self.read_by_hooks: set[int] = set()  # statuses: what they stand for can be read again
-        # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
-        self.answer: Any = None
-
-    def request_for(self, command: Transmit) -> Any:
-        """The request of one attempt; the caller's own where nothing differs."""
-        same = not command.edited and command.headers == self.asked.headers
-        if same and command.timeout_s is None and self.first is None:
-            return self.request
-        self.remade = True
-        extensions = dict(self.request.extensions)
-        if command.timeout_s is not None:
-            timeout = dict(extensions.get("timeout") or {})
-            extensions["timeout"] = {**timeout, "read": command.timeout_s}
-        headers = command.headers
-        if self.signer is not None:
-            headers = self.signer.unsigned(headers)
-        return self.library.Request(
-            self.request.method,
-            self.request.url,
-            headers=[p for p in headers if p[0].lower() != b"content-length"],
-            content=command.body,
-            extensions=extensions,
-        )
-
-    def opened(self, response: Any, head: Head, whole: bool) -> None:
-        """An attempt's response has begun; the first one is kept."""
-        if response.is_stream_consumed:
-            self.read_by_hooks.add(head.status)
-        if self.first is None:
-            self.first, self.first_head, self.first_whole = response, head, whole
-
-    def lost_or_raise(self, error: Exception) -> Lost:
-        """A request that could not be made. Hooks, auth flows and a client that was closed raise
-        what they like: once an attempt was answered, that must not cost what it said (C5)."""
-        if isinstance(error, self.failures):
-            return self.lost(error)
-        if self.first is None:
-            raise error
-        return Lost(FaultKind.CALLER, error)
-
-    def ended(self) -> Exception:
-        """What is raised where a turn was closed before its response began."""
-        return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
-
-    def lost_in_reading(self, error: Exception) -> Lost | None:
-        """A failure of the transport, as a value; None: it is something else."""
-        return self.lost(error) if isinstance(error, self.failures) else None
-
-    def lost(self, error: Exception) -> Lost:
-        """A failure of the transport, as a value."""
-        kinds = (
-            (self.library.TimeoutException, FaultKind.TIMEOUT),
-            (self.library.DecodingError, FaultKind.GARBAGE),
-        )
-        kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
-        return Lost(kind, error)
-
-    def untouched(self, head: Head, data: bytes) -> Any:
-        """The first attempt's own response, where the caller is to have just that; else None."""
-        first = self.first
-        same = self.first_whole and head is self.first_head and not self.remade
-        return first if same and data is first.content else None
-
-    def response(self, head: Head, **body: Any) -> Any:
-        """The caller's response; what is not the pipe's comes from the first attempt's."""
-        extensions = dict(self.first.extensions) if self.first is not None else {}
-        response = self.library.Response(
-            head.status,
-            headers=list(head.headers),
-            **body,
-            request=self.request,
-            extensions=extensions,
-            history=list(self.first.history) if self.first is not None else None,
-        )
-        if self.first is not None:
-            response.default_encoding = self.first.default_encoding
-        self.answer = weakref.ref(response)
-        if "content" in body:
-            self.closed()
-        return response
-
-    def closed(self) -> None:
-        """The caller's response is over: its time is what the turn took."""
-        answer = self.answer() if self.answer is not None else None
-        if answer is not None:
-            answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
-
-
-DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
-"""Codings that both libraries decode without a further package."""
-
-
-def _head(response: Any, whole: bool) -> tuple[Head, bool]:
-    """The head for the pipe, and whether the library reads and decodes the body: where nobody wants
-    it piece by piece and the library can, and where a response hook has done so already."""
-    head = Head(response.status_code, tuple(response.headers.raw))
-    coding = head.get(b"content-encoding").strip().lower()
-    if response.is_stream_consumed or (whole and coding in DECODED_BY_BOTH):
-        return head.without(*BODY_HEADERS), True
-    return head, False
-
-
-class _Upstream:
-    """`relay.drive.Upstream` over a response."""
-
-    def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
-        self._exchange = exchange
-        self._response = response
-        self.head, whole = _head(response, whole)
-        self._whole = whole and self.head.status < 300
-        exchange.opened(response, self.head, whole)
-        # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
-        self.pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
-
-    def whole_body(self) -> bytes:
-        """The body of a success that nobody wants piece by piece, and that the library reads; else
-        b"". It is read again later."""
-        if not self._whole:
-            return b""
-        try:
-            return self._response.read()  # type: ignore[no-any-return]
-        except self._exchange.failures as error:
-            self.pieces = _broken(error)
-            return b""
-        except BaseException:
-            self.close()  # the caller goes away (C23)
-            raise
-
-    def lost(self, error: Exception) -> Lost | None:
-        return self._exchange.lost_in_reading(error)
-
-    def close(self) -> None:
-        # While another thread waits in it, that one closes it as soon as it wakes.
-        waiting = getattr(self.pieces, "gi_running", False)
-        if not (waiting and wake_reader(self._response)):
-            self._response.close()
-
-
-_open: set[Any] = set()
-"""The generators of open responses, kept from the collector: of a turn that is abandoned it would
-close them beside us, and a generator that is closed twice at once complains."""
-
-
-class _AsyncUpstream:
-    """`relay.drive.AsyncUpstream` over a response."""
-
-    def __init__(self, exchange: _Exchange, response: Any, whole: bool) -> None:
-        self._exchange = exchange
-        self._response = response
-        self.head, whole = _head(response, whole)
-        self._whole = whole and self.head.status < 300
-        exchange.opened(response, self.head, whole)
-        # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
-        # which then outlives its event loop.
-        self.pieces: Any = aiter(_whole_async(response) if whole else response.stream)
-        _open.add(self.pieces)
-
-    async def whole_body(self) -> bytes:
-        """The body of a success that nobody wants piece by piece, and that the library reads; else
-        b"". It is read again later."""
-        if not self._whole:
-            return b""
-        try:
-            return await self._response.aread()  # type: ignore[no-any-return]
-        except self._exchange.failures as error:
-            _open.discard(self.pieces)
-            self.pieces = _broken_async(error)
-            _open.add(self.pieces)
-            return b""
-        except BaseException:
-            await self.close()  # the caller goes away (C23)
-            raise
-
-    def lost(self, error: Exception) -> Lost | None:
-        return self._exchange.lost_in_reading(error)
-
-    async def finish(self) -> None:
-        anyio = importlib.import_module("anyio")
-        with anyio.move_on_after(DRAIN_S), contextlib.suppress(*self._exchange.failures):
-            async for _ in self.pieces:
-                await anyio.lowlevel.checkpoint()
-        await self.close()
-
-    async def close(self) -> None:
-        _open.discard(self.pieces)
-        # While another task waits in it, closing the response is what ends it.
-        running = getattr(self.pieces, "ag_running", False)
-        if isinstance(self.pieces, AsyncGenerator) and not running:
-            await self.pieces.aclose()
-        await self._response.aclose()
-
-
-def _whole(response: Any) -> Iterator[bytes]:
-    yield response.read()
-
-
-async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
-    yield await response.aread()
-
-
-def _broken(error: Exception) -> Iterator[bytes]:
-    """A body whose reading has failed already."""
-    raise error
-    yield b""
-
-
-async def _broken_async(error: Exception) -> AsyncGenerator[bytes, None]:
-    raise error
-    yield b""
+    return Request(request.method, url, headers, body, timeout.get("read"))
 
 
 @cache
@@ -462,7 +186,7 @@ def _stream_class(library: Any) -> Any:
     class TurnStream(library.SyncByteStream):  # type: ignore[misc]
         """The bytes of a turn, as the library wants them."""
 
-        def __init__(self, exchange: _Exchange, turn: Drive, pieces: Any) -> None:
+        def __init__(self, exchange: Exchange, turn: Drive, pieces: Any) -> None:
             self._exchange = exchange
             self._turn = turn
             self._pieces = pieces
@@ -485,7 +209,7 @@ def _async_stream_class(library: Any) -> Any:
         It is the iterator as well: only the collector may close the generator itself, for whoever
         did so at the same time would be told that it is running."""
 
-        def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
+        def __init__(self, exchange: Exchange, turn: AsyncDrive, pieces: Any) -> None:
             self._exchange = exchange
             self._turn = turn
             self._pieces = pieces

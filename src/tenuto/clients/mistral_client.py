@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.clients import httpx_client
+from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
 from tenuto.relay.engine import Engine
 
@@ -34,7 +35,7 @@ def is_client(client: object) -> bool:
     if not is_named(client, CLASSES):
         return False
     held = getattr(client, _CONFIGURATION, None)
-    return all(httpx_client.library_of(getattr(held, name, None)) is not None for name in _HTTP)
+    return all(library_of(getattr(held, name, None)) is not None for name in _HTTP)
 
 
 def engine_of(client: Any) -> Engine | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.clients import httpx_client
+from tenuto.clients.libraries import library_of
 from tenuto.clients.signing import signing
 from tenuto.relay.engine import Engine
 
@@ -46,7 +47,7 @@ def is_named(client: object, names: Mapping[str, frozenset[str]]) -> bool:
 def is_client(client: object) -> bool:
     """Whether this module wraps it."""
     http = getattr(client, "_client", None)
-    return is_named(client, CLASSES) and httpx_client.library_of(http) is not None
+    return is_named(client, CLASSES) and library_of(http) is not None
 
 
 def engine_of(client: Any) -> Engine | None:

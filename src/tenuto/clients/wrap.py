@@ -11,7 +11,7 @@ from tenuto.clients import (
     mistral_client,
     sdk_client,
 )
-from tenuto.clients.httpx_client import library_of
+from tenuto.clients.libraries import library_of
 from tenuto.config import load_policy
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent

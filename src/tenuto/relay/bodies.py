@@ -68,7 +68,7 @@ def _is_plain(turn: Turn, raw: bytes) -> bool:
     """Whether the turn is over with this body and nobody wants to hear of it."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.around.watched or turn.provider.overrides:
+    if turn.around.watched or turn.carried is not None or turn.provider.overrides:
         return False
     return turn.wire.is_plain(raw)
 

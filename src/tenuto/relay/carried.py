@@ -28,14 +28,6 @@ def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
     """Nobody watches."""
 
 
-def _nothing() -> None:
-    """Nobody drives it yet."""
-
-
-def _unheard(text: str) -> None:
-    """Nobody listens."""
-
-
 @dataclass(slots=True)
 class Carried:
     """One request of a loop.
@@ -48,18 +40,17 @@ class Carried:
             name; who is not named gets the general one (T6).
         spent: what the loop's turn has spent of `PER_TURN` before this request.
         answered: called with the calls that recovery answers as failed, and their results (T9).
-        said: called with the answer's text, piece by piece as it is given.
-        thought: called with its reasoning, piece by piece as it comes.
+        said: called with the answer's text, piece by piece as it is given; None: nobody listens.
+        thought: called with its reasoning, piece by piece as it comes; None: nobody listens.
         on_event: called with the events of this request; None: whoever the client tells.
         within_s: seconds that it may take in all its attempts and waits: none begins later, and no
             silence of a further one lasts longer. None: as long as the policy allows.
-        closed: whether it was ended with `close`.
-        closing: how its driver is closed, from any thread; set by whoever drives it.
 
     Once the answer has come:
         report: how the turn ended; None while it has not, and where nothing came of it.
         answer: text, reasoning, whole calls and content, merged over all attempts.
         fault: the error of the last attempt, None where there was none.
+        given: the text that was given, where the caller went away before the end; else "".
     """
 
     parsed: WireRequest
@@ -67,20 +58,14 @@ class Carried:
     hints: Mapping[str, str] = field(default_factory=dict)
     spent: Mapping[Budget, int] = field(default_factory=dict)
     answered: Answered = _nobody
-    said: Told = _unheard
-    thought: Told = _unheard
+    said: Told | None = None
+    thought: Told | None = None
     on_event: OnEvent | None = None
     within_s: float | None = None
-    closed: bool = False
-    closing: Callable[[], None] = _nothing
     report: Report | None = None
     answer: Answer | None = None
     fault: Fault | None = None
-
-    def close(self) -> None:
-        """End the request, before or while it is sent and answered, from any thread (C23)."""
-        self.closed = True
-        self.closing()
+    given: str = ""
 
     def ended(
         self, report: Report, answer: Answer, fault: Fault | None, spent: Mapping[Budget, int]

@@ -39,7 +39,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.relay.carried import Carried
+from tenuto.relay.carried import Carried, Told
 from tenuto.wire.alike import Run
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
@@ -83,7 +83,8 @@ class Outlet:
         self.ending: JsonObject = {}
         self._reader = EventReader(wire)
         self._delivered: list[str] = []
-        self._give = self._delivered.append if carried is None else self._telling(carried)
+        said = carried.said if carried is not None else None
+        self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = carried.thought if carried is not None else None
         self._held: list[_HeldEvent] = []
         self._held_bytes = 0
@@ -94,11 +95,11 @@ class Outlet:
         self._seam: Joint | None = None
         self._spoke = False
 
-    def _telling(self, carried: Carried) -> Callable[[str], None]:
+    def _telling(self, said: Told) -> Callable[[str], None]:
         def give(text: str) -> None:
             if text:
                 self._delivered.append(text)
-                carried.said(text)
+                said(text)
 
         return give
 

@@ -65,6 +65,8 @@ class Pipe:
             if not self._turn.watch.ended:
                 said = self._turn.outlet.delivered_text or self._turn.said
                 self._turn.watch.cancelled(len(said))
+                if self._turn.carried is not None:
+                    self._turn.carried.given = said
 
     def _run(self) -> Run:
         send = Send((), "", Recovery.RETRY)

@@ -1,0 +1,250 @@
+"""One turn over a client of httpx or httpx2: requests for its attempts, and their responses."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import time
+import weakref
+from collections.abc import AsyncGenerator, Iterator
+from datetime import timedelta
+from typing import Any
+
+from tenuto.clients.libraries import library_of
+from tenuto.clients.signing import Signer
+from tenuto.clients.waking import wake_reader
+from tenuto.core.fault import FaultKind
+from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
+
+DRAIN_S = 0.1
+"""How long the rest of a response that has said its last is waited for, so that its connection can
+be used again; the openai SDK waits as long."""
+
+
+class Exchange:
+    """One turn of one client: makes requests for attempts, and the response for the caller."""
+
+    def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
+        library = library_of(client)
+        assert library is not None
+        self.signer = signer
+        self.library = library
+        self.failures = (library.HTTPError, OSError)
+        self.client = client
+        self.request = request
+        self.asked = asked
+        self.remade = False
+        self.started_s = time.perf_counter()
+        self.first: Any = None
+        self.first_head: Head | None = None
+        self.first_whole = False
+        self.read_by_hooks: set[int] = set()  # statuses: what they stand for can be read again
+        # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
+        self.answer: Any = None
+
+    def request_for(self, command: Transmit) -> Any:
+        """The request of one attempt; the caller's own where nothing differs."""
+        same = not command.edited and command.headers == self.asked.headers
+        if same and command.timeout_s is None and self.first is None:
+            return self.request
+        self.remade = True
+        extensions = dict(self.request.extensions)
+        if command.timeout_s is not None:
+            timeout = dict(extensions.get("timeout") or {})
+            extensions["timeout"] = {**timeout, "read": command.timeout_s}
+        headers = command.headers
+        if self.signer is not None:
+            headers = self.signer.unsigned(headers)
+        return self.library.Request(
+            self.request.method,
+            self.request.url,
+            headers=[p for p in headers if p[0].lower() != b"content-length"],
+            content=command.body,
+            extensions=extensions,
+        )
+
+    def opened(self, response: Any, head: Head, whole: bool) -> None:
+        """An attempt's response has begun; the first one is kept."""
+        if response.is_stream_consumed:
+            self.read_by_hooks.add(head.status)
+        if self.first is None:
+            self.first, self.first_head, self.first_whole = response, head, whole
+
+    def lost_or_raise(self, error: Exception) -> Lost:
+        """A request that could not be made. Hooks, auth flows and a client that was closed raise
+        what they like: once an attempt was answered, that must not cost what it said (C5)."""
+        if isinstance(error, self.failures):
+            return self.lost(error)
+        if self.first is None:
+            raise error
+        return Lost(FaultKind.CALLER, error)
+
+    def ended(self) -> Exception:
+        """What is raised where a turn was closed before its response began."""
+        return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
+
+    def lost_in_reading(self, error: Exception) -> Lost | None:
+        """A failure of the transport, as a value; None: it is something else."""
+        return self.lost(error) if isinstance(error, self.failures) else None
+
+    def lost(self, error: Exception) -> Lost:
+        """A failure of the transport, as a value."""
+        kinds = (
+            (self.library.TimeoutException, FaultKind.TIMEOUT),
+            (self.library.DecodingError, FaultKind.GARBAGE),
+        )
+        kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
+        return Lost(kind, error)
+
+    def untouched(self, head: Head, data: bytes) -> Any:
+        """The first attempt's own response, where the caller is to have just that; else None."""
+        first = self.first
+        same = self.first_whole and head is self.first_head and not self.remade
+        return first if same and data is first.content else None
+
+    def response(self, head: Head, **body: Any) -> Any:
+        """The caller's response; what is not the pipe's comes from the first attempt's."""
+        extensions = dict(self.first.extensions) if self.first is not None else {}
+        response = self.library.Response(
+            head.status,
+            headers=list(head.headers),
+            **body,
+            request=self.request,
+            extensions=extensions,
+            history=list(self.first.history) if self.first is not None else None,
+        )
+        if self.first is not None:
+            response.default_encoding = self.first.default_encoding
+        self.answer = weakref.ref(response)
+        if "content" in body:
+            self.closed()
+        return response
+
+    def closed(self) -> None:
+        """The caller's response is over: its time is what the turn took."""
+        answer = self.answer() if self.answer is not None else None
+        if answer is not None:
+            answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
+
+
+DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
+"""Codings that both libraries decode without a further package."""
+
+
+def _head(response: Any, whole: bool) -> tuple[Head, bool]:
+    """The head for the pipe, and whether the library reads and decodes the body: where nobody wants
+    it piece by piece and the library can, and where a response hook has done so already."""
+    head = Head(response.status_code, tuple(response.headers.raw))
+    coding = head.get(b"content-encoding").strip().lower()
+    if response.is_stream_consumed or (whole and coding in DECODED_BY_BOTH):
+        return head.without(*BODY_HEADERS), True
+    return head, False
+
+
+class Upstream:
+    """`relay.drive.Upstream` over a response."""
+
+    def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
+        self._exchange = exchange
+        self._response = response
+        self.head, whole = _head(response, whole)
+        self._whole = whole and self.head.status < 300
+        exchange.opened(response, self.head, whole)
+        # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
+        self.pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
+
+    def whole_body(self) -> bytes:
+        """The body of a success that nobody wants piece by piece, and that the library reads; else
+        b"". It is read again later."""
+        if not self._whole:
+            return b""
+        try:
+            return self._response.read()  # type: ignore[no-any-return]
+        except self._exchange.failures as error:
+            self.pieces = _broken(error)
+            return b""
+        except BaseException:
+            self.close()  # the caller goes away (C23)
+            raise
+
+    def lost(self, error: Exception) -> Lost | None:
+        return self._exchange.lost_in_reading(error)
+
+    def close(self) -> None:
+        # While another thread waits in it, that one closes it as soon as it wakes.
+        waiting = getattr(self.pieces, "gi_running", False)
+        if not (waiting and wake_reader(self._response)):
+            self._response.close()
+
+
+_open: set[Any] = set()
+"""The generators of open responses, kept from the collector: of a turn that is abandoned it would
+close them beside us, and a generator that is closed twice at once complains."""
+
+
+class AsyncUpstream:
+    """`relay.drive.AsyncUpstream` over a response."""
+
+    def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
+        self._exchange = exchange
+        self._response = response
+        self.head, whole = _head(response, whole)
+        self._whole = whole and self.head.status < 300
+        exchange.opened(response, self.head, whole)
+        # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
+        # which then outlives its event loop.
+        self.pieces: Any = aiter(_whole_async(response) if whole else response.stream)
+        _open.add(self.pieces)
+
+    async def whole_body(self) -> bytes:
+        """The body of a success that nobody wants piece by piece, and that the library reads; else
+        b"". It is read again later."""
+        if not self._whole:
+            return b""
+        try:
+            return await self._response.aread()  # type: ignore[no-any-return]
+        except self._exchange.failures as error:
+            _open.discard(self.pieces)
+            self.pieces = _broken_async(error)
+            _open.add(self.pieces)
+            return b""
+        except BaseException:
+            await self.close()  # the caller goes away (C23)
+            raise
+
+    def lost(self, error: Exception) -> Lost | None:
+        return self._exchange.lost_in_reading(error)
+
+    async def finish(self) -> None:
+        anyio = importlib.import_module("anyio")
+        with anyio.move_on_after(DRAIN_S), contextlib.suppress(*self._exchange.failures):
+            async for _ in self.pieces:
+                await anyio.lowlevel.checkpoint()
+        await self.close()
+
+    async def close(self) -> None:
+        _open.discard(self.pieces)
+        # While another task waits in it, closing the response is what ends it.
+        running = getattr(self.pieces, "ag_running", False)
+        if isinstance(self.pieces, AsyncGenerator) and not running:
+            await self.pieces.aclose()
+        await self._response.aclose()
+
+
+def _whole(response: Any) -> Iterator[bytes]:
+    yield response.read()
+
+
+async def _whole_async(response: Any) -> AsyncGenerator[bytes, None]:
+    yield await response.aread()
+
+
+def _broken(error: Exception) -> Iterator[bytes]:
+    """A body whose reading has failed already."""
+    raise error
+    yield b""
+
+
+async def _broken_async(error: Exception) -> AsyncGenerator[bytes, None]:
+    raise error
+    yield b""

@@ -1,0 +1,80 @@
+"""Turns of a loop of our own, over a client that recovers.
+
+The loop reads no response: what there is to know of an answer is told to it by what it gives along
+(`relay.carried`). So none is made, and the commands of the turn are carried out right here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
+from tenuto.clients.httpx_client import engine_of
+from tenuto.clients.waking import traced, wake_sender
+from tenuto.relay.carried import Carried
+from tenuto.relay.commands import Lost, Request, Run, Transmit
+from tenuto.relay.drive import AsyncDrive, Drive
+
+_CARRIED = "tenuto"
+"""The extension of a request by which it is found again."""
+
+
+class LoopTurn(Drive):
+    """One turn, which `cancel` ends from any thread, whatever it waits for (C23).
+
+    Args:
+        client: one that recovers, of httpx2 or httpx.
+        request: as the client makes it.
+        carried: what goes along, and takes what comes of it.
+        stream: whether a stream was asked for.
+    """
+
+    def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
+        exchange, run = _begun(client, request, carried)
+        self._client, self._request, self._carried = client, request, carried
+
+        def connect(command: Transmit) -> Upstream | Lost:
+            try:
+                response = exchange.client.send(exchange.request_for(command), stream=True)
+            except Exception as error:  # noqa: BLE001  # as for any other client
+                return exchange.lost_or_raise(error)
+            return Upstream(exchange, response, whole=not stream)
+
+        super().__init__(run, connect)
+        request.extensions[_CARRIED] = carried
+        request.extensions["trace"] = traced(lambda: not self.closed, exchange.ended)
+
+    def cancel(self) -> None:
+        """End it, before or while it is sent and answered."""
+        self.close()
+        wake_sender(self._client, self._request, _CARRIED, self._carried)
+
+
+class AsyncLoopTurn(AsyncDrive):
+    """The same for asyncio, where a task is cancelled to end it."""
+
+    def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
+        exchange, run = _begun(client, request, carried)
+
+        async def connect(command: Transmit) -> AsyncUpstream | Lost:
+            try:
+                response = await exchange.client.send(exchange.request_for(command), stream=True)
+            except Exception as error:  # noqa: BLE001  # as for any other client
+                return exchange.lost_or_raise(error)
+            return AsyncUpstream(exchange, response, whole=not stream)
+
+        # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
+        super().__init__(run, connect, importlib.import_module("anyio").sleep)
+
+
+def _begun(client: Any, request: Any, carried: Carried) -> tuple[Exchange, Run]:
+    engine = engine_of(client)
+    assert engine is not None
+    timeout_s = request.extensions["timeout"]["read"]
+    headers = tuple(request.headers.raw)
+    body = request.read()
+    asked = engine.read(Request("POST", str(request.url), headers, body, timeout_s, carried))
+    assert asked is not None, request.url
+    original = client._tenuto_original  # noqa: SLF001  # that of `recovering`
+    return Exchange(original, request, asked.request, None), engine.run(asked)[1]
