@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenuto.agent.events import AgentEvent, Recovered, Said, Thought
 from tenuto.agent.loop import Ask
@@ -11,20 +11,45 @@ from tenuto.clients.libraries import library_of
 from tenuto.core.events import Event
 
 
-def request_of(ask: Ask, client: Any, stream: bool) -> Any:
-    """The request, as a client of httpx2 or httpx makes it."""
-    request = client.build_request(
-        "POST",
-        ask.model.url(stream),
-        content=ask.request.body,
-        headers=ask.model.request_headers(),
-    )
-    if (left_s := ask.carried.within_s) is not None:
-        # No wait that the provider asks for is longer either.
-        times = request.extensions["timeout"]
-        least = {key: min(time or left_s, max(left_s, 0.001)) for key, time in times.items()}
-        request.extensions["timeout"] = least
-    return request
+class _Like(NamedTuple):
+    """What the requests of one model have in common."""
+
+    given: dict[str, str]
+    make: Any
+    url: Any
+    headers: list[tuple[bytes, bytes]]
+    timeout: dict[str, float | None]
+
+
+class Posts:
+    """The HTTP requests of an agent, as its client of httpx2 or httpx makes them. Those of a model
+    differ in nothing but their body, so all else is put together once."""
+
+    def __init__(self) -> None:
+        self._like: dict[int, _Like] = {}  # by the identity of the agent's models
+
+    def made(self, ask: Ask, client: Any, stream: bool) -> Any:
+        """The request of this question."""
+        given, body = ask.model.request_headers(), ask.request.body
+        like = self._like.get(id(ask.model))
+        if like is None or like.given != given or client.cookies:
+            url = ask.model.url(stream)
+            request = client.build_request("POST", url, content=body, headers=given)
+            kept = [h for h in request.headers.raw if h[0].lower() != b"content-length"]
+            timeout = request.extensions["timeout"]
+            if not client.cookies:
+                like = _Like(given, type(request), request.url, kept, timeout)
+                self._like[id(ask.model)] = like
+        else:
+            request = like.make("POST", like.url, headers=like.headers, content=body)
+            timeout = like.timeout
+        if (left_s := ask.carried.within_s) is not None:
+            # No wait that the provider asks for is longer either.
+            timeout = {
+                key: min(time or left_s, max(left_s, 0.001)) for key, time in timeout.items()
+            }
+        request.extensions["timeout"] = timeout
+        return request
 
 
 def failures(client: Any) -> AbstractContextManager[None]:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
 from typing import Any
 
-from tenuto.agent.asking import Hearing, failures, request_of
+from tenuto.agent.asking import Hearing, failures
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
@@ -181,7 +181,8 @@ class Conversation:
     def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
         client, stream, stop = self._kit.client(), self._kit.setup.stream, self._stop
         hearing = Hearing(ask, watched)
-        turn = LoopTurn(client, request_of(ask, client, stream), ask.carried, stream=stream)
+        request = self._kit.posts.made(ask, client, stream)
+        turn = LoopTurn(client, request, ask.carried, stream=stream)
         with stop.telling(turn.cancel), failures(client), contextlib.closing(turn):
             for _ in turn.pieces():
                 if watched:
@@ -193,7 +194,8 @@ class Conversation:
     async def _aask(self, ask: Ask, client: Any, watched: bool) -> AsyncGenerator[AgentEvent, None]:
         stream, waits = self._kit.setup.stream, Waits(self._stop)
         hearing = Hearing(ask, watched)
-        turn = AsyncLoopTurn(client, request_of(ask, client, stream), ask.carried, stream=stream)
+        request = self._kit.posts.made(ask, client, stream)
+        turn = AsyncLoopTurn(client, request, ask.carried, stream=stream)
         with failures(client), waits.open():
             async with _closing(turn):
                 pieces = turn.pieces()

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import Any
 
+from tenuto.agent.asking import Posts
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.requests import Setup
 from tenuto.agent.toolbox import Toolbox
@@ -56,6 +57,7 @@ class Kit:
         self.setup = setup
         self.toolbox = toolbox
         self.on_event = on_event
+        self.posts = Posts()
         self._policy = policy
         self._library: Any = library
         self._client: Any = None

@@ -81,7 +81,7 @@ class Outlet:
         self.writer = wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
-        self._reader = EventReader(wire)
+        self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = carried.said if carried is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
