@@ -81,7 +81,7 @@ def test_an_event_that_differs_in_anything_else_is_not_taken_for_alike(second):
 def test_reasoning_stays_reasoning():
     alike = reader_of(chat({"reasoning_content": "hm hm"})).alike
     assert alike.text(chat({"reasoning_content": "so"})) == "so"
-    assert alike.kind is ReasoningDelta
+    assert alike.pattern.kind is ReasoningDelta
 
 
 def test_a_text_that_stands_there_twice_teaches_nothing():

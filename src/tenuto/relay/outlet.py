@@ -40,7 +40,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.relay.carried import Carried, Told
-from tenuto.wire.alike import Run
+from tenuto.wire.alike import NO_PATTERN, Pattern, Run
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent
@@ -52,6 +52,9 @@ _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
 _CLOSED: _Kinds = {Closed}
+
+_PATTERN_MAX_BYTES = 4_096
+"""Longer ones are not kept for another stream."""
 
 _HeldEvent = tuple[bytes, JsonObject | None]
 
@@ -65,6 +68,7 @@ class Outlet:
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
         carried: who listens to what is given, None: nobody.
+        patterns: what events were alike in other streams, by the wire's name; it is added to.
     """
 
     def __init__(
@@ -74,6 +78,7 @@ class Outlet:
         hold_max_bytes: int,
         transparent: bool,
         carried: Carried | None = None,
+        patterns: dict[str, Pattern] | None = None,
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
@@ -81,6 +86,7 @@ class Outlet:
         self.writer = wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
+        self._patterns = {} if patterns is None else patterns
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = carried.said if carried is not None else None
@@ -110,8 +116,9 @@ class Outlet:
 
     @property
     def flows(self) -> bool:
-        """Whether nothing has closed yet, so that text may be handed on at once."""
-        return not self._closing
+        """Whether text may be handed on at once: the first event has given the envelope, and nothing
+        has closed yet."""
+        return self.writer.begun and not self._closing
 
     @property
     def delivered_text(self) -> str:
@@ -135,7 +142,8 @@ class Outlet:
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
         self._spoke = False
-        self._reader = EventReader(self._wire)
+        pattern = self._patterns.get(self._wire.name, NO_PATTERN)
+        self._reader = EventReader(self._wire, pattern=pattern)
         self._drop_held()
         if not self._writing and not self.writer.begun:
             return b""
@@ -148,13 +156,16 @@ class Outlet:
     def end(self, builder: Builder) -> bytes:
         """End an attempt: what the seam still held."""
         self._count(builder)
+        pattern = self._reader.alike.pattern
+        if len(pattern) <= _PATTERN_MAX_BYTES:
+            self._patterns[self._wire.name] = pattern
         seam, self._seam = self._seam, None
         return self.say(seam.finish()) if seam is not None and self._writing else b""
 
     def event(self, event: SseEvent, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""
         # The first event gives the envelope, and once something closes nothing flows any more.
-        if self.writer.begun and not self._closing:
+        if self.flows:
             quick = self._reader.flowing(event)
             if quick is not None:
                 builder.feed(quick)
@@ -199,7 +210,7 @@ class Outlet:
             text = text_of(raw)
             if text is None or len(raw) > most_bytes:
                 return None
-            if held or not alike.plain or text.isspace() or text[-1] == "\ufffd":
+            if held or not alike.pattern.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if kept is not None:
                 if run is not None and kept[-1] is run:  # as in `keep`, without the call
@@ -215,20 +226,20 @@ class Outlet:
             assert kept is not None
             if run is not None and kept[-1] is run:
                 run.append(text)
-            elif alike.plain and not alike.counting:
-                run = alike.run(text)
+            elif alike.pattern.plain and not alike.pattern.counting:
+                run = alike.pattern.run(text)
                 kept.append(run)
             else:
-                kept.append(raw[alike.data_at])
+                kept.append(raw[alike.pattern.data_at])
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < self._held_bytes + len(raw):
                 return None
             if kept is not None:
                 keep(raw, text)
-            if alike.counts:
+            if alike.pattern.counts:
                 reader.counting(raw)
-            if alike.kind is TextDelta:
+            if alike.pattern.kind is TextDelta:
                 say(text)
             else:
                 builder.feed(ReasoningDelta(text))

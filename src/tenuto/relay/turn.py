@@ -31,6 +31,7 @@ from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
+from tenuto.wire.alike import Pattern
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 
@@ -46,6 +47,7 @@ class Surroundings:
         now: a steady clock, in seconds.
         jitter: a factor for waits, around 1.
         successors: responses that others took the place of, shared by all turns of a client.
+        patterns: how the events of streams look that are alike, shared by all turns of a client.
     """
 
     policy: Policy
@@ -54,6 +56,7 @@ class Surroundings:
     now: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
+    patterns: dict[str, Pattern] = field(default_factory=dict)
 
     @property
     def watched(self) -> bool:
@@ -169,7 +172,8 @@ class Turn:
     def outlet(self) -> Outlet:
         """What the caller gets of a stream."""
         hold = self.policy.hold_max_bytes
-        return Outlet(self.wire, self.facts.model, hold, bool(self.left_alone), self.carried)
+        alone, patterns = bool(self.left_alone), self.around.patterns
+        return Outlet(self.wire, self.facts.model, hold, alone, self.carried, patterns)
 
     @property
     def salt(self) -> str:

@@ -11,7 +11,9 @@ with against eavesdroppers: Anthropic adds spaces before the last brace, OpenAI 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
@@ -54,19 +56,90 @@ _Hole = tuple[int, int, Callable[[bytes], bool] | None]
 """Where in an event something may differ, and what may stand there; None: the text."""
 
 
+@dataclass(slots=True)
+class Pattern:
+    """How events look that are alike; it is made once and never changed.
+
+    Attributes:
+        kind: what the texts are, those of the answer or reasoning.
+        counts: whether the events tell the usage so far.
+        counting: whether numbers differ from event to event.
+        plain: whether an event says a text of the answer and nothing else.
+        data_at: where in an event its data stands.
+        head, tail: what stands before the text and behind it, with the quotes.
+        head_at, tail_at, text_at: where these stand, and the text in its quotes.
+        first, rest: the same cut at every hole: the first piece, then how a hole may be filled
+            (None: with the text) and the piece behind it.
+    """
+
+    kind: type[Flowing]
+    counts: bool
+    counting: bool
+    data_at: slice
+    head: bytes
+    tail: bytes
+    head_at: slice
+    tail_at: slice
+    text_at: slice
+    first: bytes
+    rest: Sequence[tuple[Callable[[bytes], bool] | None, bytes]]
+    plain: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.plain = self.kind is TextDelta and not self.counts
+
+    def __len__(self) -> int:
+        return len(self.head) + len(self.tail)
+
+    def run(self, text: str) -> Run:
+        """What such events say in a row, beginning with this text."""
+        begins, ends = self.data_at.start, self.data_at.stop
+        return Run(self.head[begins:], self.tail[:ends], [text])
+
+    def filled(self, raw: bytes) -> bytes:
+        """The text in its quotes of an event that differs in other holes as well, else b""."""
+        head = self.first
+        if raw[: len(head)] != head:
+            return b""
+        rest, literal = raw[len(head) :], b""
+        for fits, piece in self.rest:
+            # A text may hold the piece itself: what follows it then differs.
+            filling, found, rest = rest.partition(piece)
+            if not found:
+                return b""
+            if fits is None:
+                literal = b'"%b"' % filling
+            elif not fits(filling):
+                return b""
+        return b"" if rest else literal
+
+
+NO_PATTERN = Pattern(
+    kind=TextDelta,
+    counts=False,
+    counting=False,
+    data_at=slice(0),
+    head=b"\n",  # no event begins so
+    tail=b"\n",
+    head_at=slice(1),
+    tail_at=slice(-1, None),
+    text_at=slice(0),
+    first=b"\n",
+    rest=(),
+)
+"""Before anything was learned: nothing is like it."""
+
+
 class Alike:
     """Reads events that are like one that it has seen.
 
     Args:
         read: the wire's own reading of the data of an event that carries one text and no more.
         running_usage: what stands in events that tell the usage so far; b"" where none does.
+        pattern: what another stream of the wire has taught: who reads it is the same.
 
     Attributes:
-        kind: what the texts are, those of the answer or reasoning.
-        counts: whether the events tell the usage so far.
-        plain: whether an event says a text of the answer and nothing else.
-        counting: whether numbers differ from event to event.
-        data_at: where in an event its data stands.
+        pattern: what was learned last.
         learning: how many events more may teach anything.
         unlike: the last that is not alike, so that it need not be asked about again.
 
@@ -78,20 +151,17 @@ class Alike:
     (' the river', None)
     """
 
-    def __init__(self, read: Callable[[bytes], Flowing | None], running_usage: bytes = b"") -> None:
+    def __init__(
+        self,
+        read: Callable[[bytes], Flowing | None],
+        running_usage: bytes = b"",
+        pattern: Pattern = NO_PATTERN,
+    ) -> None:
         self._read = read
         self._running_usage = running_usage
+        self.pattern = pattern
         self.learning = LESSONS
         self.unlike = b""
-        self.kind: type[Flowing] = TextDelta
-        self.counts = False
-        self.plain = True
-        self.counting = False
-        self.data_at = slice(0)
-        self._head = self._tail = b"\n"  # no event begins so
-        # Where in an event these stand, and the text in its quotes: slices that are made once.
-        self._head_at, self._tail_at, self._text_at = slice(1), slice(-1, None), slice(0)
-        self._first, self._rest = self._head, list[tuple[Callable[[bytes], bool] | None, bytes]]()
         self._counted: list[bytes] = []
         self._vary: set[int] = set()
 
@@ -118,12 +188,13 @@ class Alike:
             varying = []
         if not varying and not self._reads(raw, data, at, len(literal), signal, []):
             return
-        self._cut(raw, at, at + len(literal), len(raw) - len(end), varying)
-        self.kind = type(signal)
-        self.counts = bool(self._running_usage) and self._running_usage in data
-        self.plain = self.kind is TextDelta and not self.counts
-        self.counting = bool(varying)
-        self.data_at = slice(raw.rindex(data), -len(end))
+        self.pattern = Pattern(
+            kind=type(signal),
+            counts=bool(self._running_usage) and self._running_usage in data,
+            counting=bool(varying),
+            data_at=slice(raw.rindex(data), -len(end)),
+            **_cut(raw, at, at + len(literal), len(raw) - len(end), varying),
+        )
 
     def _note_numbers(self, found: list[bytes]) -> None:
         """Note which numbers have not always been the same; where there are more or fewer of them,
@@ -151,36 +222,13 @@ class Alike:
             data = data[: start - begins] + probe + data[end - begins :]
         return self._read(data) == type(signal)(_PROBE)
 
-    def _cut(
-        self, raw: bytes, at: int, ends: int, closing: int, varying: list[tuple[int, int]]
-    ) -> None:
-        """Cut an event into the pieces that stay and the holes between them."""
-        self._head, self._tail = raw[: at + 1], raw[ends - 1 :]
-        self._head_at, self._tail_at = slice(at + 1), slice(ends - 1 - len(raw), None)
-        self._text_at = slice(at, ends - len(raw))
-        holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, _is_number) for n in varying)]
-        if (padding := _padding(raw, ends)) is not None:
-            holes.append((*padding.span(1), _is_word))
-        elif not varying:
-            holes.append((len(raw[: closing - 1].rstrip(b" ")), closing - 1, _is_blank))
-        holes.sort(key=lambda hole: hole[0])
-        self._first = raw[: holes[0][0]]
-        nexts = [*(begins for begins, *_ in holes[1:]), len(raw)]
-        self._rest = [
-            (fits, raw[done:begins]) for (_, done, fits), begins in zip(holes, nexts, strict=True)
-        ]
-
-    def run(self, text: str) -> Run:
-        """What such events say in a row, beginning with this text."""
-        begins, ends = self.data_at.start, self.data_at.stop
-        return Run(self._head[begins:], self._tail[:ends], [text])
-
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
-        if raw[self._head_at] == self._head and raw[self._tail_at] == self._tail:
-            literal = raw[self._text_at]
+        like = self.pattern
+        if raw[like.head_at] == like.head and raw[like.tail_at] == like.tail:
+            literal = raw[like.text_at]
         else:
-            literal = self._filled(raw)
+            literal = like.filled(raw)
         if literal:
             try:
                 if text := _decode_text(literal):  # refuses what is not one string
@@ -190,22 +238,28 @@ class Alike:
         self.unlike = raw
         return None
 
-    def _filled(self, raw: bytes) -> bytes:
-        """The text in its quotes of an event that differs in other holes as well, else b""."""
-        head = self._first
-        if raw[: len(head)] != head:
-            return b""
-        rest, literal = raw[len(head) :], b""
-        for fits, piece in self._rest:
-            # A text may hold the piece itself: what follows it then differs.
-            filling, found, rest = rest.partition(piece)
-            if not found:
-                return b""
-            if fits is None:
-                literal = b'"%b"' % filling
-            elif not fits(filling):
-                return b""
-        return b"" if rest else literal
+
+def _cut(
+    raw: bytes, at: int, ends: int, closing: int, varying: list[tuple[int, int]]
+) -> dict[str, Any]:
+    """An event cut into the pieces that stay and the holes between them."""
+    holes: list[_Hole] = [(at + 1, ends - 1, None), *((*n, _is_number) for n in varying)]
+    if (padding := _padding(raw, ends)) is not None:
+        holes.append((*padding.span(1), _is_word))
+    elif not varying:
+        holes.append((len(raw[: closing - 1].rstrip(b" ")), closing - 1, _is_blank))
+    holes.sort(key=lambda hole: hole[0])
+    nexts = [*(begins for begins, *_ in holes[1:]), len(raw)]
+    pairs = zip(holes, nexts, strict=True)
+    return {
+        "head": raw[: at + 1],
+        "tail": raw[ends - 1 :],
+        "head_at": slice(at + 1),
+        "tail_at": slice(ends - 1 - len(raw), None),
+        "text_at": slice(at, ends - len(raw)),
+        "first": raw[: holes[0][0]],
+        "rest": [(fits, raw[done:begins]) for (_, done, fits), begins in pairs],
+    }
 
 
 def _is_number(filling: bytes) -> bool:

@@ -16,7 +16,7 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.wire.alike import Alike
+from tenuto.wire.alike import NO_PATTERN, Alike, Pattern
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent, data_of
@@ -58,14 +58,20 @@ class EventReader:
         wire: the format.
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
+        pattern: how the events look that were alike in another stream of the wire.
 
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
 
-    def __init__(self, wire: Wire, new: Callable[[JsonObject], JsonObject] = as_said) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        new: Callable[[JsonObject], JsonObject] = as_said,
+        pattern: Pattern = NO_PATTERN,
+    ) -> None:
         self.wire = wire
         self.new = new
-        self.alike = Alike(wire.read_flowing, wire.running_usage)
+        self.alike = Alike(wire.read_flowing, wire.running_usage, pattern)
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
@@ -97,9 +103,9 @@ class EventReader:
         text = alike.text(raw)
         if text is None:
             return None
-        if alike.counts:
+        if alike.pattern.counts:
             self.counting(raw)
-        return alike.kind(text)
+        return alike.pattern.kind(text)
 
     def counting(self, raw: bytes) -> None:
         """This event told the usage so far: see `counted`."""
