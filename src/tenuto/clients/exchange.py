@@ -11,6 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from tenuto.clients.libraries import library_of
+from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader
 from tenuto.core.fault import FaultKind
@@ -105,7 +106,8 @@ class Exchange:
     def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""
         extensions = dict(self.first.extensions) if self.first is not None else {}
-        response = self.library.Response(
+        made = response_class(self.library) if "stream" in body else self.library.Response
+        response = made(
             head.status,
             headers=list(head.headers),
             **body,

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import copy
 import importlib
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, cast
 
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.libraries import LIBRARIES, library_of
+from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, is_sealed, signer_of
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
@@ -105,8 +106,7 @@ def _send(base: Any) -> Any:
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
             return exchange.untouched(head, data) or exchange.response(head, content=data)
-        made = _stream_class(exchange.library)(exchange, turn, pieces)
-        return exchange.response(head, stream=made)
+        return exchange.response(head, stream=stream_of(exchange, turn, pieces))
 
     return send
 
@@ -157,8 +157,7 @@ def _async_send(base: Any) -> Any:
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join([cast("bytes", piece) async for piece in pieces])
             return exchange.untouched(head, data) or exchange.response(head, content=data)
-        made = _async_stream_class(exchange.library)(exchange, turn, pieces)
-        return exchange.response(head, stream=made)
+        return exchange.response(head, stream=async_stream_of(exchange, turn, pieces))
 
     return send
 
@@ -179,49 +178,3 @@ def _without_ours(request: Any, signer: Signer | None) -> bool:
 def _request(request: Any, url: str, headers: Headers, body: bytes) -> Request:
     timeout = request.extensions.get("timeout") or {}
     return Request(request.method, url, headers, body, timeout.get("read"))
-
-
-@cache
-def _stream_class(library: Any) -> Any:
-    class TurnStream(library.SyncByteStream):  # type: ignore[misc]
-        """The bytes of a turn, as the library wants them."""
-
-        def __init__(self, exchange: Exchange, turn: Drive, pieces: Any) -> None:
-            self._exchange = exchange
-            self._turn = turn
-            self._pieces = pieces
-
-        def __iter__(self) -> Iterator[bytes]:
-            return self._pieces  # type: ignore[no-any-return]
-
-        def close(self) -> None:
-            self._turn.close()
-            self._exchange.closed()
-
-    return TurnStream
-
-
-@cache
-def _async_stream_class(library: Any) -> Any:
-    class TurnStream(library.AsyncByteStream):  # type: ignore[misc]
-        """The bytes of a turn, as the library wants them.
-
-        It is the iterator as well: only the collector may close the generator itself, for whoever
-        did so at the same time would be told that it is running."""
-
-        def __init__(self, exchange: Exchange, turn: AsyncDrive, pieces: Any) -> None:
-            self._exchange = exchange
-            self._turn = turn
-            self._pieces = pieces
-
-        def __aiter__(self) -> AsyncIterator[bytes]:
-            return self
-
-        def __anext__(self) -> Awaitable[bytes]:
-            return self._pieces.__anext__()  # type: ignore[no-any-return]
-
-        async def aclose(self) -> None:
-            await self._turn.close()
-            self._exchange.closed()
-
-    return TurnStream

@@ -116,8 +116,8 @@ class Outlet:
 
     @property
     def flows(self) -> bool:
-        """Whether text may be handed on at once: the first event has given the envelope, and nothing
-        has closed yet."""
+        """Whether text may be handed on at once: the first event has given the envelope, and
+        nothing has closed yet."""
         return self.writer.begun and not self._closing
 
     @property

@@ -1,0 +1,140 @@
+"""What a turn looks like to the caller of httpx or httpx2: a response, and the stream of its bytes.
+
+Both are classes of the library with fewer layers in them: what a turn gives needs no decoding, and
+nobody asked for pieces of another size, so a piece is handed on as it comes. A layer counts per
+event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator
+from functools import cache
+from typing import Any, Protocol
+
+from tenuto.relay.drive import AsyncDrive, Drive
+
+
+class _Exchange(Protocol):
+    library: Any
+
+    def closed(self) -> None:
+        """The caller's response is over."""
+
+
+def stream_of(exchange: _Exchange, turn: Drive, pieces: Any) -> Any:
+    """The bytes of a turn, as the library wants them."""
+    return _stream_class(exchange.library)(exchange, turn, pieces)
+
+
+def async_stream_of(exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> Any:
+    """The same for async callers."""
+    return _async_stream_class(exchange.library)(exchange, turn, pieces)
+
+
+@cache
+def response_class(library: Any) -> Any:
+    """A response of the library over such a stream."""
+
+    class Response(library.Response):  # type: ignore[misc]
+        is_stream_consumed: bool
+        _handed_on_bytes = 0
+
+        @property
+        def num_bytes_downloaded(self) -> int:
+            """As the library's own."""
+            counted: int = super().num_bytes_downloaded
+            return self._handed_on_bytes or counted
+
+        def __reduce__(self) -> tuple[Any, ...]:
+            """A copy, or what is unpickled, is one of the library's: it has no stream."""
+            return library.Response.__new__, (library.Response,), self.__getstate__()
+
+        def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+            """As the library's own."""
+            if _is_as_it_comes(self, chunk_size):
+                return self._as_they_come()
+            return super().iter_bytes(chunk_size)  # type: ignore[no-any-return]
+
+        def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
+            """As the library's own."""
+            if _is_as_it_comes(self, chunk_size):
+                return self._as_they_come_async()
+            return super().aiter_bytes(chunk_size)  # type: ignore[no-any-return]
+
+        def _as_they_come(self) -> Generator[bytes, None, None]:
+            self._begin()
+            try:
+                for piece in self.stream:
+                    self._handed_on_bytes += len(piece)
+                    yield piece
+            finally:
+                self.close()
+
+        async def _as_they_come_async(self) -> AsyncGenerator[bytes, None]:
+            self._begin()
+            try:
+                async for piece in self.stream:
+                    self._handed_on_bytes += len(piece)
+                    yield piece
+            finally:
+                await self.aclose()
+
+        def _begin(self) -> None:
+            if self.is_stream_consumed:
+                raise library.StreamConsumed
+            if self.is_closed:
+                raise library.StreamClosed
+            self.is_stream_consumed = True
+
+    return Response
+
+
+def _is_as_it_comes(response: Any, chunk_size: int | None) -> bool:
+    over = response.is_stream_consumed or response.is_closed
+    return chunk_size is None and not over and "content-encoding" not in response.headers
+
+
+@cache
+def _stream_class(library: Any) -> Any:
+    class TurnStream(library.SyncByteStream):  # type: ignore[misc]
+        """The bytes of a turn, as the library wants them."""
+
+        def __init__(self, exchange: _Exchange, turn: Drive, pieces: Any) -> None:
+            self._exchange = exchange
+            self._turn = turn
+            self._pieces = pieces
+
+        def __iter__(self) -> Iterator[bytes]:
+            return self._pieces  # type: ignore[no-any-return]
+
+        def close(self) -> None:
+            self._turn.close()
+            self._exchange.closed()
+
+    return TurnStream
+
+
+@cache
+def _async_stream_class(library: Any) -> Any:
+    class TurnStream(library.AsyncByteStream):  # type: ignore[misc]
+        """The bytes of a turn, as the library wants them.
+
+        It is the iterator as well: only the collector may close the generator itself, for whoever
+        did so at the same time would be told that it is running."""
+
+        def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
+            self._exchange = exchange
+            self._turn = turn
+            self._pieces = pieces
+
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            return self
+
+        def __anext__(self) -> Awaitable[bytes]:
+            return self._pieces.__anext__()  # type: ignore[no-any-return]
+
+        async def aclose(self) -> None:
+            await self._turn.close()
+            self._exchange.closed()
+
+    return TurnStream
