@@ -93,11 +93,13 @@ class Turn:
 
 @dataclass
 class Asker:
-    """An agent whose conversations each meet a case; with a tool, or two, or none."""
+    """An agent whose conversations each meet a case; with a tool, or two, or none. Where nobody
+    watches it, there are no events."""
 
     sim: Simulator
     wire: str
     stream: bool
+    watched: bool = True
     headers: dict[str, str] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     events: list[AgentEvent] = field(default_factory=list)
@@ -146,7 +148,7 @@ class Asker:
                 self.model(),
                 tools=[getattr(self, name) for name in tools],
                 policy=POLICY,
-                on_event=self.events.append,
+                on_event=self.events.append if self.watched else None,
                 stream=self.stream,
             )
         return self._agents[tools]
@@ -213,8 +215,10 @@ def harm(turn: Turn, calls: list[Ran]) -> Iterator[str]:
         yield f"the next turn is {turn.after.reason}: {turn.after.fault}"
 
 
-def is_right(turn: Turn, text: str, calls: list[Ran]) -> bool:
-    """Whether the whole right answer was given, each call ran once, and what was told is what the
-    result says. Of reasoning in tags nobody says that it is none of the text (E13)."""
+def is_right(turn: Turn, text: str, calls: list[Ran], *, watched: bool = True) -> bool:
+    """Whether the whole right answer was given, each call ran once, and what was told, where anybody
+    watched, is what the result says. Of reasoning in tags nobody says that it is none of the text
+    (E13)."""
     shown = re.sub(r"<think>.*?</think>", "", turn.result.text, flags=re.DOTALL)
-    return shown.strip() == text.strip() and turn.ran == calls and turn.told() == turn.result.text
+    told = turn.told() == (turn.result.text if watched else "")
+    return shown.strip() == text.strip() and turn.ran == calls and told

@@ -560,6 +560,9 @@ def test_of_whole_events_that_no_wire_knows_nothing_is_said() -> None:
     strange = b'data: {"value":"Sure"}\n\n'
     assert detect(strange * 3).reason is StopReason.UNKNOWN
     assert detect(strange + b'data: {"val').reason is StopReason.DROPPED
+    detector = StreamDetector()
+    detector.feed(strange + b'data: {"val')
+    assert [detector.finalize().reason for _ in range(2)] == [StopReason.DROPPED] * 2
 
 
 @pytest.mark.behaviour("N8")

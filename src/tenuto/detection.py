@@ -197,6 +197,7 @@ class _Reader:
         self._reader_of_error: Wire | None = None
         self._foreign = False
         self._strange = False
+        self._cut = False  # half an event was left at the end
         self._progress = RUNNING
         self._progressed = False
 
@@ -247,7 +248,8 @@ class _Reader:
         if self._streams:
             left = self._sse.flush()
             self._events(left)
-            if self._strange and self.wire is None and not any(event.data for event in left):
+            self._cut = self._cut or any(event.data for event in left)
+            if self._strange and self.wire is None and not self._cut:
                 return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._reader is not None:
             self._feed(self._reader.counted()[0])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
+from far_sides import FarSide
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.events import AgentEvent, Said
@@ -264,6 +265,73 @@ def test_a_model_that_stalls_lasts_as_long_as_the_turn_may_and_not_as_often_as_i
         assert len(provider.bodies) == 1
         provider.answers[:] = [DONE]
         assert chat.run("And now?").ok
+
+
+KEPT_ALIVE = {
+    "a comment": b": alive\n\n",
+    "an event": b"event: ping\ndata: {}\n\n",
+    "a line": b"\n",
+}
+
+
+def kept_alive(before: bytes, piece: bytes, *, body: bool = False) -> Iterator[bytes]:
+    """An answer that goes on for 20 s and says nothing more."""
+    kind = b"application/json" if body else b"text/event-stream"
+    yield b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\nconnection: close\r\n\r\n" % kind
+    yield before
+    for _ in range(400):
+        time.sleep(0.05)
+        yield piece
+
+
+SAID = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"The first words."}}]}\n\n'
+
+
+@pytest.mark.behaviour("C29", "T8")
+@pytest.mark.parametrize("before", [b"", SAID], ids=["nothing", "words"])
+@pytest.mark.parametrize("piece", KEPT_ALIVE.values(), ids=KEPT_ALIVE)
+def test_an_answer_that_is_only_kept_alive_ends_with_the_turn_s_time(
+    way: str, piece: bytes, before: bytes
+) -> None:
+    with FarSide(kept_alive(before, piece)) as far:
+        result, took_s = timed(far.base_url, way, stream=True)
+    assert 0.9 < took_s < 1.9
+    assert (result.reason, result.text) == ("time_limit", "The first words." if before else "")
+    assert result.status == ("partial" if before else "failed")
+    assert len(far.requests) == 1
+
+
+@pytest.mark.behaviour("C29")
+def test_a_body_that_is_only_kept_alive_ends_with_the_turn_s_time(way: str) -> None:
+    with FarSide(kept_alive(b"", b" ", body=True)) as far:
+        result, took_s = timed(far.base_url, way, stream=False)
+    assert 0.9 < took_s < 1.9
+    assert (result.status, result.reason) == ("failed", "time_limit")
+
+
+@pytest.mark.behaviour("C29")
+def test_an_answer_that_is_coming_is_read_to_its_end(way: str) -> None:
+    def coming() -> Iterator[bytes]:
+        yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
+        for _ in range(16):
+            yield SAID.replace(b"The first words.", b"word ") + b": alive\n\n"
+            time.sleep(0.1)
+        yield b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
+        yield b"data: [DONE]\n\n"
+
+    with FarSide(coming()) as far:
+        result, took_s = timed(far.base_url, way, stream=True)
+    assert (result.status, result.text) == ("complete", "word " * 16)
+    assert took_s > 1.5
+
+
+def timed(url: str, way: str, *, stream: bool) -> tuple[RunResult, float]:
+    """A turn that may take a second, and the seconds that it took."""
+    model = Model("openai-chat:m", base_url=url, api_key="k")
+    with Agent(model, limits=Limits(timeout_s=1.0), stream=stream) as asking:
+        started_s = time.monotonic()
+        result = asking.run("Go on.") if way == "sync" else asyncio.run(asking.arun("Go on."))
+        return result, time.monotonic() - started_s
 
 
 @pytest.mark.behaviour("C29")

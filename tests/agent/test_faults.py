@@ -12,7 +12,7 @@ from agent_turns import WAYS, WIRES, Asker, cases_of, harm, is_right, simulator,
 
 from tenuto.sim import Case
 
-Askers = Callable[[str, str], Asker]
+Askers = Callable[[str, str, bool], Asker]
 MOST_REQUESTS = 20
 """More than all ladders can send for the three requests of the longest turn, and for the next one."""
 
@@ -63,19 +63,21 @@ REASONS = {
 
 @pytest.fixture(scope="module")
 def askers() -> Iterator[Askers]:
-    """The askers of a wire, by their mode. Those of the one before are closed: its tests are over."""
+    """The askers of a wire, by their mode and whether they are watched. Those of the one before are
+    closed: its tests are over."""
     with ExitStack() as stack:
-        made: dict[tuple[str, str], Asker] = {}
+        made: dict[tuple[str, str, bool], Asker] = {}
 
-        def of(wire: str, mode: str) -> Asker:
-            if (wire, mode) not in made:
+        def of(wire: str, mode: str, watched: bool) -> Asker:
+            if (wire, mode, watched) not in made:
                 stack.close()
                 made.clear()
                 sim = stack.enter_context(simulator(wire))
-                for each in ("body", "stream"):
-                    made[wire, each] = Asker(sim, wire, stream=each == "stream")
-                    stack.callback(made[wire, each].close)
-            return made[wire, mode]
+                for each, seen in itertools.product(("body", "stream"), (True, False)):
+                    asker = Asker(sim, wire, stream=each == "stream", watched=seen)
+                    made[wire, each, seen] = asker
+                    stack.callback(asker.close)
+            return made[wire, mode, watched]
 
         yield of
 
@@ -91,10 +93,10 @@ def meeting() -> pytest.MarkDecorator:
     return pytest.mark.parametrize(("wire", "number", "case"), found, ids=ids)
 
 
-def pairs(number: int, case: Case) -> list[tuple[str, str]]:
-    """One of the four ways to run a case, another one for the next: all of them are heavy."""
+def one_of(number: int, case: Case) -> tuple[str, str, bool]:
+    """One of the eight ways to run a case, another one for the next: all of them are heavy."""
     modes = sorted(case.modes)
-    return [(modes[number // 2 % len(modes)], WAYS[number % 2])]
+    return modes[number // 2 % len(modes)], WAYS[number % 2], number // 4 % 2 == 0
 
 
 def judge(asker: Asker, case: Case, way: str) -> None:
@@ -105,12 +107,12 @@ def judge(asker: Asker, case: Case, way: str) -> None:
     result = turn.result
     if result.ok:
         suspected = result.stop is not None and "suspected_truncation" in result.stop.anomalies
-        assert suspected or is_right(turn, text, calls)
+        assert suspected or is_right(turn, text, calls, watched=asker.watched)
         assert result.reason == "completed"
     else:
         assert not case.recoverable
         assert result.reason in REASONS[case.name]
-        assert result.text == turn.told()
+        assert result.text == turn.told() or not asker.watched
 
 
 _PROVED = pytest.mark.behaviour(
@@ -123,8 +125,8 @@ _PROVED = pytest.mark.behaviour(
 def test_an_agent_recovers_or_says_truly_why_not_and_its_conversation_goes_on(
     askers: Askers, wire: str, number: int, case: Case
 ) -> None:
-    for mode, way in pairs(number, case):
-        judge(askers(wire, mode), case, way)
+    mode, way, watched = one_of(number, case)
+    judge(askers(wire, mode, watched), case, way)
 
 
 @pytest.mark.heavy
@@ -133,5 +135,5 @@ def test_an_agent_recovers_or_says_truly_why_not_and_its_conversation_goes_on(
 def test_so_it_does_in_every_mode_and_way(
     askers: Askers, wire: str, number: int, case: Case
 ) -> None:
-    for mode, way in itertools.product(sorted(case.modes), WAYS):
-        judge(askers(wire, mode), case, way)
+    for mode, way, watched in itertools.product(sorted(case.modes), WAYS, (True, False)):
+        judge(askers(wire, mode, watched), case, way)

@@ -21,7 +21,9 @@ POLICY = Policy(backoff_s=0.001)
 
 def chat(*deltas: dict[str, Any], stop: str | None = "stop") -> list[bytes]:
     """A stream of a server that gives every answer the same id."""
-    choices = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    choices: list[dict[str, Any]] = [
+        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
+    ]
     choices += [{"index": 0, "delta": {}, "finish_reason": stop}] if stop else []
     made = ({"id": "chat-0", "object": "chat.completion.chunk", "choices": [c]} for c in choices)
     events = [b"data: " + json.dumps(each).encode() + b"\n\n" for each in made]
@@ -30,11 +32,13 @@ def chat(*deltas: dict[str, Any], stop: str | None = "stop") -> list[bytes]:
 
 def anthropic(*texts: str, kind: str = "text", stop: str | None = "end_turn") -> list[bytes]:
     """One block of this kind, in these pieces."""
-    message = {"id": "msg_0", "type": "message", "role": "assistant", "content": []}
-    message |= {"model": "m", "stop_reason": None, "usage": {"input_tokens": 3, "output_tokens": 1}}
+    message: dict[str, Any] = {"id": "msg_0", "type": "message", "role": "assistant", "content": []}
+    message |= {"model": "m", "stop_reason": None}
+    message["usage"] = {"input_tokens": 3, "output_tokens": 1}
+    block = {"type": kind, kind: ""}
     events: list[dict[str, Any]] = [
         {"type": "message_start", "message": message},
-        {"type": "content_block_start", "index": 0, "content_block": {"type": kind, kind: ""}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
     ]
     for text in texts:
         delta = {"type": f"{kind}_delta", kind: text}
@@ -72,7 +76,8 @@ STREAMS: dict[str, list[list[list[bytes]]]] = {
 
 def turn(engine: Engine, url: str, attempts: list[list[bytes]]) -> bytes:
     """What the caller gets of one turn."""
-    asked = {"model": "m", "stream": True, "messages": [{"role": "user", "content": "Go."}]}
+    asked: dict[str, Any] = {"model": "m", "stream": True}
+    asked["messages"] = [{"role": "user", "content": "Go."}]
     asked |= {"max_tokens": 64} if url == ANTHROPIC else {}
     request = Request("POST", url, (), json.dumps(asked).encode())
     run = engine.begin(request)

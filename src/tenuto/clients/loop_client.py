@@ -32,6 +32,7 @@ class LoopTurn(Drive):
 
     def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
         exchange, run = _begun(client, request, carried)
+        whole = _is_read_whole(carried, stream)
         self._client, self._request, self._carried = client, request, carried
 
         def connect(command: Transmit) -> Upstream | Lost:
@@ -39,7 +40,7 @@ class LoopTurn(Drive):
                 response = exchange.client.send(exchange.request_for(command), stream=True)
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
-            return Upstream(exchange, response, whole=not stream)
+            return Upstream(exchange, response, whole=whole)
 
         super().__init__(run, connect)
         request.extensions[_CARRIED] = carried
@@ -56,16 +57,22 @@ class AsyncLoopTurn(AsyncDrive):
 
     def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
         exchange, run = _begun(client, request, carried)
+        whole = _is_read_whole(carried, stream)
 
         async def connect(command: Transmit) -> AsyncUpstream | Lost:
             try:
                 response = await exchange.client.send(exchange.request_for(command), stream=True)
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
-            return AsyncUpstream(exchange, response, whole=not stream)
+            return AsyncUpstream(exchange, response, whole=whole)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         super().__init__(run, connect, importlib.import_module("anyio").sleep)
+
+
+def _is_read_whole(carried: Carried, stream: bool) -> bool:
+    """Whether the library reads a body: whose time is limited looks at each piece that comes."""
+    return not stream and carried.within_s is None
 
 
 def _begun(client: Any, request: Any, carried: Carried) -> tuple[Exchange, Run]:

@@ -53,15 +53,18 @@ def read_body(
 def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tuple[bytes, Reply]]:
     """What came, and the reply behind it: a piece of it itself where it became too large."""
     pieces: list[bytes] = []
-    size, limit = 0, turn.policy.body_max_bytes
+    size, limit, begun = 0, turn.policy.body_max_bytes, False
     while True:
         reply = ahead.popleft() if ahead else (yield READ)
         if not isinstance(reply, bytes) or not reply:
             return b"".join(pieces), reply
         pieces.append(reply)
         size += len(reply)
+        begun = begun or bool(reply.strip())
         if limit and size > limit:
             return b"".join(pieces), reply
+        if not begun and turn.is_over():
+            return b"", turn.silent()
 
 
 def _is_plain(turn: Turn, raw: bytes) -> bool:

@@ -100,6 +100,7 @@ class Outlet:
         self._writing = False
         self._seam: Joint | None = None
         self._spoke = False
+        self._signals = 0
 
     def _telling(self, said: Told) -> Callable[[str], None]:
         def give(text: str) -> None:
@@ -113,6 +114,11 @@ class Outlet:
     def writing(self) -> bool:
         """Whether events are written by the wire rather than forwarded."""
         return self._writing
+
+    @property
+    def heard(self) -> int:
+        """Grows with all that says anything; what keeps a connection alive says nothing."""
+        return self._signals + len(self._delivered)
 
     @property
     def flows(self) -> bool:
@@ -168,12 +174,14 @@ class Outlet:
         if self.flows:
             quick = self._reader.flowing(event)
             if quick is not None:
+                self._signals += 1
                 builder.feed(quick)
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
                 return self._flowing(quick, event)
         self._count(builder)
         signals, value = self._reader.read(event)
+        self._signals += len(signals)
         kinds = {type(signal) for signal in signals}
         if value is not None:
             self._note(kinds, value)
@@ -242,6 +250,7 @@ class Outlet:
             if alike.pattern.kind is TextDelta:
                 say(text)
             else:
+                self._signals += 1
                 builder.feed(ReasoningDelta(text))
                 if thought is not None:
                     thought(text)
@@ -332,8 +341,9 @@ class Outlet:
         return self._deliver(out)
 
     def _deliver(self, raw: bytes) -> bytes:
-        self._give(self._pending)
-        self._pending = ""
+        if self._pending:
+            self._give(self._pending)
+            self._pending = ""
         return raw
 
     @property

@@ -64,7 +64,7 @@ def read_stream(
         yield Write(opening)
     events = _Events(turn, decoder)
     quick = events.quick(outlet, builder)
-    tail, lost = b"", None
+    tail, lost, heard = b"", None, -1
     while not builder.ended:
         offered = quick if events.idle and outlet.flows else READ
         reply = ahead.popleft() if ahead else (yield offered)
@@ -93,7 +93,10 @@ def read_stream(
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif _is_late(turn):
             builder.feed(_limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s)))
+        elif heard == outlet.heard and turn.is_over():
+            lost = turn.silent()
         elif reply:
+            heard = outlet.heard
             continue
         break
     if out := outlet.end(builder):

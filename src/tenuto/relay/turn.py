@@ -232,6 +232,15 @@ class Turn:
         left = self.carried.within_s if self.carried is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
 
+    def is_over(self) -> bool:
+        """Whether a loop has no time left for this turn: no silence is waited out any more."""
+        left = self.carried.within_s if self.carried is not None else None
+        return left is not None and self.around.now() - self.state.started_s > left
+
+    def silent(self) -> Lost:
+        """How a connection is lost that was only kept alive until then."""
+        return Lost(FaultKind.TIMEOUT, TimeoutError("nothing was said in the time that was left"))
+
     def runnable(self, response: Response) -> tuple[ToolCall, ...]:
         """The calls of a cut response that may run (T3)."""
         if self.policy.truncated_calls != "execute_complete" or not response.calls:
