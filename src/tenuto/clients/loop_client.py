@@ -7,6 +7,7 @@ The loop reads no response: what there is to know of an answer is told to it by 
 from __future__ import annotations
 
 import importlib
+import weakref
 from typing import Any
 
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
@@ -44,7 +45,7 @@ class LoopTurn(Drive):
 
         super().__init__(run, connect)
         request.extensions[_CARRIED] = carried
-        request.extensions["trace"] = traced(lambda: not self.closed, exchange.ended)
+        request.extensions["trace"] = traced(weakref.ref(self), exchange.library.ReadError)
 
     def cancel(self) -> None:
         """End it, before or while it is sent and answered."""

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Callable
 from typing import Any
+
+from tenuto.relay.drive import Drive
 
 _OWN_CONNECTION = (b"HTTP/1.1", b"HTTP/1.0")
 """Versions with one response at a time on a connection: no other turn ends with it."""
@@ -50,12 +53,13 @@ def wake_sender(client: Any, request: Any, key: str, value: object) -> None:
                 shut_down(connection._network_stream)  # noqa: SLF001
 
 
-def traced(may_go_on: Any, error: Any) -> Any:
-    """What the library calls at each step of a request (its extension "trace"): raises `error()`
-    before a wait that nobody wants any more, since nobody would wake from it."""
+def traced(turn: Callable[[], Drive | None], error: Callable[[str], Exception]) -> Any:
+    """What the library calls at each step of a request (its extension "trace"): raises an `error`
+    before a wait that nobody wants any more, since nobody would wake from it. `turn` refers weakly:
+    the request would else keep the turn that keeps it."""
 
     def step(name: str, _: object) -> None:
-        if name.endswith(_BEFORE_A_WAIT) and not may_go_on():
-            raise error()
+        if name.endswith(_BEFORE_A_WAIT) and ((asking := turn()) is None or asking.closed):
+            raise error("the turn was closed")
 
     return step
