@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from agent.simulated import model
@@ -13,14 +17,15 @@ from tenuto.sim import Simulator
 
 
 @pytest.fixture
-def opened(monkeypatch) -> list[object]:
-    """The addresses of connections that are opened meanwhile."""
-    found: list[object] = []
+def opened(monkeypatch) -> list[asyncio.Transport]:
+    """The connections that are opened meanwhile."""
+    found: list[asyncio.Transport] = []
     connect = asyncio.BaseEventLoop.create_connection
 
     async def counted(self, factory, host=None, port=None, **options):
-        found.append((host, port))
-        return await connect(self, factory, host, port, **options)
+        made = await connect(self, factory, host, port, **options)
+        found.append(made[0])
+        return made
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", counted)
     return found
@@ -104,3 +109,47 @@ def test_a_turn_that_outlasts_the_async_with_around_is_finished(opened):
 
     with Simulator() as sim:
         asyncio.run(main(model(sim, "openai-chat")))
+
+
+@pytest.mark.behaviour("C23")
+def test_two_loops_within_async_with_of_one_agent_keep_a_connection_each_which_is_closed(opened):
+    both = threading.Barrier(2, timeout=20)
+
+    async def within(agent: Agent) -> None:
+        async with agent:
+            both.wait()
+            await talk(agent, 3)
+            both.wait()
+
+    with Simulator() as sim:
+        agent = Agent(Model("openai-chat:sim-model:normal", base_url=sim.base_url))
+        with ThreadPoolExecutor() as threads:
+            list(threads.map(asyncio.run, [within(agent), within(agent)]))
+    assert [transport.is_closing() for transport in opened] == [True, True]
+
+
+@pytest.mark.behaviour("C23")
+@pytest.mark.parametrize("library", ["httpx2", "httpx"])
+def test_threads_that_use_an_agent_for_the_first_time_at_once_share_its_client(
+    library, monkeypatch
+):
+    module = importlib.import_module(library)
+    made: list[Any] = []
+    make = module.Client.__init__
+
+    def noted(self: Any, *given: Any, **options: Any) -> None:
+        make(self, *given, **options)
+        made.append(self)
+
+    monkeypatch.setattr(module.Client, "__init__", noted)
+    begin = threading.Barrier(8, timeout=20)
+
+    def turn(agent: Agent) -> str:
+        begin.wait()
+        return agent.run("How are tides made?").status
+
+    with Simulator() as sim, ThreadPoolExecutor(8) as threads:
+        asked = Model("openai-chat:sim-model:normal", base_url=sim.base_url)
+        with Agent(asked, library=library) as agent:
+            assert set(threads.map(turn, [agent] * 8)) == {"complete"}
+    assert len(made) == 1

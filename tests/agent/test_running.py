@@ -152,19 +152,60 @@ def test_a_tool_may_say_that_it_failed(run):
     assert result == Result("call_1", "open_door", "The door is locked.", failed=True)
 
 
-def test_a_tool_that_gives_what_nobody_goes_through_has_failed(run):
-    def lines() -> object:
-        return (line for line in "ab")
+async def told_later():
+    yield 1
 
-    async def numbers() -> object:
-        return map(int, "12")
 
-    first, second = run(Toolbox([lines, numbers]), [call("lines"), call("numbers")])
-    assert first.text == (
-        "Error: lines gave a generator in place of a value, so what it was to do may not be done."
-    )
-    assert "numbers gave a map" in second.text
-    assert (first.failed, second.failed) == (True, True)
+def holding_itself(value: object) -> object:
+    circle = [value]
+    circle.append(circle)
+    return circle
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        (lambda: (line for line in "ab"), "generator"),
+        (lambda: map(int, "12"), "map"),
+        (told_later, "async_generator"),
+        (lambda: [1, (line for line in "ab")], "list with a generator in it"),
+        (lambda: ("a", {"b": [told_later()]}), "tuple with a async_generator in it"),
+        (lambda: {"rows": zip("ab", "cd", strict=True)}, "dict with a zip in it"),
+        (lambda: {(1, 2): iter(b"ab")}, "dict with a bytes_iterator in it"),
+        (lambda: {"a": {iter([1])}}, "dict with a list_iterator in it"),
+        (lambda: holding_itself(iter([1])), "list with a list_iterator in it"),
+    ],
+)
+def test_a_tool_that_gives_what_nobody_goes_through_has_failed(run, value, kind):
+    def plain() -> object:
+        return value()
+
+    async def awaited() -> object:
+        return value()
+
+    for result in run(Toolbox([plain, awaited]), [call("plain"), call("awaited")]):
+        assert result.failed
+        assert result.text == (
+            f"Error: {result.name} gave a {kind} in place of a value, so what it was to do may not "
+            "be done. Allowed are values: texts, numbers, and lists or dicts of them."
+        )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (["ab", {"c": (1, None)}], '["ab",{"c":[1,null]}]'),
+        ([{}.values(), range(2)], '["dict_values([])","range(0, 2)"]'),
+        ({(1, 2): [print]}, '{"(1, 2)":["<built-in function print>"]}'),
+        (holding_itself(1), "[1, [...]]"),
+    ],
+)
+def test_other_odd_values_in_a_tools_result_are_shown(run, value, text):
+    def odd() -> object:
+        return value
+
+    (result,) = run(Toolbox([odd]), [call("odd")])
+    assert (result.text, result.failed) == (text, False)
 
 
 @pytest.mark.behaviour("T3")

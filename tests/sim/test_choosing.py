@@ -2,10 +2,58 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
+from typing import Any
+from urllib.parse import quote
+
 import openai
 import pytest
 
-from tenuto.sim import CASES, STEPS, Simulator, Step
+from tenuto.cli.app import main
+from tenuto.sim import CASES, CASES_ON, STEPS, Simulator, Step
+from tenuto.sim.exchange import Answer, Exchange
+
+HEADERS = {
+    "authorization": "Bearer key",
+    "x-api-key": "key",
+    "x-goog-api-key": "key",
+    "anthropic-version": "2023-06-01",
+}
+CHAT: dict[str, Any] = {"messages": [{"role": "user", "content": "x"}]}
+PROMPT = {"prompt": "x"}
+REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "openai-chat": ("/v1/chat/completions", CHAT),
+    "anthropic-messages": ("/v1/messages", CHAT | {"max_tokens": 4096}),
+    "openai-completions": ("/v1/completions", PROMPT),
+    "openai-responses": ("/v1/responses", {"input": "x"}),
+    "gemini-generate": (
+        "/v1beta/models/{}:generateContent",
+        {"contents": [{"role": "user", "parts": [{"text": "x"}]}]},
+    ),
+    "gemini-interactions": ("/v1beta/interactions", {"input": "x"}),
+    "bedrock-converse": (
+        "/model/{}/converse",
+        {"messages": [{"role": "user", "content": [{"text": "x"}]}]},
+    ),
+    "bedrock-invoke": ("/model/{}/invoke", CHAT),
+    "cohere": ("/v2/chat", CHAT),
+    "mistral": ("/mistral/v1/chat/completions", CHAT),
+    "ollama": ("/api/chat", CHAT | {"stream": False}),
+    "tgi": ("/models/{}", {"inputs": "x"}),
+    "dashscope": ("/api/v1/services/aigc/text-generation/generation", {"input": CHAT}),
+}
+"""By wire: a path, in which {} is the model where the body does not say it, and a body."""
+wires = pytest.mark.parametrize("wire", CASES_ON)
+
+
+def asked(wire: str, model: str, **headers: str) -> Answer:
+    path, body = REQUESTS[wire]
+    if "{}" not in path:
+        body = body | {"model": model}
+    raw = json.dumps(body).encode()
+    return Exchange().answer("POST", path.format(quote(model, safe=":")), HEADERS | headers, raw)
 
 
 def user(text):
@@ -77,6 +125,54 @@ def test_a_name_that_does_not_exist_is_not_silently_normal(bare, more, status, c
     error = bare.ask(user("x"), **more).error
     assert isinstance(error, openai.APIStatusError)
     assert (error.status_code, error.code) == (status, code)
+
+
+@wires
+@pytest.mark.parametrize("own", ["sim/", "sim:", "sim-model/", "sim-model:"])
+def test_the_simulators_own_name_with_a_case_chooses_it_on_every_wire(wire, own):
+    assert asked(wire, f"{own}normal").status == 200
+    assert asked(wire, f"{own}http_429_once").status == 429
+
+
+@wires
+@pytest.mark.parametrize(
+    ("model", "headers", "status"),
+    [
+        ("sim/no_such", {}, 404),
+        ("sim:no_such", {}, 404),
+        ("sim-model/no_such", {}, 404),
+        ("sim-model:no_such", {}, 404),
+        ("sim-model", {"x-sim-fault": "no_such"}, 400),
+        ("sim-model", {"x-sim-script": "length,no_such"}, 400),
+    ],
+)
+def test_what_does_not_exist_is_refused_on_every_wire_and_said_where_it_is_listed(
+    wire, model, headers, status, capsys
+):
+    made = asked(wire, model, **headers)
+    assert made.status == status
+    refusal = json.loads(made.body)
+    inner = refusal.get("error", refusal)  # as each wire writes any refusal
+    said = inner if isinstance(inner, str) else inner["message"]
+    assert "'no_such'" in said
+    name, *command = shlex.split(re.findall("`(.+)`", said)[0])
+    assert (name, main(command)) == ("tenuto", 0)
+    assert "length_once" in capsys.readouterr().out
+    (listed,) = re.findall(r"GET (/\S+)\.", said)
+    assert Exchange().answer("GET", listed, {}, b"").status == 200
+
+
+@wires
+@pytest.mark.parametrize(
+    "model",
+    [
+        "sim", "sim-model", "gpt-4o", "ft:gpt-4o:org::id", "anthropic.claude-v1:0", "llama3:8b",
+        "org/model", "sim-models:8b", "org/my-sim:8b", "simulated/model", "org/sim",
+    ],
+)  # fmt: skip
+def test_any_other_name_is_that_of_a_model_on_every_wire(wire, model):
+    made = asked(wire, model)
+    assert made.status == 200, made.body
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -56,7 +56,8 @@ class Conversation:
         for tools: what runs in a thread is left behind, what is async is cancelled and gets a
         second for its clean-up. Waited for is only what cannot be woken: where `run` or `stream` is
         used, a plain function without a time limit that runs alone, since the caller's own thread
-        calls it, and a connection that is being made (5 s at most).
+        calls it, and a connection that is being made (the look-up of the name, then 5 s at most for
+        each address and for TLS).
         """
         self._stop.set()
 

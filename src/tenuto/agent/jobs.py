@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.agent.function_tool import Failure, Tool
-from tenuto.agent.shown import shown
+from tenuto.agent.shown import shown, unread
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
@@ -59,8 +59,7 @@ class Job:
 
     def result(self, value: object, limit_chars: int) -> Result:
         """The result for what the tool returned, or raised."""
-        if isinstance(value, Iterator | AsyncIterator):  # nobody goes through it
-            kind = type(value).__name__
+        if kind := unread(value):
             value = Failure(hints.TOOL_GAVE_NO_VALUE.format(name=self.call.name, kind=kind))
         failed = isinstance(value, Failure | BaseException)
         text = shown(value.text if isinstance(value, Failure) else value, limit_chars)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import cached_property
@@ -23,12 +24,10 @@ class _Shared:
     within an `async with` of one agent, and a turn may outlast it.
 
     Attributes:
-        loop: whose it is.
         opened: how many `async with` it is kept for.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, client: Any) -> None:
-        self.loop = loop
+    def __init__(self, client: Any) -> None:
         self.opened = 0
         self._client = client
         self._users = 0
@@ -61,20 +60,23 @@ class Kit:
         self._policy = policy
         self._library: Any = library
         self._client: Any = None
-        self._shared: _Shared | None = None
+        self._making = threading.Lock()
+        # Each loop reads and writes its own entry alone, so these need no lock.
+        self._shared: dict[asyncio.AbstractEventLoop, _Shared] = {}
 
     def client(self) -> Any:
         """The HTTP client that requests are sent with; made when it is first asked for."""
-        if self._client is None:
-            self._client = http_client(self._library, **self._options)
-        return self._client
+        with self._making:  # of two threads' clients one would never be closed
+            if self._client is None:
+                self._client = http_client(self._library, **self._options)
+            return self._client
 
     @asynccontextmanager
     async def async_client(self) -> AsyncGenerator[Any, None]:
-        """One for asyncio: that of the `async with` around, if it belongs to the loop that is
+        """One for asyncio: that of the `async with` around, if there is one on the loop that is
         running; else one that lasts as long as this context."""
-        shared = self._shared
-        if shared is not None and shared.loop is asyncio.get_running_loop():
+        shared = self._shared.get(asyncio.get_running_loop())
+        if shared is not None:
             try:
                 yield shared.take()
             finally:
@@ -86,20 +88,21 @@ class Kit:
     async def aopen(self) -> None:
         """Keep one client for asyncio until `aclose`, so that turns share its connections. Where
         one is kept on this loop already, it is the same."""
-        if self._shared is None or self._shared.loop is not asyncio.get_running_loop():
-            client = async_http_client(self._library, **self._options)
-            self._shared = _Shared(asyncio.get_running_loop(), client)
-        self._shared.opened += 1
-        self._shared.take()
+        loop = asyncio.get_running_loop()
+        if loop not in self._shared:
+            self._shared[loop] = _Shared(async_http_client(self._library, **self._options))
+        self._shared[loop].opened += 1
+        self._shared[loop].take()
 
     async def aclose(self) -> None:
         """Let go of it; the last who does, be it a turn that is running, closes its connections."""
-        shared = self._shared
-        if shared is None or shared.loop is not asyncio.get_running_loop():
+        loop = asyncio.get_running_loop()
+        shared = self._shared.get(loop)
+        if shared is None:
             return
         shared.opened -= 1
         if not shared.opened:
-            self._shared = None
+            del self._shared[loop]
         await shared.let_go()
 
     @property
@@ -116,6 +119,7 @@ class Kit:
 
     def close(self) -> None:
         """Close connections."""
-        client, self._client = self._client, None
+        with self._making:
+            client, self._client = self._client, None
         if client is not None:
             client.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -12,6 +13,7 @@ from tenuto.core import hints
 RESULT_LIMIT_CHARS: Final = 50_000
 """How many characters of one result the model sees: about 12,500 tokens."""
 
+_CONTAINERS: Final = (list, tuple, dict, set, frozenset)
 _HEAD_SHARE: Final = 0.7  # of a text that is too long; its end (an error, a total) is shown as well
 
 
@@ -45,6 +47,25 @@ def shown(value: object, limit_chars: int = RESULT_LIMIT_CHARS) -> str:
         case _:
             text = _of_value(value)
     return _bounded(_sendable(text), limit_chars)
+
+
+def unread(value: object) -> str:
+    """The kind of a value that is, or holds in its containers, a generator or another iterator:
+    nobody goes through it, and its text says nothing. "" for any other value.
+
+    >>> unread(iter([1])), unread({"lines": [1, (line for line in "ab")]}), unread(["ab"])
+    ('list_iterator', 'dict with a generator in it', '')
+    """
+    left, seen = [value], set[int]()
+    while left:
+        one = left.pop()
+        if isinstance(one, Iterator | AsyncIterator):
+            kind = type(one).__name__
+            return kind if one is value else f"{type(value).__name__} with a {kind} in it"
+        if isinstance(one, _CONTAINERS) and id(one) not in seen:  # one may hold itself
+            seen.add(id(one))
+            left += [*one, *one.values()] if isinstance(one, dict) else one
+    return ""
 
 
 def _of_value(value: object) -> str:

@@ -26,6 +26,7 @@ The simulator answers until Ctrl-C. Any API key will do.
 Choose a fault by the model name, for example "sim/length_twice", or by a header:
   x-sim-fault: length_twice           one fault by name
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
+"sim-model:length_twice" says the same. What does not exist is refused, whatever the wire.
 A model that takes a prefill, or does not, by its name: "claude-sonnet-4-5/sim/length_twice".
 `tenuto faults` lists them, and GET {root}/sim/faults does so as JSON."""
 

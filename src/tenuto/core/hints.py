@@ -76,9 +76,11 @@ TOOL_GOES_ON = " It may still be at work, so what it was to do may yet be done."
 """After TOOL_TIMED_OUT where the work cannot be stopped."""
 
 TOOL_GAVE_NO_VALUE = (
-    "Error: {name} gave a {kind} in place of a value, so what it was to do may not be done."
+    "Error: {name} gave a {kind} in place of a value, so what it was to do may not be done. "
+    "Allowed are values: texts, numbers, and lists or dicts of them."
 )
-"""The failed result of a function that returns a generator, or another thing to go through."""
+"""The failed result of a function that returns a generator, or another thing to go through, or one
+inside of its value."""
 
 NO_TIME_LEFT = "Error: this call was not run, because the time for this turn is over."
 

@@ -7,8 +7,9 @@ request of a conversation takes step k of its plan.
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,9 +21,9 @@ from tenuto.sim.plan import Plan
 from tenuto.sim.reply import Wanted
 from tenuto.sim.wire import Wire
 
-MODEL_PREFIX: Final = "sim/"
-"""What stands before it is the name of a real model, whose ways the server then takes on."""
-
+_CHOOSING: Final = re.compile(r"(?:.*/)?sim(?:-model)?[/:](?P<case>.*)", re.DOTALL)
+"""A model's name that chooses a case. What stands before it is the name of a real model, whose ways
+the server then takes on; any other name with a colon or a slash is just that of a model."""
 
 _WHOLE: Final = {
     True: {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH, Ending.CUT_BODY, Ending.EMPTY_BODY},
@@ -133,23 +134,30 @@ def chosen_case(wire: Wire, model: str, headers: Mapping[str, str]) -> Case | Fa
         names = [name.strip() for name in script.split(",")]
         unknown = [name for name in names if name not in STEPS]
         if unknown:
-            return _unknown(wire, "step", unknown[0], STEPS)
+            return _unknown(wire, "step", unknown[0])
         plan = tuple(STEPS[name] for name in names)
         return Case(f"script:{script}", plan, "A plan from a header.")
     if name := headers.get("x-sim-fault"):
-        return cases.get(name) or _unknown(wire, "fault", name, cases)
-    before, prefix, name = model.rpartition(MODEL_PREFIX)
-    if prefix and (not before or before.endswith("/")):
-        return cases.get(name) or _unknown(wire, "model", name, cases, status=404)
+        return cases.get(name) or _unknown(wire, "fault", name)
+    if chosen := _CHOOSING.fullmatch(model):
+        return cases.get(chosen["case"]) or _unknown(wire, "model", chosen["case"])
     return cases["normal"]
 
 
-def _unknown(wire: Wire, what: str, name: str, known: Iterable[str], status: int = 400) -> Failure:
+_UNKNOWN: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+    "step": ("step", {"status": 400, "code": "sim_unknown_step"}),
+    "fault": ("case", {"status": 400, "code": "sim_unknown_fault"}),
+    "model": ("case", {"status": 404, "code": "model_not_found", "param": "model"}),
+}
+"""By where an unknown name stands: what it would be, and how it is refused."""
+
+
+def _unknown(wire: Wire, where: str, name: str) -> Failure:
+    what, known = _UNKNOWN[where]
     return wire.refuse(
-        f"The {what} '{name}' does not exist here; known: {', '.join(known)}.",
-        status=status,
-        param="model" if what == "model" else None,
-        code="model_not_found" if what == "model" else f"sim_unknown_{what}",
+        f"The {what} '{name}' does not exist here. `tenuto faults --wire {wire.name}` lists what "
+        f"does (steps with --json), and so does GET /sim/faults?wire={wire.name}.",
+        **known,
     )
 
 

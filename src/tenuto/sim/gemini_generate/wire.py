@@ -42,7 +42,7 @@ WIRE: Final = Wire(
     name="gemini-generate",
     # The Developer API and Vertex AI, with a project and without.
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?"
-    r"(?:publishers/(?P<publisher>[^/]+)/)?models/(?P<model>[^:]+):"
+    r"(?:publishers/(?P<publisher>[^/]+)/)?models/(?P<model>.+):"
     r"(?P<method>generateContent|streamGenerateContent)",
     read=read,
     impossible=impossible,
