@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from agent.simulated import model
+from agent.simulated import QUICK, model
+from far_sides import FarSide
 
 from tenuto.agent import Agent, Model
 from tenuto.agent.function_tool import tool
@@ -153,3 +155,37 @@ def test_threads_that_use_an_agent_for_the_first_time_at_once_share_its_client(
         with Agent(asked, library=library) as agent:
             assert set(threads.map(turn, [agent] * 8)) == {"complete"}
     assert len(made) == 1
+
+
+@pytest.mark.behaviour("P4")
+@pytest.mark.parametrize("library", ["httpx2", "httpx"])
+def test_where_the_environment_says_where_to_ask_each_turn_looks_anew(monkeypatch, library):
+    asked: list[str] = []
+
+    def nowhere(host: str, *_: object, **__: object) -> None:
+        asked.append(host)
+        raise OSError("no network in this test")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nowhere)
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "k")
+    with Agent("aws-converse:anthropic.claude-x", policy=QUICK, library=library) as agent:
+        for region in ("us-east-1", "eu-west-1"):
+            monkeypatch.setenv("AWS_REGION", region)
+            assert agent.run("Hello.").status == "failed"
+            assert {host.split(".")[1] for host in asked} == {region}
+            asked.clear()
+
+
+@pytest.mark.behaviour("P1")
+@pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
+@pytest.mark.parametrize("watched", [{"options": {"n": 2}}, {"headers": {"x-tenuto": "off"}}])
+def test_a_turn_that_is_left_alone_fails_as_such_where_no_answer_comes(watched, stream):
+    with FarSide(b"") as far:
+        asked = Model("openai-chat:m", base_url=far.base_url, api_key="k", **watched)
+        with Agent(asked, stream=stream) as agent:
+            result = agent.run("Hello.")
+            after = asyncio.run(agent.arun("Hello."))
+    for each in (result, after):
+        assert (each.status, each.reason) == ("failed", "left_alone")
+        assert each.fault is not None
+        assert each.fault.kind == "connection"

@@ -378,6 +378,20 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
     assert not thread.is_alive()
 
 
+DECLINED = EVENTS + said("I cannot.", "content_filter") + END
+
+
+@pytest.mark.behaviour("C23", "E12")
+def test_what_one_model_declined_with_is_kept_where_the_turn_ends_while_another_is_asked(
+    way: str,
+) -> None:
+    with stalling(DECLINED) as first, stalling(b"") as other:
+        models = [Model("openai-chat:m", base_url=each.url, api_key="k") for each in (first, other)]
+        with Agent(models) as asking:
+            result = cancelled(asking.conversation(), way, other.begun.wait)
+        assert (result.status, result.text) == ("partial", "I cannot.")
+
+
 REFUSED = b"HTTP/1.1 401 No\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}"
 
 

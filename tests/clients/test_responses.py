@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from far_sides import STREAM, FarSide, sse_answer
+from far_sides import RESET, STREAM, FarSide, sse_answer
 
 import tenuto
 
@@ -34,6 +34,8 @@ READ: dict[str, Act] = {
     "iter_raw behind iter_bytes": lambda r: (b"".join(r.iter_bytes()), list(r.iter_raw())),
     "closed first": lambda r: (r.close(), list(r.iter_bytes())),
     "closed behind the first piece": lambda r: (bool(next(r.iter_bytes())), r.close()),
+    "begun before read": lambda r: (later := r.iter_bytes()) and (r.read(), list(later)),
+    "module": lambda r: (type(r).__module__, type(r).__qualname__, r.read()),
     "pickled": lambda r: (r.read(), pickle.loads(pickle.dumps(r)).content),
     "pickled unread": lambda r: (b"".join(r.iter_bytes()), pickle.loads(pickle.dumps(r)).read()),
 }
@@ -70,6 +72,21 @@ async def _left(r: Any) -> Any:
     return said, await r.aclose()
 
 
+async def _wrong_kind(r: Any) -> Any:
+    wrong = []
+    for act in (lambda: list(r.iter_bytes()), lambda: list(r.iter_bytes(7)), r.read):
+        try:
+            wrong.append(act())
+        except Exception as error:  # noqa: BLE001
+            wrong.append(raised(error))
+    return wrong, r.is_stream_consumed
+
+
+async def _later(r: Any) -> Any:
+    later = r.aiter_bytes()
+    return await r.aread(), await all_of(later)
+
+
 async def _joined(pieces: Any) -> Any:
     found = await all_of(pieces)
     return b"".join(found) if isinstance(found[0], bytes) else "".join(found)
@@ -86,6 +103,8 @@ AREAD: dict[str, Callable[[Any], Awaitable[Any]]] = {
     "aiter_bytes twice": _twice,
     "two iterators": _two,
     "closed first": _closed,
+    "not as async": _wrong_kind,
+    "begun before aread": _later,
     "left behind the first piece": _left,
 }
 
@@ -103,6 +122,12 @@ def told(response: Any, value: object) -> dict[str, Any]:
 
 def raised(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
+
+
+def broken(error: Exception) -> str:
+    """Which request an error is of."""
+    request: Any = getattr(error, "request", None)
+    return f"{type(error).__name__}, {request.method} {request.url.path}"
 
 
 def sync(client: Any, url: str, act: Act) -> dict[str, Any]:
@@ -153,3 +178,40 @@ def test_an_async_response_is_read_as_the_library_s_own(library: Any, name: str)
         client = tenuto.async_http_client(library)
         ours = asyncio.run(over_asyncio(client, far.base_url, AREAD[name]))
     assert unless_left(ours, name) == unless_left(bare, name)
+
+
+CUT = (sse_answer(STREAM[:90]).replace(b"connection: close", b"content-length: 999"), RESET)
+
+
+@pytest.mark.behaviour("P8")
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize("library", ["httpx2", "httpx"])
+def test_an_error_in_the_middle_knows_its_request(library: Any, way: str) -> None:
+    asked = json.dumps(json.loads(ASK) | {"n": 2})  # which is only watched
+    url = "{}/chat/completions"
+
+    def told_by(client: Any) -> str:
+        with (
+            FarSide(CUT) as far,
+            pytest.raises(module.RequestError) as seen,
+            client,
+            client.stream("POST", url.format(far.base_url), content=asked) as response,
+        ):
+            response.read()
+        return broken(seen.value)
+
+    async def told_by_async(client: Any) -> str:
+        with FarSide(CUT) as far, pytest.raises(module.RequestError) as seen:
+            async with (
+                client,
+                client.stream("POST", url.format(far.base_url), content=asked) as response,
+            ):
+                await response.aread()
+        return broken(seen.value)
+
+    module = importlib.import_module(library)
+    if way == "sync":
+        assert told_by(tenuto.http_client(library)) == told_by(module.Client())
+    else:
+        ours = asyncio.run(told_by_async(tenuto.async_http_client(library)))
+        assert ours == asyncio.run(told_by_async(module.AsyncClient()))

@@ -12,9 +12,10 @@ from tenuto.core.events import Event
 
 
 class _Like(NamedTuple):
-    """What the requests of one model have in common."""
+    """What the requests of one model have in common. `given`: where they go and their headers, as
+    the model says, which may look into the environment."""
 
-    given: dict[str, str]
+    given: tuple[str, dict[str, str]]
     make: Any
     url: Any
     headers: list[tuple[bytes, bytes]]
@@ -30,11 +31,11 @@ class Posts:
 
     def made(self, ask: Ask, client: Any, stream: bool) -> Any:
         """The request of this question."""
-        given, body = ask.model.request_headers(), ask.request.body
+        given, body = (ask.model.url(stream), ask.model.request_headers()), ask.request.body
         like = self._like.get(id(ask.model))
         if like is None or like.given != given or client.cookies:
-            url = ask.model.url(stream)
-            request = client.build_request("POST", url, content=body, headers=given)
+            url, headers = given
+            request = client.build_request("POST", url, content=body, headers=headers)
             kept = [h for h in request.headers.raw if h[0].lower() != b"content-length"]
             timeout = request.extensions["timeout"]
             if not client.cookies:

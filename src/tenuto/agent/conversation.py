@@ -84,7 +84,7 @@ class Conversation:
 
     def stream(self, prompt: str) -> Generator[AgentEvent, None, None]:
         """A turn, told as it happens; `result` holds its end. Closing the generator ends the turn
-        at once, and so does Ctrl-C."""
+        at once, and so does Ctrl-C; the result has all text that was received by then."""
         return self._turn(prompt, watched=True)
 
     def astream(self, prompt: str) -> AsyncGenerator[AgentEvent, None]:

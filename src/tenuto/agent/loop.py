@@ -193,7 +193,7 @@ class Loop:
             if not why:
                 break
             if _text(carried):
-                declined = self._at, carried
+                declined, self._said = (self._at, carried), _text(carried)
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))

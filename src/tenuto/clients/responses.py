@@ -8,6 +8,7 @@ event.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Generator, Iterator
+from contextlib import aclosing
 from functools import cache
 from typing import Any, Protocol
 
@@ -49,49 +50,49 @@ def response_class(library: Any) -> Any:
             """A copy, or what is unpickled, is one of the library's: it has no stream."""
             return library.Response.__new__, (library.Response,), self.__getstate__()
 
-        def iter_bytes(self, chunk_size: int | None = None) -> Iterator[bytes]:
+        def iter_bytes(self, chunk_size: int | None = None) -> Generator[bytes, None, None]:
             """As the library's own."""
-            if _is_as_it_comes(self, chunk_size):
-                return self._as_they_come()
-            return super().iter_bytes(chunk_size)  # type: ignore[no-any-return]
-
-        def aiter_bytes(self, chunk_size: int | None = None) -> AsyncIterator[bytes]:
-            """As the library's own."""
-            if _is_as_it_comes(self, chunk_size):
-                return self._as_they_come_async()
-            return super().aiter_bytes(chunk_size)  # type: ignore[no-any-return]
-
-        def _as_they_come(self) -> Generator[bytes, None, None]:
-            self._begin()
+            if not _is_as_it_comes(self, chunk_size, library.SyncByteStream):
+                yield from super().iter_bytes(chunk_size)
+                return
+            self.is_stream_consumed = True
             try:
                 for piece in self.stream:
                     self._handed_on_bytes += len(piece)
                     yield piece
+            except library.RequestError as error:
+                error.request = self.request
+                raise
             finally:
                 self.close()
 
-        async def _as_they_come_async(self) -> AsyncGenerator[bytes, None]:
-            self._begin()
+        async def aiter_bytes(self, chunk_size: int | None = None) -> AsyncGenerator[bytes, None]:
+            """As the library's own."""
+            if not _is_as_it_comes(self, chunk_size, library.AsyncByteStream):
+                async with aclosing(super().aiter_bytes(chunk_size)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                return
+            self.is_stream_consumed = True
             try:
                 async for piece in self.stream:
                     self._handed_on_bytes += len(piece)
                     yield piece
+            except library.RequestError as error:
+                error.request = self.request
+                raise
             finally:
                 await self.aclose()
 
-        def _begin(self) -> None:
-            if self.is_stream_consumed:
-                raise library.StreamConsumed
-            if self.is_closed:
-                raise library.StreamClosed
-            self.is_stream_consumed = True
-
+    Response.__module__, Response.__qualname__ = library.__name__, Response.__name__
     return Response
 
 
-def _is_as_it_comes(response: Any, chunk_size: int | None) -> bool:
+def _is_as_it_comes(response: Any, chunk_size: int | None, kind: Any) -> bool:
+    """Whether bytes are asked for that can be handed on as they come."""
     over = response.is_stream_consumed or response.is_closed
-    return chunk_size is None and not over and "content-encoding" not in response.headers
+    right = chunk_size is None and isinstance(response.stream, kind)
+    return right and not over and "content-encoding" not in response.headers
 
 
 @cache

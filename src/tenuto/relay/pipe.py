@@ -107,7 +107,9 @@ class Pipe:
                 self._turn.watch.ended = True
                 yield Reraise(reply.error)
                 return None
-            return self._turn.received(Attempt(failed(reply.kind, type(reply.error).__name__)))
+            response = failed(reply.kind, type(reply.error).__name__)
+            lost = reply if self._turn.left_alone else None
+            return self._turn.received(Attempt(response, lost=lost))
         assert isinstance(reply, Head)
         if self._turn.provider.unknown and (server := reply.get(b"server")):
             self._turn.provider = by_server(server, self._turn.wire.name)
