@@ -196,16 +196,30 @@ def test_an_answer_that_is_none_raises_the_sdks_own_error(name, mode, way):
         assert len(far.requests) <= 4
 
 
+FINAL = ("not_http", "nothing_at_all", "html")
+"""The SDK's own to retry, or not worth it: a page stays where it is."""
+
+
 @pytest.mark.behaviour("S3", "N6")
-@pytest.mark.parametrize(
-    ("name", "mode"), [pair for pair in PAIRS if pair[0] not in ("not_http", "nothing_at_all")]
-)
+@pytest.mark.parametrize(("name", "mode"), [pair for pair in PAIRS if pair[0] not in FINAL])
 def test_an_answer_that_is_none_is_asked_for_again(name, mode, way):
     right = sse_answer(STREAM) if mode == "stream" else json_answer(BODY % (b"All said.", b"stop"))
     with FarSide(BROKEN[name], right) as far:
         asked = Asked(far, way, mode)
         assert (asked.text, asked.error) == ("All said.", None)
         assert len(far.requests) == 2
+
+
+@pytest.mark.behaviour("P5", "P1a")
+@MODES
+def test_a_page_is_not_asked_for_again_and_the_error_says_what_to_check(mode, way):
+    with FarSide(HTML) as far:
+        asked = Asked(far, way, mode)
+        assert "The provider said" not in str(asked.error)
+        assert "What came: the answer is text/html" in str(asked.error)
+        assert "Check the base URL" in str(asked.error)
+        assert [e["kind"] for e in asked.of("fault")] == ["not_this_api"]
+        assert len(far.requests) == 1
 
 
 @pytest.mark.behaviour("N6", "C5")

@@ -20,6 +20,7 @@ class FaultKind(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     GARBAGE = "garbage"
+    NOT_THIS_API = "not_this_api"
     LIMIT = "limit"
     CALLER = "caller"
     AUTHENTICATION = "authentication"
@@ -33,10 +34,6 @@ class FaultKind(StrEnum):
     REFUSED = "refused"
     MALFORMED_CALL = "malformed_call"
     UPSTREAM_GAVE_UP = "upstream_gave_up"
-
-
-NOT_THIS_API = "not_this_api"
-"""A code of ours: what answered is not the API that was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +56,8 @@ FAULT_CLASSES: dict[FaultKind, FaultClass] = {
     FaultKind.TIMEOUT: FaultClass(True, True, False, _ERROR),
     FaultKind.CONNECTION: FaultClass(True, True, False, _ERROR),
     FaultKind.GARBAGE: FaultClass(True, True, False, _ERROR),
+    # A page, or a redirect: what is at the address stays there. An HTTP error is none of these.
+    FaultKind.NOT_THIS_API: FaultClass(False, True, False, _ERROR),
     FaultKind.LIMIT: FaultClass(False, False, False, _ERROR),
     # Code of the caller's own (a hook, an auth flow) raised: a programming error is not retried.
     FaultKind.CALLER: FaultClass(False, False, False, _ERROR),
