@@ -1,17 +1,21 @@
-"""A page with status 200, where base_url is wrong or a network wants a log-in: it is said what came,
-and none of what it holds."""
+"""What is no answer: a page with status 200, where base_url is wrong or a network wants a log-in, a
+redirect to one. It is said what came, and none of what it holds."""
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import http.server
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from agent_turns import POLICY
+from far_sides import STREAM, FarSide, answer
 
 import tenuto
-from tenuto.agent import Agent, Model
+from tenuto.agent import Agent, Model, RunResult
 from tenuto.agent.events import AgentEvent, Recovered, Switched
 from tenuto.cli import main
 from tenuto.sim import Simulator, Step, saying
@@ -52,7 +56,7 @@ def test_a_page_is_told_from_an_answer_that_broke_off(portal: str, wire: str, st
         result = agent.run("Hello.")
     assert (result.status, result.reason, result.text) == ("failed", "provider_error", "")
     assert result.fault is not None
-    assert (result.fault.kind, result.fault.status) == ("garbage", 200)
+    assert (result.fault.kind, result.fault.status) == ("not_this_api", 200)
     assert "text/html" in result.fault.message
     assert "base URL" in result.advice
     assert any(isinstance(event, Recovered) for event in events)
@@ -67,7 +71,7 @@ def test_the_terminal_says_what_came(
     code = main(["run", "Hello.", "--model", "openai-chat:m", "--base-url", portal])
     told = capsys.readouterr().err
     assert code == 1
-    assert "What failed: garbage 200: the answer is text/html" in told
+    assert "What failed: not_this_api 200: the answer is text/html" in told
     assert "Check the base URL" in told
     assert "Try again later" not in told
 
@@ -78,7 +82,7 @@ def test_an_error_for_a_caller_that_wants_one_says_what_came(portal: str) -> Non
     body = {"model": "m", "messages": [{"role": "user", "content": "Hello."}], "stream": True}
     with tenuto.http_client(policy=policy) as client:
         said = client.post(f"{portal}/chat/completions", json=body).text
-    assert "The answer is text/html" in said
+    assert "What came: the answer is text/html" in said
     assert "Check the base URL" in said
     assert "guest" not in said
 
@@ -90,7 +94,7 @@ def test_another_model_is_asked_in_its_place(portal: str) -> None:
         models = [Model("openai-chat:m", base_url=each) for each in (portal, sim.base_url)]
         with Agent(models, policy=POLICY, on_event=events.append) as agent:
             assert agent.run("Hello.").ok
-    assert [event.why for event in events if isinstance(event, Switched)] == ["garbage"]
+    assert [event.why for event in events if isinstance(event, Switched)] == ["not_this_api"]
 
 
 @pytest.mark.behaviour("P1")
@@ -102,3 +106,142 @@ def test_an_answer_that_breaks_off_is_none_of_these() -> None:
             result = agent.run("Hello.")
     assert not result.ok
     assert "base URL" not in result.advice
+
+
+def asked(far: FarSide, wire: str, way: str, **known: Any) -> RunResult:
+    """How a turn ends whose model is this far side."""
+    model = Model(f"{wire}:m", base_url=far.base_url, api_key="k")
+    if way == "sync":
+        with Agent(model, **{"policy": POLICY, **known}) as agent:
+            return agent.run("Hello.")
+
+    async def run() -> RunResult:
+        async with Agent(model, **{"policy": POLICY, **known}) as agent:
+            return await agent.arun("Hello.")
+
+    return asyncio.run(run())
+
+
+EITHER = pytest.mark.parametrize("stream", [True, False], ids=["stream", "body"])
+LED = {
+    "302 Found": ("https://me:pass@login.example/in?token=t0ps3cret#x", "login.example"),
+    "301 Moved Permanently": ("//login.example:8443/", "login.example"),
+    "307 Temporary Redirect": ("/v2/chat", "another path"),
+    "308 Permanent Redirect": ("http://[half", "another path"),
+    "300 Multiple Choices": ("", "holds nothing of this API"),
+    "304 Not Modified": ("", "holds nothing of this API"),
+    "600 Odd": ("", "holds nothing of this API"),
+}
+"""By the status, where it leads, and what is said of that."""
+
+
+@pytest.mark.behaviour("P1", "N10")
+@EITHER
+@pytest.mark.parametrize("status", LED)
+def test_a_redirect_is_a_fault_that_says_where_it_leads(
+    status: str, stream: bool, way: str
+) -> None:
+    location, said = LED[status]
+    headers = [f"location: {location}"] if location else []
+    with FarSide(answer(b"", *headers, status=status)) as far:
+        result = asked(far, "openai-chat", way, stream=stream)
+        tries = 1 if location else 1 + POLICY.fault_retries
+        assert len(far.requests) == tries
+    assert (result.status, result.reason) == ("failed", "provider_error")
+    assert result.report is not None
+    assert result.report.attempts == tries
+    assert result.fault is not None
+    kind = "redirected" if location else "not_this_api"
+    assert (result.fault.kind, result.fault.status) == (kind, int(status[:3]))
+    assert said in result.fault.message
+    assert status[:3] in result.fault.message
+    assert "base URL" in result.advice
+    assert not any(word in repr(result) for word in ("t0ps3cret", "pass@", "half"))
+
+
+@pytest.mark.behaviour("P1")
+@EITHER
+@pytest.mark.parametrize("wire", WIRES)
+def test_so_it_is_on_every_wire(wire: str, stream: bool) -> None:
+    found = answer(PAGE, "location: https://login.example/", status="302 Found")
+    with FarSide(found) as far:
+        result = asked(far, wire, "sync", stream=stream)
+    assert result.fault is not None
+    assert (result.fault.kind, result.fault.status) == ("redirected", 302)
+
+
+@pytest.mark.behaviour("P8", "C25")
+@EITHER
+def test_to_other_callers_a_redirect_passes_as_it_came(stream: bool) -> None:
+    found = answer(b"There.", "location: https://login.example/?a=b", status="302 Found")
+    body = {"model": "m", "messages": [{"role": "user", "content": "Hello."}], "stream": stream}
+    with FarSide(found) as far, tenuto.http_client(follow_redirects=False) as client:
+        got = client.post(f"{far.base_url}/chat/completions", json=body)
+    assert (got.status_code, got.content) == (302, b"There.")
+    assert got.headers["location"] == "https://login.example/?a=b"
+
+
+@pytest.mark.behaviour("P1", "P5")
+@EITHER
+@pytest.mark.parametrize("kind", ["", "application/json", "text/event-stream", "text/html"])
+def test_a_page_is_one_under_any_name(kind: str, stream: bool, way: str) -> None:
+    headers = [f"content-type: {kind}"] if kind else []
+    with FarSide(answer(b"\r\n " + PAGE, *headers)) as far:
+        result = asked(far, "openai-chat", way, stream=stream)
+        assert len(far.requests) == 1 + POLICY.fault_retries
+    assert result.report is not None
+    assert result.fault is not None
+    assert result.fault.kind == "not_this_api"
+    assert ("text/html" if "html" in kind else "a page of HTML") in result.fault.message
+    assert "base URL" in result.advice
+
+
+@pytest.mark.behaviour("P5", "S3")
+@EITHER
+@pytest.mark.parametrize("status", ["502 Bad Gateway", "503 Service Unavailable"])
+def test_a_page_that_tells_of_an_error_is_worth_another_try(status: str, stream: bool) -> None:
+    events: list[AgentEvent] = []
+    with FarSide(answer(PAGE, "content-type: text/html", status=status)) as far:
+        result = asked(far, "openai-chat", "sync", stream=stream, on_event=events.append)
+        assert len(far.requests) == 1 + POLICY.fault_retries
+    assert result.fault is not None
+    assert result.fault.kind in ("server", "overloaded")
+    assert result.advice == "Try again later."
+
+
+@pytest.mark.behaviour("S3", "P5")
+@pytest.mark.parametrize("kind", ["text/html", "text/plain", "application/octet-stream"])
+@pytest.mark.parametrize("begun", [b"", b": ping\n\n", b"\n\n", b"da"])
+def test_a_misnamed_stream_that_drops_before_its_text_is_asked_for_again(
+    begun: bytes, kind: str
+) -> None:
+    dropped = answer(begun, f"content-type: {kind}", length=False)
+    with FarSide(dropped, answer(STREAM, f"content-type: {kind}", length=False)) as far:
+        result = asked(far, "openai-chat", "sync", stream=True)
+        assert len(far.requests) == 2
+    assert (result.ok, result.text) == (True, "All said.")
+
+
+@pytest.mark.behaviour("P1")
+def test_an_answer_that_is_too_large_names_the_limit() -> None:
+    policy = dataclasses.replace(POLICY, body_max_bytes=10)
+    with FarSide(answer(b'{"choices": []}')) as far:
+        result = asked(far, "openai-chat", "sync", stream=False, policy=policy)
+    assert (result.status, result.reason) == ("failed", "limit_passed")
+    assert result.fault is not None
+    assert "body_max_bytes (10)" in result.fault.message
+
+
+@pytest.mark.behaviour("P1", "S8a")
+@EITHER
+@pytest.mark.parametrize(
+    ("status", "kind"), [("200 OK", "garbage"), ("401 Unauthorized", "authentication")]
+)
+def test_an_answer_in_a_coding_that_nobody_reads_is_a_fault(
+    status: str, kind: str, stream: bool
+) -> None:
+    with FarSide(answer(b"\x1f\x9d", "content-encoding: compress", status=status)) as far:
+        result = asked(far, "openai-chat", "sync", stream=stream)
+    assert result.report is not None
+    assert result.fault is not None
+    assert result.fault.kind == kind

@@ -208,6 +208,17 @@ def test_an_answer_that_is_none_is_asked_for_again(name, mode, way):
         assert len(far.requests) == 2
 
 
+@pytest.mark.behaviour("P5", "P1a")
+@MODES
+def test_the_error_for_a_page_says_what_to_check(mode, way):
+    with FarSide(HTML) as far:
+        asked = Asked(far, way, mode)
+        assert "The provider said" not in str(asked.error)
+        assert "What came: the answer is text/html" in str(asked.error)
+        assert "Check the base URL" in str(asked.error)
+        assert {e["kind"] for e in asked.of("fault")} == {"not_this_api"}
+
+
 @pytest.mark.behaviour("N6", "C5")
 @BROKEN_PAIRS
 def test_a_continuation_that_is_none_costs_nothing_of_what_was_received(name, mode, way):

@@ -223,3 +223,43 @@ def test_what_stands_before_the_first_event_does_not_hide_the_stream(name):
     stream = shapes_of("openai-chat")["events"]
     for before in (b'{"warning": "slow"}\n\n', b"warming up\n", b"\xef\xbb\xbf"):
         assert b"Hello" in given_for("chat", under(name, before + stream))[1]
+
+
+PAGES = {
+    "doctype": b"<!DOCTYPE html>\n<html><body>Log in.\ndata: {}\n\n</body></html>",
+    "small": b"<html lang=en><body>Log in.</body></html>",
+    "behind_a_mark": b"\xef\xbb\xbf\r\n \t<HtMl><body>Log in.</body></html>",
+    "behind_blank_lines": b"\n\n\n<!doctype HTML><title>Log in.</title>",
+    "utf-16": "<!doctype html><title>Log in.</title>".encode("utf-16"),
+}
+
+
+@pytest.mark.behaviour("P1", "S8")
+@EACH_NAME
+@EACH_READER
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_a_page_is_told_by_what_it_begins_with(asked, name, page):
+    for size in (1, 7, len(page)):
+        pieces = [page[at : at + size] for at in range(0, len(page), size)]
+        script = Script(under(name, *pieces))
+        _, url, body, _ = ASKED[asked]
+        events: list[Event] = []
+        run = Engine(Policy(backoff_s=0.0), events.append).begin(Request("POST", url, (), body))
+        assert run is not None
+        out = b"".join(p for p in Drive(run, script.connect).pieces() if isinstance(p, bytes))
+        assert b"holds nothing of this API" in out, size
+        assert b"Log in" not in out
+        faults = [event.data for event in events if event.name == "fault"]
+        assert {(each["kind"], each["status"]) for each in faults} == {("not_this_api", 200)}
+
+
+@pytest.mark.behaviour("P8")
+@EACH_NAME
+@pytest.mark.parametrize("asked", CUT)
+@pytest.mark.parametrize("text", [b"<html>Hello", b"<!doctype html>"])
+def test_a_text_that_begins_like_a_page_is_none(asked, name, text):
+    wire, _, _, reads = ASKED[asked]
+    shapes = {shape: whole.replace(b"Hello", text) for shape, whole in shapes_of(wire).items()}
+    assert text in shapes[reads]
+    assert given_for(asked, under(name, shapes[reads]))[1] == shapes[reads]
+    assert text in given_for(asked, under(name, shapes["body"]))[1]

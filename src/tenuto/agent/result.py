@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenuto.core.actions import Status
-from tenuto.core.advice import NOT_THIS_API_ADVICE, advice_on
+from tenuto.core.advice import advice_on
 from tenuto.core.events import Report
-from tenuto.core.fault import NOT_THIS_API, Fault
+from tenuto.core.fault import Fault
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row
@@ -59,10 +59,7 @@ class RunResult:
     @property
     def advice(self) -> str:
         """One sentence on what can be done, "" where nothing is."""
-        fault = self.fault
-        if fault is not None and self.reason == "provider_error" and fault.code == NOT_THIS_API:
-            return NOT_THIS_API_ADVICE
-        return advice_on(self.reason, fault.kind if fault is not None else None)
+        return advice_on(self.reason, self.fault.kind if self.fault is not None else None)
 
     def as_dict(self) -> dict[str, Any]:
         """The result as plain values, ready for JSON; without the rows."""

@@ -37,6 +37,10 @@ ADVICE: dict[str, str] = {
 """By the reason of the turn's end; "" where nothing is to be done."""
 
 FAULT_ADVICE: dict[str, str] = {
+    "not_this_api": (
+        "Check the base URL, and whether the network wants a log-in: what answers is not this API."
+    ),
+    "redirected": "Check the base URL: what it names has moved, or wants a log-in.",
     "authentication": "Check the key, and whether it may use this model.",
     "invalid_request": "Look at what the provider says of the request: it will refuse it again.",
     "unknown_key": "Leave out the members of the request that the provider names.",
@@ -62,8 +66,3 @@ def advice_on(reason: str, fault: str | None) -> str:
     """
     of_fault = FAULT_ADVICE.get(fault or "") if reason == "provider_error" else None
     return of_fault or ADVICE.get(reason, "")
-
-
-NOT_THIS_API_ADVICE = (
-    "Check the base URL, and whether the network wants a log-in: what answers is not this API."
-)

@@ -20,6 +20,8 @@ class FaultKind(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     GARBAGE = "garbage"
+    NOT_THIS_API = "not_this_api"
+    REDIRECTED = "redirected"
     LIMIT = "limit"
     CALLER = "caller"
     AUTHENTICATION = "authentication"
@@ -33,10 +35,6 @@ class FaultKind(StrEnum):
     REFUSED = "refused"
     MALFORMED_CALL = "malformed_call"
     UPSTREAM_GAVE_UP = "upstream_gave_up"
-
-
-NOT_THIS_API = "not_this_api"
-"""A code of ours: what answered is not the API that was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +57,10 @@ FAULT_CLASSES: dict[FaultKind, FaultClass] = {
     FaultKind.TIMEOUT: FaultClass(True, True, False, _ERROR),
     FaultKind.CONNECTION: FaultClass(True, True, False, _ERROR),
     FaultKind.GARBAGE: FaultClass(True, True, False, _ERROR),
+    FaultKind.NOT_THIS_API: FaultClass(
+        True, True, False, _ERROR
+    ),  # a page may be there for a moment
+    FaultKind.REDIRECTED: FaultClass(False, True, False, _ERROR),
     FaultKind.LIMIT: FaultClass(False, False, False, _ERROR),
     # Code of the caller's own (a hook, an auth flow) raised: a programming error is not retried.
     FaultKind.CALLER: FaultClass(False, False, False, _ERROR),

@@ -11,6 +11,7 @@ from tenuto.core.signals import Ended, FaultSeen
 from tenuto.relay.commands import READ, Command, Head, Lost, Open, Reply, Write
 from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.ending import hand_on
+from tenuto.relay.framing import Framing, framing_of
 from tenuto.relay.gathering import gathered
 from tenuto.relay.joining import joined, stands_apart
 from tenuto.relay.reframing import named
@@ -21,6 +22,9 @@ from tenuto.wire.members import object_in
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
 
+_TOO_LARGE = "the answer is larger than body_max_bytes ({})"
+"""A limit of the policy, in words: it names its setting."""
+
 
 def read_body(
     turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
@@ -30,8 +34,10 @@ def read_body(
     `ahead`: what of it was read already."""
     raw, last = yield from _received(turn, ahead)
     if isinstance(last, bytes) and last:
-        if turn.first is not None:
-            return turn.received(Attempt(failed(FaultKind.LIMIT), head))
+        if turn.first is not None or turn.carried is not None:
+            said = _TOO_LARGE.format(turn.policy.body_max_bytes)
+            fault = Fault(FaultKind.LIMIT, "body_too_large", said)
+            return turn.received(Attempt(failed(fault), head))
         turn.watch.emit("left_alone", why="body_too_large", outcome=None)
         yield from hand_on(turn, head, raw)
         return None
@@ -95,7 +101,9 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
             head = named(head, b"application/json").of(raw)
     elif body and value and handed_out and (said := readable(body)) is not body:
         head, raw = head.of(said), said  # as in streams: SDKs decode strictly
-    return Attempt(builder.build(), head, raw, value, unread=value is None, lost=lost)
+    unread, kind = value is None, head.get(b"content-type")
+    page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE
+    return Attempt(builder.build(), head, raw, value, page=page, unread=unread, lost=lost)
 
 
 def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:

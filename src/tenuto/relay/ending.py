@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
-from tenuto.core.advice import NOT_THIS_API_ADVICE
 from tenuto.core.events import Report
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
@@ -29,7 +28,6 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.encoding import UndecodableBytes
-from tenuto.relay.no_answer import not_of_this_api
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
@@ -58,6 +56,13 @@ _LOST = {
 }
 """How an attempt ended of which the provider says nothing."""
 
+_WHOSE = {
+    FaultKind.LIMIT: "A limit was passed",
+    FaultKind.NOT_THIS_API: "What came",
+    FaultKind.REDIRECTED: "What came",
+}
+"""What stands before the words of a fault that are ours and not the provider's."""
+
 
 class Ending:
     """Shows the caller how a turn ended."""
@@ -80,8 +85,7 @@ class Ending:
         answer = self._answer(finish, attempt)
         if ends_in_error(finish, shown, self._turn.policy):
             kind = attempt.lost.kind if attempt.lost else None
-            other = not_of_this_api(attempt)
-            yield from self._error_end(report, shown.error or finish.reason, answer, kind, other)
+            yield from self._error_end(report, shown.error or finish.reason, answer, kind)
             return
         if self._turn.facts.stream and not self._turn.open:
             yield from self._open_stream(attempt)
@@ -231,26 +235,16 @@ class Ending:
         rest = outlet.stop_forwarding() + outlet.say_rest() + usage_comment(usage_line(report))
         return rest + outlet.writer.end(answer, include_usage=include_usage)
 
-    def _error_end(
-        self,
-        report: Report,
-        code: str,
-        answer: Answer,
-        lost: FaultKind | None,
-        other: Fault | None,
-    ) -> Run:
+    def _error_end(self, report: Report, code: str, answer: Answer, lost: FaultKind | None) -> Run:
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
-        if other is not None:
-            message += f" {other.message[:1].upper()}{other.message[1:]}. {NOT_THIS_API_ADVICE}"
-        elif report.advice:
+        if report.advice:
             message += f" {report.advice}"
         fault = self._turn.watch.last.fault if self._turn.watch.last else None
         if how := _LOST.get(lost or (fault.kind if fault else FaultKind.SERVER)):
             message += f" The last of {report.attempts} attempts {how}."
         if fault is not None and fault.message:
             said = self._turn.telling(fault.message, _MESSAGE_CHARS)
-            whose = "A limit was passed" if fault.kind is FaultKind.LIMIT else "The provider said"
-            message += f" {whose}: {said}"
+            message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
         line = usage_line(report)
         if self._turn.headed:
             spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()

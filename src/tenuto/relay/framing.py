@@ -33,6 +33,8 @@ class Framing(StrEnum):
     """Objects of JSON, one a line."""
     MESSAGES = "messages"
     """An AWS event stream."""
+    PAGE = "page"
+    """A page of HTML, or what else no API answers with."""
 
 
 _NAMED = {
@@ -40,6 +42,9 @@ _NAMED = {
     "vnd.amazon.eventstream": Framing.MESSAGES,
 }
 """By what stands in a content type. `json` names a body and an array alike."""
+
+_OF_AN_API = ("json", *_NAMED)
+"""What stands in the content types that answers have."""
 
 _STARTS = {
     b"{": Framing.BODY,
@@ -52,6 +57,9 @@ _STARTS = {
     b"error:": Framing.EVENTS,
 }
 """By what an answer begins with, white space aside."""
+
+_PAGES = (b"<!doctype html", b"<html")
+"""The same of pages, whose letters may be large or small."""
 
 _MARKS = (BOM, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 """What may stand before it; that of UTF-32 is one of these and zeros, or begins with zeros."""
@@ -74,6 +82,8 @@ def begins(first: bytes) -> Framing | None:
     if _may_begin_message(first):
         return None
     start = _start(first)
+    if start[:_LOOK_BYTES].lower().startswith(_PAGES):
+        return Framing.PAGE
     if _has_event_line(start, 0, _LOOK_BYTES):
         return Framing.EVENTS
     return next((framing for word, framing in _STARTS.items() if start.startswith(word)), None)
@@ -97,11 +107,17 @@ def named_by(content_type: str) -> Framing | None:
     return next((f for word, f in _NAMED.items() if word in content_type.lower()), None)
 
 
+def is_of_an_api(content_type: str) -> bool:
+    """Whether a content type is one that answers have; who names none says nothing against it."""
+    return not content_type or any(word in content_type.lower() for word in _OF_AN_API)
+
+
 def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | None:
     r"""The framing of an answer; None: it takes more bytes to tell.
 
     Args:
-        asked: what was asked for. Bytes that begin like nothing that is known are read as that.
+        asked: what was asked for. Bytes that begin like nothing that is known are read as that,
+            where they are named as something of an API.
         content_type: as it came; "" for none.
         first: the first bytes that came, decoded; b"" while there are none.
 
@@ -112,7 +128,6 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
     >>> framing_of(Framing.EVENTS, "text/plain", b"da") is None
     True
     """
-    named = named_by(content_type)
     if not first:
         return None
     told = begins(first)
@@ -121,15 +136,16 @@ def framing_of(asked: Framing, content_type: str, first: bytes) -> Framing | Non
         if len(first) == 1:
             return None
         return asked if first.lstrip()[:1] == b"{" and b"\0" not in first else told
-    if told is None and named is not asked and may_become_more(first):
+    if told is None and may_become_more(first):
         return None
-    return told or asked
+    return told or (asked if is_of_an_api(content_type) else Framing.PAGE)
 
 
 def may_become_more(first: bytes) -> bool:
     """Whether further bytes may tell what these do not."""
     start = _start(first)
-    if any(word.startswith(start) for word in (*_STARTS, *_MARKS)):
+    may = any(word.startswith(start) for word in (*_STARTS, *_MARKS))
+    if may or any(word.startswith(start.lower()) for word in _PAGES):
         return len(first) < _LOOK_BYTES
     return _may_begin_message(first)
 

@@ -1,28 +1,51 @@
-"""An answer that says it is well and is none of the API's: a page where base_url is wrong, or of a
-network that wants a log-in first."""
+"""Answers that are none of the API's: a page where base_url is wrong, or of a network that wants a
+log-in first, and redirects to one."""
 
 from __future__ import annotations
 
-from tenuto.core.fault import NOT_THIS_API, Fault, FaultKind
+from urllib.parse import urlsplit
+
+from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.stop import printable
+from tenuto.relay.commands import Head
+from tenuto.relay.framing import is_of_an_api
 from tenuto.relay.turn import Attempt
 
-_OF_AN_API = ("json", "event-stream", "eventstream")
-"""What stands in the content types that answers have."""
+_NAME_CHARS = 60
 
-_KIND_CHARS = 60
+
+def is_good(head: Head) -> bool:
+    """Whether the status is one that models answer with."""
+    return 200 <= head.status < 300
 
 
 def not_of_this_api(attempt: Attempt) -> Fault | None:
-    """The fault of an attempt that was answered with something else, in which nothing of the API
-    was found; None where it was not. Its words are ours, and name the content type alone."""
-    head, response = attempt.head, attempt.response
-    if head is None or not 200 <= head.status < 300 or attempt.lost or attempt.value:
+    """The fault of an attempt that was answered with something else; None where it was not. Its
+    words are ours, and name the content type or the host of a redirect alone."""
+    head = attempt.head
+    if head is None or attempt.http_error or attempt.lost:
         return None
-    if response.fault or response.text or response.reasoning or response.calls or response.other:
+    if is_good(head) and not attempt.page:
         return None
+    if attempt.page or not head.get(b"location"):
+        return Fault(FaultKind.NOT_THIS_API, message=_page(head), status=head.status)
+    return Fault(FaultKind.REDIRECTED, message=_elsewhere(head), status=head.status)
+
+
+def _page(head: Head) -> str:
+    """What an answer is that says it is well, or has a status that says nothing."""
+    if not is_good(head):
+        return f"the answer has status {head.status}, and holds nothing of this API"
     kind = head.get(b"content-type").partition(";")[0].strip().lower()
-    if not kind or any(word in kind for word in _OF_AN_API):
-        return None
-    said = f"the answer is {printable(kind, _KIND_CHARS)}, and holds nothing of this API"
-    return Fault(FaultKind.GARBAGE, NOT_THIS_API, said, head.status)
+    what = "a page of HTML" if is_of_an_api(kind) else printable(kind, _NAME_CHARS)
+    return f"the answer is {what}, and holds nothing of this API"
+
+
+def _elsewhere(head: Head) -> str:
+    """Where an answer leads that is neither good nor an error."""
+    try:
+        host = urlsplit(head.get(b"location")).hostname
+    except ValueError:
+        host = None
+    where = printable(host, _NAME_CHARS) if host else "another path"
+    return f"the address redirects to {where} (status {head.status})"

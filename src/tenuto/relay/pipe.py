@@ -19,7 +19,7 @@ from collections.abc import Generator
 from dataclasses import replace
 
 from tenuto.core.actions import Edit, Finish, Recovery, Send, Status, holds_prefill
-from tenuto.core.fault import FaultKind
+from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import FaultSeen
 from tenuto.providers.table import by_server
 from tenuto.relay.bodies import read_body
@@ -39,7 +39,7 @@ from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, hand_on
 from tenuto.relay.framing import Framing, look_ahead, named_by
-from tenuto.relay.no_answer import not_of_this_api
+from tenuto.relay.no_answer import is_good, not_of_this_api
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
@@ -76,6 +76,8 @@ class Pipe:
             attempt = yield from self._attempt(send)
             if attempt is None:
                 return
+            if (other := not_of_this_api(attempt)) is not None:
+                attempt.response = failed(other)
             action, outcome, facts = decide(self._turn, attempt)
             if isinstance(action, Finish):
                 if action.status is Status.COMPLETE and self._turn.first is not None:
@@ -86,7 +88,7 @@ class Pipe:
                 ending = Ending(self._turn)
                 if self._turn.carried is not None:
                     answer = ending.whole(action, attempt)
-                    fault = attempt.response.fault or not_of_this_api(attempt)
+                    fault = attempt.response.fault
                     if fault is not None:  # some repeat the key that they refuse
                         fault = replace(fault, message=self._turn.telling(fault.message, 2_000))
                     self._turn.carried.ended(report, answer, fault, self._turn.state.spent)
@@ -107,22 +109,25 @@ class Pipe:
                 self._turn.watch.ended = True
                 yield Reraise(reply.error)
                 return None
-            response = failed(reply.kind, type(reply.error).__name__)
+            fault = Fault(reply.kind, type(reply.error).__name__)
             lost = reply if self._turn.left_alone else None
-            return self._turn.received(Attempt(response, lost=lost))
+            return self._turn.received(Attempt(failed(fault), lost=lost))
         assert isinstance(reply, Head)
         if self._turn.provider.unknown and (server := reply.get(b"server")):
             self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
         decoder = decoder_for(reply.get(b"content-encoding"), self._turn.policy.body_max_bytes)
-        if decoder is None or not 200 <= reply.status < 600 or 300 <= reply.status < 400:
-            if self._turn.first is None:
-                self._turn.watch.emit("left_alone", why="unreadable", outcome=None)
-                yield from hand_on(self._turn, reply, b"")
-                return None
-            return self._turn.received(Attempt(failed(FaultKind.GARBAGE), reply))
-        if reply.status >= 400:
+        error = 400 <= reply.status < 600
+        readable = decoder is not None and (error or is_good(reply))
+        if not readable and self._turn.first is None and self._turn.carried is None:
+            self._turn.watch.emit("left_alone", why="unreadable", outcome=None)
+            yield from hand_on(self._turn, reply, b"")
+            return None
+        if error:
             return (yield from self._error(reply, decoder))
+        if decoder is None or not readable:
+            fault = Fault(FaultKind.GARBAGE, "undecodable_bytes")
+            return self._turn.received(Attempt(failed(fault), reply))
         if holds_prefill(edits):
             took_prefill(self._turn)
         if not self._turn.facts.stream:
@@ -165,7 +170,9 @@ class Pipe:
             return None
         return max(limit - (self._turn.around.now() - self._turn.state.started_s), 0.001)
 
-    def _error(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
+    def _error(
+        self, head: Head, decoder: Decoder | None
+    ) -> Generator[Command, Reply, Attempt | None]:
         raw = b""
         while len(raw) < ERROR_BODY_MAX_BYTES:
             reply = yield READ
@@ -173,7 +180,7 @@ class Pipe:
                 break
             raw += reply
         try:
-            body = as_utf8(decoder.feed(raw))
+            body = as_utf8(decoder.feed(raw)) if decoder is not None else b""
         except UndecodableBytes:
             body = b""
         lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}

@@ -118,6 +118,8 @@ def _shows_nothing(wire: Wire, first: bytes, *, over: bool) -> bool | None:
     framing = begins(first)
     if framing is None:
         return None if may_become_more(first) and not over else True
+    if framing is Framing.PAGE:
+        return True
     if framing is Framing.MESSAGES:
         return False
     value = _first_event(wire, first) if framing is Framing.EVENTS else _first_value(first)

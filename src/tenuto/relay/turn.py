@@ -77,6 +77,7 @@ class Attempt:
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
         decoder: reads those that are still to come there.
+        page: whether it was a body that is none of an API (`relay.framing`).
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
         stopped_at: the stop sequence across the cut that ended it, "" where none did.
@@ -91,6 +92,7 @@ class Attempt:
     http_error: bool = False
     tail: bytes = b""
     decoder: Decoder | None = None
+    page: bool = False
     unread: bool = False
     lost: Lost | None = None
     stopped_at: str = ""
@@ -260,8 +262,8 @@ def switch_of(headers: Headers) -> bytes | None:
     return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
 
 
-def failed(kind: FaultKind, code: str = "") -> Response:
+def failed(fault: Fault) -> Response:
     """A response of which nothing came but a fault."""
     builder = Builder()
-    builder.feed(FaultSeen(Fault(kind, code)))
+    builder.feed(FaultSeen(fault))
     return builder.build()
