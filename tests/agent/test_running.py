@@ -254,10 +254,13 @@ def test_calls_whose_tools_allow_it_run_side_by_side(run, kind):
 def test_calls_of_other_tools_wait_until_those_before_them_are_done(run):
     at_work: list[int] = []
     most: dict[str, int] = {}
+    both_began = threading.Barrier(2)
 
     def work(kind: str) -> None:
         at_work.append(1)
         most[kind] = max(most.get(kind, 0), len(at_work))
+        if kind == "beside" and "alone" not in most:
+            both_began.wait(timeout=10)
         time.sleep(0.02)
         at_work.pop()
 
