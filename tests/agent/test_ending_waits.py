@@ -21,6 +21,7 @@ from tenuto.agent.stop import Stop
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
+from tenuto.relay.watch import Watch
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""
@@ -314,15 +315,17 @@ def test_an_answer_that_is_coming_is_read_to_its_end(way: str) -> None:
     def coming() -> Iterator[bytes]:
         yield b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n"
         for _ in range(16):
-            yield SAID.replace(b"The first words.", b"word ") + b": alive\n\n"
-            time.sleep(0.1)
+            event = SAID.replace(b"The first words.", b"word ") + b": alive\n\n"
+            for at in range(0, len(event), 20):  # half an event is no silence
+                yield event[at : at + 20]
+                time.sleep(0.02)
         yield b'data: {"id":"c","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n'
         yield b"data: [DONE]\n\n"
 
     with FarSide(coming()) as far:
         result, took_s = timed(far.base_url, way, stream=True)
     assert (result.status, result.text) == ("complete", "word " * 16)
-    assert took_s > 1.5
+    assert took_s > 1.2
 
 
 def timed(url: str, way: str, *, stream: bool) -> tuple[RunResult, float]:
@@ -376,6 +379,38 @@ def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
     thread.start()
     thread.join(AT_ONCE_S)
     assert not thread.is_alive()
+
+
+@pytest.mark.behaviour("C23")
+def test_what_was_said_is_not_lost_however_the_threads_meet(monkeypatch) -> None:
+    told = Watch.cancelled
+
+    def slowly(watch: Watch, output_chars: int) -> None:
+        time.sleep(0.05)
+        told(watch, output_chars)
+
+    monkeypatch.setattr(Watch, "cancelled", slowly)
+    with stalling(TEXT) as provider, agent(provider) as asking:
+        assert cancelled(asking.conversation(), "sync", provider.heard.wait).text
+
+
+@pytest.mark.behaviour("C23", "T4")
+def test_of_a_turn_that_ends_while_a_tool_runs_calls_that_are_text_are_none(way: str) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    @tool(timeout_s=20)
+    def wait() -> None:
+        """Wait."""
+        begun.set()
+        go_on.wait(10)
+
+    text = 'Let me look.\n<tool_call>{"name": "wait", "arguments": {}}</tool_call>'
+    with stalling(EVENTS + said(text, "stop") + END) as provider:
+        asked = Model("openai-chat:m", base_url=provider.url, api_key="k", text_calls=True)
+        with Agent(asked, tools=[wait]) as asking:
+            result = cancelled(asking.conversation(), way, begun.wait)
+        go_on.set()
+    assert result.text.strip() == "Let me look."
 
 
 DECLINED = EVENTS + said("I cannot.", "content_filter") + END

@@ -1,5 +1,5 @@
-"""What a turn leaves behind: nothing that waits for the collector, which comes when it likes, and would
-keep each request's bytes until then."""
+"""What a turn leaves behind: nothing that waits for the collector, which comes when it likes and
+would keep each request's bytes until then."""
 
 from __future__ import annotations
 

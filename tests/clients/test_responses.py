@@ -18,10 +18,14 @@ ASK = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "c
 
 Act = Callable[[Any], Any]
 
+
+def same(copied: Any) -> Any:
+    return copied.content, copied.num_bytes_downloaded, copied.is_closed
+
+
 READ: dict[str, Act] = {
     "iter_bytes": lambda r: b"".join(r.iter_bytes()),
     "iter_bytes in pieces of 7": lambda r: list(r.iter_bytes(7)),
-    "iter_bytes in pieces of 0": lambda r: b"".join(r.iter_bytes(chunk_size=None)),
     "iter_raw": lambda r: b"".join(r.iter_raw()),
     "iter_raw in pieces of 7": lambda r: list(r.iter_raw(7)),
     "iter_text": lambda r: "".join(r.iter_text()),
@@ -36,7 +40,7 @@ READ: dict[str, Act] = {
     "closed behind the first piece": lambda r: (bool(next(r.iter_bytes())), r.close()),
     "begun before read": lambda r: (later := r.iter_bytes()) and (r.read(), list(later)),
     "module": lambda r: (type(r).__module__, type(r).__qualname__, r.read()),
-    "pickled": lambda r: (r.read(), pickle.loads(pickle.dumps(r)).content),
+    "pickled": lambda r: (r.read(), same(pickle.loads(pickle.dumps(r)))),
     "pickled unread": lambda r: (b"".join(r.iter_bytes()), pickle.loads(pickle.dumps(r)).read()),
 }
 
@@ -184,7 +188,6 @@ CUT = (sse_answer(STREAM[:90]).replace(b"connection: close", b"content-length: 9
 
 
 @pytest.mark.behaviour("P8")
-@pytest.mark.parametrize("way", ["sync", "async"])
 @pytest.mark.parametrize("library", ["httpx2", "httpx"])
 def test_an_error_in_the_middle_knows_its_request(library: Any, way: str) -> None:
     asked = json.dumps(json.loads(ASK) | {"n": 2})  # which is only watched

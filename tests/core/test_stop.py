@@ -50,6 +50,7 @@ def test_every_kind_of_fault_has_its_class() -> None:
     assert retryable == {
         FaultKind.RATE_LIMITED,
         FaultKind.OVERLOADED,
+        FaultKind.NOT_THIS_API,
         FaultKind.SERVER,
         FaultKind.TIMEOUT,
         FaultKind.CONNECTION,

@@ -13,6 +13,7 @@ from tenuto.relay.commands import Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
+from tenuto.wire.alike import Alike
 
 CHAT = "https://api.example.com/v1/chat/completions"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -56,7 +57,7 @@ def anthropic(*texts: str, kind: str = "text", stop: str | None = "end_turn") ->
 
 STREAMS: dict[str, list[list[list[bytes]]]] = {
     CHAT: [
-        [chat({"content": "Once there was a river."})],
+        [chat({"content": "Once there"}, {"content": " was a river."})],
         [chat({"content": "Half of"}, stop=None), chat({"content": " it."})],
         [chat({"content": "  "}, {"content": "white"}, {"content": " "}, {"content": "space"})],
         [chat({"reasoning_content": "Hm, hm."}, {"content": "So be it."})],
@@ -96,6 +97,17 @@ def test_what_one_stream_has_taught_changes_nothing_in_another(url: str) -> None
         engine = Engine(POLICY)
         turn(engine, url, STREAMS[url][first])
         assert [turn(engine, url, attempts) for attempts in STREAMS[url]] == alone
+
+
+@pytest.mark.behaviour("C26")
+@pytest.mark.parametrize("url", STREAMS)
+def test_the_next_stream_begins_with_what_the_last_one_taught(url: str) -> None:
+    engine = Engine(POLICY)
+    turn(engine, url, STREAMS[url][0])
+    ((read, pattern),) = engine._around.patterns.items()
+    alike = Alike(read, pattern=pattern)
+    said = [text for event in STREAMS[url][0][0] if (text := alike.text(event))]
+    assert "".join(said) == "Once there was a river."
 
 
 @pytest.mark.behaviour("C5")

@@ -189,7 +189,7 @@ class Conversation:
                 if watched:
                     yield from hearing.told()
                 if stop.is_set:
-                    return
+                    break
         yield from hearing.rest()
 
     async def _aask(self, ask: Ask, client: Any, watched: bool) -> AsyncGenerator[AgentEvent, None]:

@@ -60,7 +60,7 @@ class Kit:
         self._policy = policy
         self._library: Any = library
         self._client: Any = None
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # a signal's handler may close what it interrupts
         # Each loop reads and writes its own entry alone, so these need no lock.
         self._shared: dict[asyncio.AbstractEventLoop, _Shared] = {}
 

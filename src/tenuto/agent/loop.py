@@ -270,6 +270,7 @@ class Loop:
 
     def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
+        self._asking = None
         report, answer, self._fault = carried.report, carried.answer, carried.fault
         if report is None or answer is None:
             return text, "failed", self._why_failed("provider_error")
@@ -281,7 +282,8 @@ class Loop:
             row = self._read(row, report.status == "complete")
         if row.text.strip() or row.calls:
             self._keep(row)
-        self._said = row.text or self._said
+        if row.text.strip():
+            self._said = row.text
         # What an earlier step said is not lost where the last one says nothing.
         kept = row.text if report.status == "complete" or row.text.strip() else text
         return kept, report.status, self._why_failed(report.reason)

@@ -17,7 +17,7 @@ from tenuto.relay.carried import Carried
 from tenuto.relay.commands import Lost, Request, Run, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 
-_CARRIED = "tenuto"
+_EXTENSION = "tenuto"
 """The extension of a request by which it is found again."""
 
 
@@ -44,13 +44,13 @@ class LoopTurn(Drive):
             return Upstream(exchange, response, whole=whole)
 
         super().__init__(run, connect)
-        request.extensions[_CARRIED] = carried
+        request.extensions[_EXTENSION] = carried
         request.extensions["trace"] = traced(weakref.ref(self), exchange.library.ReadError)
 
     def cancel(self) -> None:
         """End it, before or while it is sent and answered."""
-        self.close()
-        wake_sender(self._client, self._request, _CARRIED, self._carried)
+        self.stop()
+        wake_sender(self._client, self._request, _EXTENSION, self._carried)
 
 
 class AsyncLoopTurn(AsyncDrive):

@@ -38,13 +38,7 @@ def response_class(library: Any) -> Any:
 
     class Response(library.Response):  # type: ignore[misc]
         is_stream_consumed: bool
-        _handed_on_bytes = 0
-
-        @property
-        def num_bytes_downloaded(self) -> int:
-            """As the library's own."""
-            counted: int = super().num_bytes_downloaded
-            return self._handed_on_bytes or counted
+        _num_bytes_downloaded: int
 
         def __reduce__(self) -> tuple[Any, ...]:
             """A copy, or what is unpickled, is one of the library's: it has no stream."""
@@ -58,7 +52,7 @@ def response_class(library: Any) -> Any:
             self.is_stream_consumed = True
             try:
                 for piece in self.stream:
-                    self._handed_on_bytes += len(piece)
+                    self._num_bytes_downloaded += len(piece)
                     yield piece
             except library.RequestError as error:
                 error.request = self.request
@@ -76,7 +70,7 @@ def response_class(library: Any) -> Any:
             self.is_stream_consumed = True
             try:
                 async for piece in self.stream:
-                    self._handed_on_bytes += len(piece)
+                    self._num_bytes_downloaded += len(piece)
                     yield piece
             except library.RequestError as error:
                 error.request = self.request

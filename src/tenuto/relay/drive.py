@@ -116,6 +116,14 @@ class Drive:
         finally:
             self.close()
 
+    def stop(self) -> None:
+        """End the upstream, and whatever is waited for, from any thread; whoever iterates over the
+        pieces ends the turn then, and has all that came of it."""
+        self._closed = True
+        if self._alarm is not None:
+            self._alarm.set()
+        self._leave()
+
     def close(self) -> None:
         """End the turn and its upstream at once (C23), from any thread. A read in which another
         thread waits ends with it where closing the upstream wakes that thread; else at the next

@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from enum import StrEnum
 
 from tenuto.relay.commands import READ, Head, Read, Reply
@@ -156,13 +156,19 @@ def _may_begin_message(first: bytes) -> bool:
     return first[:1] in (b"\0", b"\1") and len(first) < PRELUDE_BYTES
 
 
+def never() -> bool:
+    """Time enough."""
+    return False
+
+
 def look_ahead(
-    asked: Framing, head: Head, limit_bytes: int
+    asked: Framing, head: Head, limit_bytes: int, is_over: Callable[[], bool] = never
 ) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
     """Read as little as tells how an answer is framed; what was read is still to be taken.
 
     Args:
         limit_bytes: the most that one piece may unpack to; 0: no limit.
+        is_over: whether there is no time left to wait for what tells more.
     """
     kind, ahead = head.get(b"content-type"), deque[Reply]()
     first = b""
@@ -175,5 +181,7 @@ def look_ahead(
         try:
             first += decoder.feed(reply)
         except UndecodableBytes:
+            return asked, ahead
+        if is_over():
             return asked, ahead
     return framing, ahead

@@ -40,7 +40,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.relay.carried import Carried, Told
-from tenuto.wire.alike import NO_PATTERN, Pattern, Run
+from tenuto.wire.alike import NO_PATTERN, Patterns, Run
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent
@@ -68,7 +68,7 @@ class Outlet:
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
         carried: who listens to what is given, None: nobody.
-        patterns: what events were alike in other streams, by the wire's name; it is added to.
+        patterns: what events were alike in other streams, by who reads them; it is added to.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Outlet:
         hold_max_bytes: int,
         transparent: bool,
         carried: Carried | None = None,
-        patterns: dict[str, Pattern] | None = None,
+        patterns: Patterns | None = None,
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
@@ -86,7 +86,7 @@ class Outlet:
         self.writer = wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
-        self._patterns = {} if patterns is None else patterns
+        self._patterns: Patterns = {} if patterns is None else patterns
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = carried.said if carried is not None else None
@@ -148,7 +148,7 @@ class Outlet:
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
         self._spoke = False
-        pattern = self._patterns.get(self._wire.name, NO_PATTERN)
+        pattern = self._patterns.get(self._wire.read_flowing, NO_PATTERN)
         self._reader = EventReader(self._wire, pattern=pattern)
         self._drop_held()
         if not self._writing and not self.writer.begun:
@@ -164,7 +164,7 @@ class Outlet:
         self._count(builder)
         pattern = self._reader.alike.pattern
         if len(pattern) <= _PATTERN_MAX_BYTES:
-            self._patterns[self._wire.name] = pattern
+            self._patterns[self._wire.read_flowing] = pattern
         seam, self._seam = self._seam, None
         return self.say(seam.finish()) if seam is not None and self._writing else b""
 
@@ -245,12 +245,12 @@ class Outlet:
                 return None
             if kept is not None:
                 keep(raw, text)
+            self._signals += 1
             if alike.pattern.counts:
                 reader.counting(raw)
             if alike.pattern.kind is TextDelta:
                 say(text)
             else:
-                self._signals += 1
                 builder.feed(ReasoningDelta(text))
                 if thought is not None:
                     thought(text)

@@ -136,7 +136,8 @@ class Pipe:
         if asked is named_by(reply.get(b"content-type")):
             # It says that it is what was asked for: the head need not wait for what it is.
             yield from open_head(self._turn, reply)
-        framing, ahead = yield from look_ahead(asked, reply, self._turn.policy.body_max_bytes)
+        limit_bytes, is_over = self._turn.policy.body_max_bytes, self._turn.is_over
+        framing, ahead = yield from look_ahead(asked, reply, limit_bytes, is_over)
         if framing is asked:
             return (yield from read_stream(self._turn, reply, decoder, ahead))
         return (yield from read_body(self._turn, reply, decoder, ahead))

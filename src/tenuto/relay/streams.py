@@ -93,7 +93,7 @@ def read_stream(
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif _is_late(turn):
             builder.feed(_limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s)))
-        elif heard == outlet.heard and turn.is_over():
+        elif heard == outlet.heard and events.silent(reply) and turn.is_over():
             lost = turn.silent()
         elif reply:
             heard = outlet.heard
@@ -139,6 +139,11 @@ class _Events:
     def idle(self) -> bool:
         """Whether no part of an event is held: what comes next begins one."""
         return self._sse.idle
+
+    def silent(self, piece: bytes) -> bool:
+        """Whether a piece that said nothing keeps a connection alive, and is no part of an event
+        that is still to say something; b"" is the end, and no silence."""
+        return bool(piece) and (self.idle or piece.strip()[:1] in (b"", b":"))
 
     def quick(self, outlet: Outlet, builder: Builder) -> Read:
         """What to ask for while nothing is held: pieces that are one event like one before it are

@@ -31,7 +31,7 @@ from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
-from tenuto.wire.alike import Pattern
+from tenuto.wire.alike import Patterns
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 
@@ -56,7 +56,7 @@ class Surroundings:
     now: Callable[[], float] = time.monotonic
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
-    patterns: dict[str, Pattern] = field(default_factory=dict)
+    patterns: Patterns = field(default_factory=dict)
 
     @property
     def watched(self) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -56,9 +56,9 @@ _Hole = tuple[int, int, Callable[[bytes], bool] | None]
 """Where in an event something may differ, and what may stand there; None: the text."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Pattern:
-    """How events look that are alike; it is made once and never changed.
+    """How events look that are alike. Streams share it, in threads of their own.
 
     Attributes:
         kind: what the texts are, those of the answer or reasoning.
@@ -75,6 +75,7 @@ class Pattern:
     kind: type[Flowing]
     counts: bool
     counting: bool
+    plain: bool
     data_at: slice
     head: bytes
     tail: bytes
@@ -83,10 +84,6 @@ class Pattern:
     text_at: slice
     first: bytes
     rest: Sequence[tuple[Callable[[bytes], bool] | None, bytes]]
-    plain: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.plain = self.kind is TextDelta and not self.counts
 
     def __len__(self) -> int:
         return len(self.head) + len(self.tail)
@@ -118,6 +115,7 @@ NO_PATTERN = Pattern(
     kind=TextDelta,
     counts=False,
     counting=False,
+    plain=True,
     data_at=slice(0),
     head=b"\n",  # no event begins so
     tail=b"\n",
@@ -128,6 +126,9 @@ NO_PATTERN = Pattern(
     rest=(),
 )
 """Before anything was learned: nothing is like it."""
+
+Patterns = dict[Callable[[bytes], Flowing | None], Pattern]
+"""By the wire's own reading: what says the same to one says something else to another."""
 
 
 class Alike:
@@ -188,9 +189,11 @@ class Alike:
             varying = []
         if not varying and not self._reads(raw, data, at, len(literal), signal, []):
             return
+        counts = bool(self._running_usage) and self._running_usage in data
         self.pattern = Pattern(
             kind=type(signal),
-            counts=bool(self._running_usage) and self._running_usage in data,
+            counts=counts,
+            plain=type(signal) is TextDelta and not counts,
             counting=bool(varying),
             data_at=slice(raw.rindex(data), -len(end)),
             **_cut(raw, at, at + len(literal), len(raw) - len(end), varying),
