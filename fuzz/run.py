@@ -29,7 +29,8 @@ def fuzz(name: str, seconds: int) -> str:
         folder.mkdir(parents=True, exist_ok=True)
     seeds = list(target(name).seeds())
     words = PLACE / f"{name}.dict"
-    words.write_bytes(b"\n".join(sorted({*WORD.findall(b"".join(seeds))})))
+    found_words = sorted({*WORD.findall(b"".join(seeds))})
+    words.write_bytes(b"\n".join(found_words or [b'"-"']))  # one that is empty is refused
     for data in seeds:
         (corpus / hashlib.sha1(data, usedforsecurity=False).hexdigest()).write_bytes(data)
     before = set(found.iterdir())
