@@ -37,7 +37,7 @@ REASONS = {
     "http_529_always": {"provider_error"},
     "in_progress": {"background"},
     "length_always": {"retry_limit", "runaway", "budget_exhausted"},
-    "length_context": {"retry_limit", "context_window"},
+    "length_context": {"retry_limit", "context_window", "runaway"},
     "length_then_500": {"provider_error"},
     "length_then_drop": {"provider_error"},
     "length_then_empty": {"empty_output"},
@@ -58,7 +58,8 @@ REASONS = {
     "unknown_stop": {"unknown_stop"},
     "unknown_stop_control": {"unknown_stop"},
 }
-"""What is true of a case that cannot be recovered."""
+"""What is true of a case that cannot be recovered. "runaway": halving an answer again and again ends
+in continuations of one character, and where that is a space, nothing new was said."""
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ import httpx
 import openai
 import pytest
 
-from tenuto.sim import Simulator
+from tenuto.sim import Simulator, Step, Wanted, saying
 
 ASK = {"model": "sim", "messages": [{"role": "user", "content": "pace"}], "stream": True}
 
@@ -269,3 +269,31 @@ def test_in_the_foreground_a_signal_ends_it_in_order(number):
 
 def stream_url(url):
     return httpx.stream("POST", url + "/chat/completions", json=ASK, timeout=10)
+
+
+def no_step(number: int, due: Wanted) -> Step:
+    raise LookupError("no such step")
+
+
+def test_what_fails_in_a_function_that_it_was_given_is_raised_where_it_is_closed():
+    sim = Simulator()
+    sim.start()
+    sim.plan([saying("Seen.")], no_step)
+    with pytest.raises(httpx.RemoteProtocolError):
+        httpx.post(f"{sim.base_url}/chat/completions", json=ASK)
+    with pytest.raises(RuntimeError, match="no such step") as caught:
+        sim.close()
+    assert isinstance(caught.value.__cause__, LookupError)
+    sim.close()
+
+
+def test_an_error_of_the_block_goes_before_one_of_the_simulator():
+    def block() -> None:
+        with Simulator() as sim:
+            sim.plan([saying("Seen.")], no_step)
+            with pytest.raises(httpx.RemoteProtocolError):
+                httpx.post(f"{sim.base_url}/chat/completions", json=ASK)
+            raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        block()

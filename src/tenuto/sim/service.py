@@ -53,6 +53,8 @@ class Service:
     open_streams: int = 0
     disconnects: int = 0
     stalled: bool = False
+    failures: list[Exception] = field(default_factory=list)
+    """Errors of its own, and of functions that it was given; no part of any fault."""
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -82,6 +84,9 @@ class Service:
             pass  # a client that misbehaves or leaves ends its own connection only
         except asyncio.CancelledError:
             pass  # stop() is waiting; asyncio.streams would log the cancellation as an error
+        except Exception as error:
+            self.failures.append(error)  # where the simulator is closed, it is raised again
+            raise
         finally:
             self._tasks.discard(task)
             connection.close()

@@ -87,7 +87,9 @@ class Simulator:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.close()
+        self._end_of_thread()
+        if error is None:
+            self._raise_failures()
 
     def start(self) -> None:
         """Listen in a thread of its own; OSError where the port is taken."""
@@ -110,7 +112,21 @@ class Simulator:
             raise failed[0]
 
     def close(self) -> None:
-        """End every connection and the thread; harmless when repeated."""
+        """End every connection and the thread; harmless when repeated.
+
+        RuntimeError where the simulator failed to answer a request, or a function that it was given
+        did: what its clients saw then (a connection that broke) is no fault of the plan.
+        """
+        self._end_of_thread()
+        self._raise_failures()
+
+    def _raise_failures(self) -> None:
+        if self._service.failures:
+            first = self._service.failures[0]
+            self._service.failures.clear()
+            raise RuntimeError(f"the simulator failed to answer a request: {first!r}") from first
+
+    def _end_of_thread(self) -> None:
         if self._thread is None or not self._thread.is_alive():
             return
         self.stop()

@@ -156,7 +156,7 @@ def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
 
 def _late_content(payloads: list[Payload]) -> list[Payload]:
     """The last pieces of the last part come after the event that holds the stop."""
-    at = len(payloads) - 5
+    at = max(1, len(payloads) - 5)
     return [*payloads[:at], payloads[-1], *payloads[at:-1]]
 
 

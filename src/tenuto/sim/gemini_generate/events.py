@@ -76,9 +76,9 @@ def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
 
 
 def _late_content(payloads: list[Payload]) -> list[Payload]:
-    """The stop comes in the last event but two."""
+    """The stop comes in the last event but two; of a shorter stream, in the first."""
     stop = payloads[-1]["candidates"][0].pop("finishReason")
-    payloads[-3]["candidates"][0]["finishReason"] = stop
+    payloads[-3:][0]["candidates"][0]["finishReason"] = stop
     return payloads
 
 

@@ -69,7 +69,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
     done = [event for event in events if event[1] == chat.DONE]
     chunks = [_as_mistral(json.loads(text)) for _, text in events if text != chat.DONE]
     if reply.calls:
-        _carry(chunks, _calls(reply), reply)
+        _carry(chunks, _calls(reply))
     if step.usage and step.odd is not Odd.USAGE_AFTER_FINISH:
         for chunk in chunks[-1:] if reply.finish is not None and not error else ():
             chunk["usage"] = usage(reply)
@@ -85,13 +85,14 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
     return [*told, *done]
 
 
-def _carry(chunks: list[dict[str, Any]], calls: list[dict[str, Any]], reply: Reply) -> None:
-    """Put the calls into the event of the stop, or behind the others where there is none."""
-    for chunk in chunks:
-        for choice in chunk["choices"]:
-            if choice["finish_reason"] is not None:
-                choice["delta"] = {"tool_calls": calls}
-    if reply.finish is None or chunks[-1]["choices"][0]["finish_reason"] is None:
+def _carry(chunks: list[dict[str, Any]], calls: list[dict[str, Any]]) -> None:
+    """Put the calls into each choice's first event with a stop, or behind all where none has."""
+    carried: set[int] = set()
+    for choice in (choice for chunk in chunks for choice in chunk["choices"]):
+        if choice["finish_reason"] is not None and choice["index"] not in carried:
+            choice["delta"] = {"tool_calls": calls}
+            carried.add(choice["index"])
+    if not carried:
         choice = {"index": 0, "delta": {"tool_calls": calls}, "finish_reason": None}
         chunks.append({**chunks[0], "choices": [choice]})
 

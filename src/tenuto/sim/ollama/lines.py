@@ -138,8 +138,8 @@ def _call(number: int, call: Call, shape: Shape) -> Document:
 
 
 def _late_content(documents: list[Document]) -> list[Document]:
-    """The end comes before the last line of text."""
-    return [*documents[:-2], documents[-1], documents[-2]]
+    """The end comes before the last line of text, where there is one."""
+    return [*documents[:-2], documents[-1], *documents[-2:-1]]
 
 
 _ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {

@@ -233,7 +233,8 @@ def _again(chunks: list[Chunk], finish: str | None) -> list[Chunk]:
 
 def _late_content(chunks: list[Chunk], _: Reply) -> list[Chunk]:
     at = _finish_at(chunks)
-    return [*chunks[: at - 3], chunks[at], *chunks[at - 3 : at], *chunks[at + 1 :]]
+    begin = max(1, at - 3)
+    return [*chunks[:begin], chunks[at], *chunks[begin:at], *chunks[at + 1 :]]
 
 
 def _late_usage(chunks: list[Chunk], reply: Reply) -> list[Chunk]:

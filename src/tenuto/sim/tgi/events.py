@@ -107,5 +107,5 @@ def _in_conflict(documents: list[Document]) -> list[Document]:
 _ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
     Odd.FINISH_REPEATED: _again,
     Odd.FINISH_CONFLICT: _in_conflict,
-    Odd.CONTENT_AFTER_FINISH: lambda documents: [*documents[:-2], documents[-1], documents[-2]],
+    Odd.CONTENT_AFTER_FINISH: lambda documents: [*documents[:-2], documents[-1], *documents[-2:-1]],
 }

@@ -1,0 +1,55 @@
+"""Whatever answer a step befalls, the simulator can write it: also one that is a word, or one call.
+
+Its own cases have long answers; those of a plan may be as short as a plan's author likes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tenuto.sim import CASES_ON, Wanted, saying
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.case import Ending, Odd
+from tenuto.sim.envelope import Envelope
+from tenuto.sim.reply import Settings, reply
+from tenuto.sim.wires import WIRES
+
+LOOK = ("look", {"at": "é"})
+ANSWERS = {
+    "nothing": saying(""),
+    "letter": saying("x"),
+    "word": saying("tide"),
+    "sentence": saying("The tide is low, Résumé."),
+    "call": saying("", LOOK),
+    "calls": saying("", LOOK, LOOK, ("look", {})),
+    "word_and_call": saying("tide", LOOK),
+}
+STEPS = {
+    wire: sorted({step for case in CASES_ON[wire].values() for step in case.plan}, key=str)
+    for wire in WIRES
+}
+ASKED = Asked("sim", (Row("user", "Go."),), tools=(("look", {"type": "object"}),))
+
+
+@pytest.mark.parametrize("thinking", [False, True], ids=["plain", "thinking"])
+@pytest.mark.parametrize("answer", ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("wire", WIRES)
+def test_every_step_of_every_wire_can_be_written_of_every_answer(
+    wire: str, answer: Wanted, thinking: bool
+):
+    made = WIRES[wire]
+    asked = replace(ASKED, thinking=thinking)
+    envelope = Envelope("id", "sim", include_usage=True)
+    for step in STEPS[wire]:
+        if step.error and (step.error not in made.errors or made.errors[step.error].status != 200):
+            continue
+        said = reply(asked, step, answer, Settings())
+        body = made.render_body(said, step, envelope)
+        events = made.render_events(said, step, envelope)
+        assert body is not None, step
+        assert made.frame(events, step.framing) or step.ending is not Ending.WHOLE, step
+        if step.odd is Odd.CONTENT_AFTER_FINISH:
+            plain = made.render_events(said, replace(step, odd=None), envelope)
+            assert len(events) == len(plain), "nothing is lost, and nothing said twice"
