@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import AsyncGenerator, Iterator
 from datetime import timedelta
+from functools import cached_property
 from typing import Any
 
 from tenuto.clients.libraries import library_of
@@ -23,7 +24,27 @@ be used again; the openai SDK waits as long."""
 
 
 class Exchange:
-    """One turn of one client: makes requests for attempts, and the response for the caller."""
+    """One turn of one client: makes requests for attempts, and the response for the caller.
+
+    Attributes:
+        signer: who signs what is sent, None where nobody does.
+        library: httpx or httpx2, whose objects these are; `failures`: those of its transport.
+        client, request: the caller's own; `asked`: the request as the pipe has it.
+        first: the first attempt's response, None before it came; `first_head`: its head, once it
+            was asked for; `first_whole`: whether the library reads its body.
+        remade: whether a request of ours was sent in place of the caller's.
+        read_by_hooks: statuses of responses that a hook has read: what they stand for can be read
+            again.
+        answer: the response that the caller has, weakly: a cycle would leave it to the collector to
+            stop a turn that is abandoned.
+    """
+
+    remade = False
+    first: Any = None
+    first_head: Head | None = None
+    first_whole = False
+    read_by_hooks: frozenset[int] = frozenset()
+    answer: Any = None
 
     def __init__(self, client: Any, request: Any, asked: Request, signer: Signer | None) -> None:
         library = library_of(client)
@@ -34,14 +55,7 @@ class Exchange:
         self.client = client
         self.request = request
         self.asked = asked
-        self.remade = False
         self.started_s = time.perf_counter()
-        self.first: Any = None
-        self.first_head: Head | None = None
-        self.first_whole = False
-        self.read_by_hooks: set[int] = set()  # statuses: what they stand for can be read again
-        # Weak: a cycle would leave it to the collector to stop a turn that is abandoned.
-        self.answer: Any = None
 
     def request_for(self, command: Transmit) -> Any:
         """The request of one attempt; the caller's own where nothing differs."""
@@ -64,12 +78,21 @@ class Exchange:
             extensions=extensions,
         )
 
-    def opened(self, response: Any, head: Head, whole: bool) -> None:
+    def opened(self, response: Any, whole: bool) -> None:
         """An attempt's response has begun; the first one is kept."""
         if response.is_stream_consumed:
-            self.read_by_hooks.add(head.status)
+            self.read_by_hooks |= {response.status_code}
         if self.first is None:
-            self.first, self.first_head, self.first_whole = response, head, whole
+            self.first, self.first_whole = response, whole
+
+    def head_of(self, response: Any, whole: bool) -> Head:
+        """The head for the pipe; `whole`: the library reads and decodes the body."""
+        head = Head(response.status_code, tuple(response.headers.raw))
+        if whole:
+            head = head.without(*BODY_HEADERS)
+        if response is self.first:
+            self.first_head = head
+        return head
 
     def lost_or_raise(self, error: Exception) -> Lost:
         """A request that could not be made. Hooks, auth flows and a client that was closed raise
@@ -133,32 +156,50 @@ DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
 """Codings that both libraries decode without a further package."""
 
 
-def _head(response: Any, whole: bool) -> tuple[Head, bool]:
-    """The head for the pipe, and whether the library reads and decodes the body: where nobody wants
-    it piece by piece and the library can, and where a response hook has done so already."""
-    head = Head(response.status_code, tuple(response.headers.raw))
-    coding = head.get(b"content-encoding").strip().lower()
-    if response.is_stream_consumed or (whole and coding in DECODED_BY_BOTH):
-        return head.without(*BODY_HEADERS), True
-    return head, False
+def _reads(response: Any, whole: bool) -> bool:
+    """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
+    library can, and where a response hook has done so already."""
+    if response.is_stream_consumed or not whole:
+        return response.is_stream_consumed  # type: ignore[no-any-return]
+    coding = response.headers.get("content-encoding", "")
+    return coding.strip().lower() in DECODED_BY_BOTH
 
 
-class Upstream:
-    """`relay.drive.Upstream` over a response."""
+class _Answer:
+    """What both ways of an upstream have: one attempt's response, whose head is made where it is
+    asked for."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        self.head, whole = _head(response, whole)
-        self._whole = whole and self.head.status < 300
-        exchange.opened(response, self.head, whole)
+        self._whole = _reads(response, whole)
+        exchange.opened(response, self._whole)
+
+    @cached_property
+    def head(self) -> Head:
+        """Status and headers."""
+        return self._exchange.head_of(self._response, self._whole)
+
+    def lost(self, error: Exception) -> Lost | None:
+        """What an exception of the pieces means, None where it is none of the transport's."""
+        return self._exchange.lost_in_reading(error)
+
+    def _is_body(self) -> bool:
+        return self._whole and self._response.status_code < 300
+
+
+class Upstream(_Answer):
+    """`relay.drive.Upstream` over a response."""
+
+    def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
+        super().__init__(exchange, response, whole)
         # `stream` is what `iter_raw()` iterates over; every layer less counts per event.
-        self.pieces: Iterator[Any] = _whole(response) if whole else iter(response.stream)
+        self.pieces: Iterator[Any] = _whole(response) if self._whole else iter(response.stream)
 
     def whole_body(self) -> bytes:
         """The body of a success that nobody wants piece by piece, and that the library reads; else
         b"". It is read again later."""
-        if not self._whole:
+        if not self._is_body():
             return b""
         try:
             return self._response.read()  # type: ignore[no-any-return]
@@ -168,9 +209,6 @@ class Upstream:
         except BaseException:
             self.close()  # the caller goes away (C23)
             raise
-
-    def lost(self, error: Exception) -> Lost | None:
-        return self._exchange.lost_in_reading(error)
 
     def close(self) -> None:
         # While another thread waits in it, that one closes it as soon as it wakes.
@@ -184,24 +222,20 @@ _open: set[Any] = set()
 close them beside us, and a generator that is closed twice at once complains."""
 
 
-class AsyncUpstream:
+class AsyncUpstream(_Answer):
     """`relay.drive.AsyncUpstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
-        self._exchange = exchange
-        self._response = response
-        self.head, whole = _head(response, whole)
-        self._whole = whole and self.head.status < 300
-        exchange.opened(response, self.head, whole)
+        super().__init__(exchange, response, whole)
         # The stream itself and not `aiter_raw()`: that leaves the inner generator to the collector,
         # which then outlives its event loop.
-        self.pieces: Any = aiter(_whole_async(response) if whole else response.stream)
+        self.pieces: Any = aiter(_whole_async(response) if self._whole else response.stream)
         _open.add(self.pieces)
 
     async def whole_body(self) -> bytes:
         """The body of a success that nobody wants piece by piece, and that the library reads; else
         b"". It is read again later."""
-        if not self._whole:
+        if not self._is_body():
             return b""
         try:
             return await self._response.aread()  # type: ignore[no-any-return]
@@ -213,9 +247,6 @@ class AsyncUpstream:
         except BaseException:
             await self.close()  # the caller goes away (C23)
             raise
-
-    def lost(self, error: Exception) -> Lost | None:
-        return self._exchange.lost_in_reading(error)
 
     async def finish(self) -> None:
         anyio = importlib.import_module("anyio")

@@ -18,7 +18,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from tenuto.relay.commands import Headers
@@ -103,10 +102,8 @@ def signer_of(request: Any) -> Signer | None:
 def is_sealed(headers: Headers) -> bool:
     """Whether a request has a signature over its body, so that without its signer nothing of it may
     be changed: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html"""
-    if b"AWS4-" not in b"\n".join(chain.from_iterable(headers)):  # as nearly always
-        return False
-    signed = [key for key, value in headers if value.startswith(b"AWS4-")]
-    return any(key.lower() == b"authorization" for key in signed)
+    signed = [key.lower() for key, value in headers if value[:5] == b"AWS4-"]
+    return b"authorization" in signed
 
 
 def _by_name(headers: list[tuple[bytes, bytes]]) -> dict[bytes, Headers]:

@@ -24,8 +24,11 @@ class Upstream(Protocol):
             less counts per event.
     """
 
-    head: Head
     pieces: Iterator[bytes]
+
+    @property
+    def head(self) -> Head:
+        """Status and headers."""
 
     def lost(self, error: Exception) -> Lost | None:
         """What an exception of `pieces` means, None where it is none of the transport's."""
@@ -37,8 +40,11 @@ class Upstream(Protocol):
 class AsyncUpstream(Protocol):
     """The same for async callers."""
 
-    head: Head
     pieces: AsyncIterator[bytes]
+
+    @property
+    def head(self) -> Head:
+        """Status and headers."""
 
     def lost(self, error: Exception) -> Lost | None:
         """What an exception of `pieces` means, None where it is none of the transport's."""

@@ -76,6 +76,7 @@ class Engine:
         """Whether a turn must begin before its request leaves: False where the request leaves as
         it came and nobody wants to hear of it. The turn may then begin with the answer, while the
         model thinks, and need not at all where that is whole and the wire says that it is plain."""
+        successors = self._around.successors
         return bool(
             self._around.watched
             or asked.request.carried is not None
@@ -83,7 +84,7 @@ class Engine:
             or asked.provider.overrides
             or asked.parsed.repairs
             or asked.switch is not None
-            or self._around.successors.knows(asked.parsed.facts.follows)
+            or (successors and successors.knows(asked.parsed.facts.follows))
         )
 
     def run(self, asked: Asked) -> tuple[Turn, Run]:

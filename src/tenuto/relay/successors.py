@@ -36,6 +36,10 @@ class Successors:
             while len(self._ids) > self._most:
                 del self._ids[next(iter(self._ids))]
 
+    def __bool__(self) -> bool:
+        """Whether any id has one."""
+        return bool(self._ids)
+
     def knows(self, follows: str) -> bool:
         """Whether this id has a successor."""
         return follows in self._ids

@@ -112,14 +112,15 @@ def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
 
 
 def planned(values: Sequence[Any], *, signed_thinking: bool = True) -> tuple[Plan, tuple[str, ...]]:
-    """What has to be done to a history, and the same in words, often none. `signed_thinking`:
-    whether the provider takes thinking back only where it signed it (C20).
+    """What has to be done to a history, and the same in words: without any of them the history is
+    right, and the plan says nothing. `signed_thinking`: whether the provider takes thinking back
+    only where it signed it (C20).
 
     >>> planned([{"role": "assistant", "content": " "}])
     ([], ('empty_row_removed',))
     """
     if all(map(_is_said, values)):
-        return [Row(n, "user", text=value["content"]) for n, value in enumerate(values)], ()
+        return [], ()
     done: list[str] = []
     mended = [_mended_row(n, value, signed_thinking, done) for n, value in enumerate(values)]
     plan = _paired([row for row in mended if row is not None], done)

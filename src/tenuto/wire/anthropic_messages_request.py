@@ -36,7 +36,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.white_space import space_behind
-from tenuto.wire.anthropic_messages_history import Plan, carried_out, planned, result_of
+from tenuto.wire.anthropic_messages_history import carried_out, planned, result_of
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
@@ -101,13 +101,22 @@ _THINKING = ("thinking", "redacted_thinking")
 class MessagesRequest:
     """A Messages request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, facts: RequestFacts, plan: Plan, repairs: tuple[str, ...]):
+    def __init__(self, body: bytes, asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> None:
         self._body = body
-        self._plan = plan
-        self.facts = facts
-        self.repairs = repairs
+        self._known: _Asked | RequestFacts = asked
+        self._probe_max_tokens = probe_max_tokens
+        # With a thread the provider holds the rows before these, and calls that these answer.
+        rows = [] if asked.thread else asked.messages
+        self._plan, self.repairs = planned(rows, signed_thinking=dialect.signed_thinking)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What the relay needs to know of it; an answer that is plain needs none."""
+        if isinstance(self._known, _Asked):
+            self._known = _facts(self._known, self._probe_max_tokens)
+        return self._known
 
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
@@ -191,11 +200,7 @@ def parse_request(
             if asked.anthropic_version is None:  # another vendor's model
                 return None
             asked.model, asked.stream = asked.model or named[0], named[1]
-        facts = _facts(asked, probe_max_tokens)
-        # With a thread the provider holds the rows before these, and calls that these answer.
-        rows = [] if facts.left_alone == "thread" else asked.messages
-        plan, repairs = planned(rows, signed_thinking=dialect.signed_thinking)
-        return MessagesRequest(body, facts, plan, repairs)
+        return MessagesRequest(body, asked, probe_max_tokens, dialect)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
