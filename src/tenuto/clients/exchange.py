@@ -152,7 +152,7 @@ class Exchange:
             answer.elapsed = timedelta(seconds=time.perf_counter() - self.started_s)
 
 
-DECODED_BY_BOTH = frozenset({"", "identity", "gzip", "deflate"})
+DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
 """Codings that both libraries decode without a further package."""
 
 
@@ -161,8 +161,10 @@ def _reads(response: Any, whole: bool) -> bool:
     library can, and where a response hook has done so already."""
     if response.is_stream_consumed or not whole:
         return response.is_stream_consumed  # type: ignore[no-any-return]
-    coding = response.headers.get("content-encoding", "")
-    return coding.strip().lower() in DECODED_BY_BOTH
+    name = b"content-encoding"
+    raw = response.headers.raw
+    codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
+    return not codings or codings[0].strip().lower() in DECODED_BY_BOTH
 
 
 class _Answer:

@@ -194,7 +194,7 @@ def parse_request(
         if not is_utf8(body):  # members that are only carried on are not looked at below
             return None
         asked = _asked(body)
-        if not asked.messages or not all(isinstance(row, dict) for row in asked.messages):
+        if not asked.messages:
             return None
         if (named := path_model(path)) is not None:
             if asked.anthropic_version is None:  # another vendor's model
@@ -232,7 +232,10 @@ def _asked(body: bytes) -> _Asked:
     try:
         return _read(body)
     except msgspec.DecodeError:
-        return _Asked(**read_leniently(body, _Asked.__struct_fields__, ("tools",)))
+        asked = _Asked(**read_leniently(body, _Asked.__struct_fields__, ("tools",)))
+        if not all(isinstance(row, dict) for row in asked.messages):
+            raise
+        return asked
 
 
 def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
