@@ -251,6 +251,9 @@ class AsyncUpstream(_Answer):
             raise
 
     async def finish(self) -> None:
+        if getattr(self.pieces, "ag_frame", self) is None:  # a generator that is over has none
+            await self.close()
+            return
         anyio = importlib.import_module("anyio")
         with anyio.move_on_after(DRAIN_S), contextlib.suppress(*self._exchange.failures):
             async for _ in self.pieces:

@@ -68,8 +68,9 @@ def response_class(library: Any) -> Any:
                         yield piece
                 return
             self.is_stream_consumed = True
+            ours = isinstance(self.stream, _async_stream_class(library))
             try:
-                async for piece in self.stream:
+                async for piece in self.stream.pieces if ours else self.stream:
                     self._num_bytes_downloaded += len(piece)
                     yield piece
             except library.RequestError as error:
@@ -120,13 +121,13 @@ def _async_stream_class(library: Any) -> Any:
         def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
             self._exchange = exchange
             self._turn = turn
-            self._pieces = pieces
+            self.pieces = pieces
 
         def __aiter__(self) -> AsyncIterator[bytes]:
             return self
 
         def __anext__(self) -> Awaitable[bytes]:
-            return self._pieces.__anext__()  # type: ignore[no-any-return]
+            return self.pieces.__anext__()  # type: ignore[no-any-return]
 
         async def aclose(self) -> None:
             await self._turn.close()
