@@ -217,7 +217,6 @@ async def aplayed(play: Play, chat: Conversation) -> list[RunResult]:
 
 
 def check(play: Play, sim: Simulator, folder: Path) -> None:
-    note(str(play))
     sim.forget()
     taken: list[Step] = []
 
@@ -288,7 +287,27 @@ def reads_back(play: Play, chat: Conversation) -> None:
 def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
     sim: Simulator, folder: Path, play: Play
 ):
+    note(str(play))
     check(play, sim, folder)
+
+
+@pytest.mark.behaviour("H1", "H2", "C14")
+@pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
+@pytest.mark.parametrize("wire", WIRES)
+def test_white_space_at_a_cut_is_no_part_of_its_own(
+    sim: Simulator, folder: Path, wire: str, stream: bool
+):
+    """The answer is cut behind a space, and what should go on thinks and searches only."""
+    for then in STEPS[wire]:
+        if then.think:
+            turn = [saying("", ("tool_0", {"key": "k"})), saying("Answer 1: tide tide tide.")]
+            faults = [Step(), Step(keep=0.8, finish="length"), then]
+            limits = Limits(max_steps=2)
+            check(
+                Play(wire, stream, False, [turn], faults, [("plain", False)], limits, None),
+                sim,
+                folder,
+            )
 
 
 @pytest.mark.heavy
@@ -297,4 +316,5 @@ def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
 @given(play=plays())
 @settings(max_examples=5_000, suppress_health_check=[HealthCheck.too_slow])
 def test_many_more_do_so_too(sim: Simulator, folder: Path, play: Play):
+    note(str(play))
     check(play, sim, folder)

@@ -315,6 +315,8 @@ REST: Attempt = ([THOUGHT, output("of it.")], "it.", False)
         ((CITED, ([output(" More.")], " More.", False)), [["Cited."], [" More."]]),
         ((HALF, ([output(" \n")], " \n", False), ([output("End.")], "End.", False)),
          ["thought", ["Half of  \nEnd."]]),
+        ((HALF, ([THOUGHT, SEARCH], " ", False)),
+         ["thought", ["Half of  "], "thought", "google_search_call"]),
         ((([THOUGHT], "", False),), ["thought"]),
         ((([{"type": "model_output", "content": [IMAGE]}], "", False),), [["image"]]),
         ((([output("a", "b")], "ab", False),), [["a", "b"]]),

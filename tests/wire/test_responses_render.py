@@ -177,6 +177,7 @@ def test_what_was_said_is_merged_where_it_may_be():
         "Found.",
     ]
     assert merged(([RS], "", False)) == ["rs_1"]
+    assert merged(half, ([WS], "\n", False)) == ["rs_1", "Half of \n", "ws_1"]
     blank = ([item(" \n")], " \n", False)
     assert merged(half, blank, ([item("End.")], "End.", False)) == ["rs_1", "Half of  \nEnd."]
 

@@ -99,9 +99,8 @@ def _may_go_back(step: JsonObject, run: list[Any]) -> bool:
     kind = kind_of(step)
     if kind == THOUGHT:
         return bool(step.get("signature"))
-    if kind == OUTPUT:
-        said = [part for part in parts_of(step) if text_in(part) != ""]
-        return bool(said)
+    if kind == OUTPUT:  # white space alone is refused
+        return any((text := text_in(part)) is None or text.strip() for part in parts_of(step))
     return not kind.endswith("_call") or step.get("id") in run
 
 

@@ -41,11 +41,17 @@ class Speech:
     ) -> list[JsonObject]:
         """The items of all attempts in order, with the text that is kept of each. A continuation's
         text goes on in the part that was cut; what it thought before is left out: the reader of the
-        answer would see one sentence in two items."""
+        answer would see one sentence in two items. White space alone is no text of a continuation:
+        it stood at the cut, and stays there."""
         merged: list[JsonObject] = []
         for one in spoken:
+            goes_on = not one.apart and bool(merged) and self.goes_on(merged[-1])
+            if goes_on and one.text.isspace():
+                merged[-1] = self._longer(merged[-1], self.parts_of(self.new(one.text))[0])
+                merged.extend(self.with_text(items_of(one), ""))
+                continue
             items = self.with_text(items_of(one), one.text)
-            if not one.apart and merged and self.goes_on(merged[-1]):
+            if goes_on:
                 items = self._joined(merged, items)
             merged.extend(items)
         return merged
