@@ -29,6 +29,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
+from tenuto.sim.case import Arguments, Odd
 from tenuto.wire.form import Composed, Declared, Opening
 
 BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
@@ -289,6 +290,32 @@ def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
 ):
     note(str(play))
     check(play, sim, folder)
+
+
+FOUND = {
+    "a stop behind which nothing is left to come": (
+        [saying("", ("tool_0", {"key": "k0"})), saying("tide")],
+        [Step(odd=Odd.CONTENT_AFTER_FINISH)],
+    ),
+    "a call that is none behind one that is broken": (
+        [
+            saying("", ("tool_0", {"key": "k0", "payload": None})),
+            saying("", ("tool_0", {"key": "k1", "payload": None})),
+            saying("tide"),
+        ],
+        [Step(arguments=Arguments.ARRAY), Step(finish="UNEXPECTED_TOOL_CALL")],
+    ),
+}
+"""Turns and their steps that the property once failed on, on Gemini: the simulator counted wrong."""
+
+
+@pytest.mark.behaviour("H1", "H2", "H9")
+@pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_once(sim: Simulator, folder: Path, name: str, stream: bool):
+    turn, faults = FOUND[name]
+    tools, limits = [("plain", False)], Limits(max_steps=1)
+    check(Play("gemini-generate", stream, False, [turn], faults, tools, limits, None), sim, folder)
 
 
 @pytest.mark.behaviour("H1", "H2", "C14")

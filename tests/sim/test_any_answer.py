@@ -26,6 +26,8 @@ ANSWERS = {
     "calls": saying("", LOOK, LOOK, ("look", {})),
     "word_and_call": saying("tide", LOOK),
 }
+MOVES_EVENTS = frozenset({"openai-chat", "anthropic-messages", "cohere", "ollama", "tgi"})
+"""Wires on which no event says another thing where it stands elsewhere."""
 STEPS = {
     wire: sorted({step for case in CASES_ON[wire].values() for step in case.plan}, key=str)
     for wire in WIRES
@@ -48,8 +50,10 @@ def test_every_step_of_every_wire_can_be_written_of_every_answer(
         said = reply(asked, step, answer, Settings())
         body = made.render_body(said, step, envelope)
         events = made.render_events(said, step, envelope)
-        assert body is not None, step
+        assert isinstance(body, dict | list), step
         assert made.frame(events, step.framing) or step.ending is not Ending.WHOLE, step
         if step.odd is Odd.CONTENT_AFTER_FINISH:
             plain = made.render_events(said, replace(step, odd=None), envelope)
-            assert len(events) == len(plain), "nothing is lost, and nothing said twice"
+            assert len(events) == len(plain)
+            if wire in MOVES_EVENTS:
+                assert sorted(events) == sorted(plain), "nothing is lost, and nothing said twice"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -177,3 +178,19 @@ def test_any_bytes_are_answered(raw, path, method):
     assert Exchange().answer(method, "/" + path, {}, raw).status in (200, 404, 422)
     assert Exchange().answer("POST", "/v1/chat/completions", {}, raw).status == 400
     assert Exchange().answer("POST", "/v1/messages", {}, raw).status == 400
+
+
+@pytest.mark.parametrize("strict", [True, False])
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/chat/completions", b"[" * 5_000 + b"]" * 5_000),
+        ("/v1/responses", b'{"model":"m","prompt":5}'),
+        ("/api/chat", b'{"model":"m","messages":[null]}'),
+        ("/model/m/invoke", b'{"messages":[{"role":["a"],"content":[]}]}'),
+        ("/v2/chat", b'{"model":"m","messages":[],"stream_options":5}'),
+    ],
+)
+def test_a_member_of_a_wrong_type_is_refused(path: str, body: bytes, strict: bool):
+    status = Exchange(strict=strict).answer("POST", path, {}, body).status
+    assert 200 <= status < 500

@@ -275,15 +275,33 @@ def no_step(number: int, due: Wanted) -> Step:
     raise LookupError("no such step")
 
 
-def test_what_fails_in_a_function_that_it_was_given_is_raised_where_it_is_closed():
+@pytest.mark.parametrize(
+    "error", [LookupError("mine"), ConnectionError("mine"), SystemExit("mine")], ids=repr
+)
+def test_what_fails_in_a_function_that_it_was_given_is_raised_where_it_is_closed(
+    error: BaseException,
+):
+    def fault(number: int, due: Wanted) -> Step:
+        raise error
+
+    def block(sim: Simulator) -> None:
+        sim.plan([saying("Seen.")], fault)
+        with pytest.raises(httpx.RemoteProtocolError):
+            httpx.post(f"{sim.base_url}/chat/completions", json=ASK)
+        assert httpx.get(f"{sim.root_url}/health").status_code == 200
+
+    def with_block() -> None:
+        with Simulator() as sim:
+            block(sim)
+
+    with pytest.raises(RuntimeError, match="mine") as caught:
+        with_block()
+    assert caught.value.__cause__ is error
     sim = Simulator()
     sim.start()
-    sim.plan([saying("Seen.")], no_step)
-    with pytest.raises(httpx.RemoteProtocolError):
-        httpx.post(f"{sim.base_url}/chat/completions", json=ASK)
-    with pytest.raises(RuntimeError, match="no such step") as caught:
+    block(sim)
+    with pytest.raises(RuntimeError, match="mine"):
         sim.close()
-    assert isinstance(caught.value.__cause__, LookupError)
     sim.close()
 
 

@@ -535,3 +535,11 @@ def can_be_edited(body: bytes) -> None:
     assert made.repairs or made.apply((), Dialect()) == body
     json.loads(made.apply(EDITS, Dialect()))
     made.tool_parameters()
+
+
+@pytest.mark.behaviour("C7")
+@pytest.mark.parametrize("row", ["null", "5", "[]"])
+def test_rows_that_are_none_are_no_request_however_the_body_is_read(row: str):
+    for number in ("1", "1e400"):  # the second takes the lenient reading
+        body = f'{{"model":"m","max_tokens":9,"messages":[{{"role":"user","n":{number}}},{row}]}}'
+        assert parse_request(body.encode()) is None

@@ -156,15 +156,16 @@ DECODED_BY_BOTH = frozenset({b"", b"identity", b"gzip", b"deflate"})
 """Codings that both libraries decode without a further package."""
 
 
-def _reads(response: Any, whole: bool) -> bool:
+def _is_read_whole(response: Any, wanted: bool) -> bool:
     """Whether the library reads and decodes the body: where nobody wants it piece by piece and the
     library can, and where a response hook has done so already."""
-    if response.is_stream_consumed or not whole:
-        return response.is_stream_consumed  # type: ignore[no-any-return]
+    if response.is_stream_consumed:
+        return True
     name = b"content-encoding"
-    raw = response.headers.raw
+    raw = response.headers.raw  # far quicker than to ask it for a header
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
-    return not codings or codings[0].strip().lower() in DECODED_BY_BOTH
+    coding = b"".join(codings[:1])  # that of the first, as everywhere here
+    return wanted and coding.strip().lower() in DECODED_BY_BOTH
 
 
 class _Answer:
@@ -174,7 +175,7 @@ class _Answer:
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         self._exchange = exchange
         self._response = response
-        self._whole = _reads(response, whole)
+        self._whole = _is_read_whole(response, whole)
         exchange.opened(response, self._whole)
 
     @cached_property

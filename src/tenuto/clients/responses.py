@@ -68,7 +68,7 @@ def response_class(library: Any) -> Any:
                         yield piece
                 return
             self.is_stream_consumed = True
-            ours = isinstance(self.stream, _async_stream_class(library))
+            ours = type(self.stream) is _async_stream_class(library)  # nobody's that wraps it
             try:
                 async for piece in self.stream.pieces if ours else self.stream:
                     self._num_bytes_downloaded += len(piece)
@@ -116,7 +116,8 @@ def _async_stream_class(library: Any) -> Any:
         """The bytes of a turn, as the library wants them.
 
         It is the iterator as well: only the collector may close the generator itself, for whoever
-        did so at the same time would be told that it is running."""
+        did so at the same time would be told that it is running. `pieces` is that generator, for
+        the response that iterates over it and never closes it: a layer less for each piece."""
 
         def __init__(self, exchange: _Exchange, turn: AsyncDrive, pieces: Any) -> None:
             self._exchange = exchange

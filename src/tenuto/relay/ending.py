@@ -160,7 +160,7 @@ class Ending:
                 attempt, self._turn.outlet.release(), left_alone=bool(self._turn.left_alone)
             )
             return
-        if self._turn.left_alone and attempt.lost is not None:  # as without Tenuto
+        if attempt.lost is not None and not self._turn.headed:  # as without Tenuto
             yield Reraise(attempt.lost.error)
             return
         assert attempt.head is not None

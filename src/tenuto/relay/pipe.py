@@ -174,10 +174,11 @@ class Pipe:
     def _error(
         self, head: Head, decoder: Decoder | None
     ) -> Generator[Command, Reply, Attempt | None]:
-        raw = b""
+        raw, lost = b"", None
         while len(raw) < ERROR_BODY_MAX_BYTES:
             reply = yield READ
             if not isinstance(reply, bytes) or not reply:
+                lost = reply if isinstance(reply, Lost) else None
                 break
             raw += reply
         try:
@@ -189,4 +190,5 @@ class Pipe:
         learn(self._turn, fault)
         builder = self._turn.builder()
         builder.feed(FaultSeen(fault))
-        return self._turn.received(Attempt(builder.build(), head, raw, http_error=True))
+        attempt = Attempt(builder.build(), head, raw, http_error=True, lost=lost)
+        return self._turn.received(attempt)

@@ -105,6 +105,10 @@ def _kind_of(case: Case, asked: Asked) -> Kind:
     return Kind.CALL if asked.forced and asked.tools else Kind.TEXT
 
 
+_STOPS_WITHOUT_CALLS: Final = frozenset({"length", "UNEXPECTED_TOOL_CALL"})
+"""Stops that say that the calls beside them are none."""
+
+
 def is_broken(step: Step) -> bool:
     """Return whether a client must not run the calls that this step gives.
 
@@ -112,7 +116,11 @@ def is_broken(step: Step) -> bool:
     (False, True)
     """
     runnable = {Arguments.WHOLE, Arguments.OBJECT, Arguments.DOUBLE, Arguments.NULL}
-    return step.arguments not in runnable or step.finish == "length" or step.say is not Say.ANSWER
+    return (
+        step.arguments not in runnable
+        or step.finish in _STOPS_WITHOUT_CALLS
+        or step.say is not Say.ANSWER
+    )
 
 
 def arrives(step: Step, finish: str | None, *, stream: bool) -> bool:

@@ -65,6 +65,10 @@ class Answer:
     """The event after which clients leave."""
 
 
+_OF_WRONG_TYPES: Final = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
+"""What it raises to read a body in which a list stands for a text, and the like."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bill:
     """What one answer cost, and to which conversation it belongs."""
@@ -96,17 +100,14 @@ class Exchange:
         """Return the answer to one request, and record both."""
         try:
             decoded = json.loads(body) if body else None
-        except ValueError:
+        except (ValueError, RecursionError):
             decoded = None
         path_alone, _, query = path.partition("?")
         wire, said_there = self._wire_at(method, path_alone, query) or (None, {})
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
         if wire is not None:
-            asked = decoded
-            if isinstance(decoded, dict):
-                asked = wire.headed(wire.located(decoded, said_there), headers)
-            made, bill = self._complete(wire, headers, asked)
+            made, bill = self._complete(wire, headers, decoded, said_there)
         else:
             made = _elsewhere(method, path_alone, query)
         speaker = wire or _CHAT
@@ -120,18 +121,31 @@ class Exchange:
     def _wire_at(self, method: str, path: str, query: str) -> tuple[Wire, Mapping[str, str]] | None:
         return wire_at(path, query, self.dialect) if method == "POST" else None
 
+    def _read(
+        self, wire: Wire, headers: Mapping[str, str], body: Any, said_there: Mapping[str, str]
+    ) -> tuple[Any, Asked] | Failure:
+        """The body with what path and headers say in it, and what it asks for; or a refusal."""
+        if isinstance(body, dict):
+            body = wire.headed(wire.located(body, said_there), headers)
+        if (found := wire.impossible(body)) is not None:
+            return found
+        recalled = wire.recalled(body, self.memory)
+        if isinstance(recalled, Failure):
+            return recalled
+        if self.strict and (found := wire.violation(headers, recalled, self.settings)) is not None:
+            return found
+        return recalled, wire.read(recalled, self.settings)
+
     def _complete(
-        self, wire: Wire, headers: Mapping[str, str], body: Any
+        self, wire: Wire, headers: Mapping[str, str], body: Any, said_there: Mapping[str, str]
     ) -> tuple[Answer | Failure, Bill]:
-        found = wire.impossible(body)
-        if found is None:
-            recalled = wire.recalled(body, self.memory)
-            found, body = (recalled, body) if isinstance(recalled, Failure) else (None, recalled)
-        if found is None and self.strict:
-            found = wire.violation(headers, body, self.settings)
-        if found is not None:
-            return found, Bill()
-        asked = wire.read(body, self.settings)
+        try:
+            read = self._read(wire, headers, body, said_there)
+        except _OF_WRONG_TYPES as error:  # no table of rules names every one of them
+            read = wire.refuse(f"Something in the body has a wrong type: {error}")
+        if isinstance(read, Failure):
+            return read, Bill()
+        body, asked = read
         chosen = self.conversations.choose(wire, headers, asked)
         if isinstance(chosen, Failure):
             return chosen, Bill(first_prompt(asked.rows))

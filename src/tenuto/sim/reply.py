@@ -214,6 +214,8 @@ def uncut_tokens(whole: Wanted, token_chars: int) -> int:
 
 def _unsaid(rows: Sequence[Row], whole: Wanted, step: Step, prefill: str) -> tuple[str, str]:
     """Return the text that is still to come, and the prefill that it continues."""
+    if not rows:  # all that is asked is kept by the provider
+        return whole.text, ""
     last = rows[-1]
     if last.role == "assistant":
         said = last.text

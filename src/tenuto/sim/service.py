@@ -7,6 +7,7 @@ in the middle, a reset) is written beside it, on the same connection, which then
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import struct
 import zlib
@@ -18,6 +19,8 @@ import h11
 
 from tenuto.sim.case import Ending, Writes
 from tenuto.sim.exchange import Answer, Exchange
+
+log = logging.getLogger("tenuto.sim")
 
 _READ_BYTES: Final = 65536
 _PROTOCOL_BREAKS: Final = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
@@ -53,8 +56,8 @@ class Service:
     open_streams: int = 0
     disconnects: int = 0
     stalled: bool = False
-    failures: list[Exception] = field(default_factory=list)
-    """Errors of its own, and of functions that it was given; no part of any fault."""
+    failure: BaseException | None = None
+    """The first error of its own, or of a function that it was given; no part of any fault."""
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
 
@@ -84,9 +87,6 @@ class Service:
             pass  # a client that misbehaves or leaves ends its own connection only
         except asyncio.CancelledError:
             pass  # stop() is waiting; asyncio.streams would log the cancellation as an error
-        except Exception as error:
-            self.failures.append(error)  # where the simulator is closed, it is raised again
-            raise
         finally:
             self._tasks.discard(task)
             connection.close()
@@ -110,9 +110,14 @@ class Connection:
         while (request := await self._receive()) is not None:
             head, body = request
             headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            answer = self._service.exchange.answer(
-                head.method.decode(), head.target.decode(), headers, body
-            )
+            try:
+                answer = self._service.exchange.answer(
+                    head.method.decode(), head.target.decode(), headers, body
+                )
+            except BaseException as error:
+                log.exception("the simulator failed to answer a request")
+                self._service.failure = self._service.failure or error
+                return
             zipped = self._service.gzip and "gzip" in headers.get("accept-encoding", "")
             if not await self._counted(answer, zipped) or self._http.our_state is not h11.DONE:
                 return

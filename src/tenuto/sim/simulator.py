@@ -87,9 +87,9 @@ class Simulator:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._end_of_thread()
+        self._end_thread()
         if error is None:
-            self._raise_failures()
+            self._raise_failure()
 
     def start(self) -> None:
         """Listen in a thread of its own; OSError where the port is taken."""
@@ -117,16 +117,16 @@ class Simulator:
         RuntimeError where the simulator failed to answer a request, or a function that it was given
         did: what its clients saw then (a connection that broke) is no fault of the plan.
         """
-        self._end_of_thread()
-        self._raise_failures()
+        self._end_thread()
+        self._raise_failure()
 
-    def _raise_failures(self) -> None:
-        if self._service.failures:
-            first = self._service.failures[0]
-            self._service.failures.clear()
-            raise RuntimeError(f"the simulator failed to answer a request: {first!r}") from first
+    def _raise_failure(self) -> None:
+        failure, self._service.failure = self._service.failure, None
+        if failure is not None:
+            said = f"the simulator failed to answer a request: {failure!r}"
+            raise RuntimeError(said) from failure
 
-    def _end_of_thread(self) -> None:
+    def _end_thread(self) -> None:
         if self._thread is None or not self._thread.is_alive():
             return
         self.stop()
