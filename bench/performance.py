@@ -1,6 +1,7 @@
 """Measures what Tenuto costs, prints the table, and writes it to docs/performance.md.
 
-With --json it prints the figures as JSON; with --keep it leaves the page as it is.
+With --json it prints the figures as JSON; with --keep it leaves the page as it is. With
+--part=turns (or another) it measures that part alone, here, and prints a figure as JSON per line.
 """
 
 from __future__ import annotations
@@ -9,13 +10,21 @@ import datetime
 import json
 import os
 import platform
+import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from itertools import chain
 from pathlib import Path
 
 from parts import agent, memory, pieces, turns
 from parts.figures import REPEATS, ROUNDS, Figure
+
+PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
+    "pieces": pieces.figures,
+    "memory": memory.figures,
+    "turns": turns.figures,
+    "agent": agent.figures,
+}
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 
@@ -25,7 +34,8 @@ HEAD = f"""\
 # Performance
 
 What Tenuto costs, as processor time of the client's process; the server that is asked runs in a
-process of its own and answers with recorded bytes. Ratios compare the official SDK with and without
+process of its own and answers with recorded bytes, and each part of the figures is measured in a
+process of its own as well. Ratios compare the official SDK with and without
 `tenuto.wrap` within one run: the two take turns for {ROUNDS} rounds, and the median of the rounds'
 ratios counts. Single figures are the quickest of {REPEATS} repeats. The time to the first chunk is
 that on the wall: the server sends an event every 0.4 ms, a model takes a thousand times as long.
@@ -59,12 +69,30 @@ def table(figures: list[Figure]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def apart(name: str) -> Iterator[Figure]:
+    """The figures of a part as they come. It runs in a process of its own: what one leaves behind
+    (memory in pieces, code that the interpreter has fitted to other callers) is not in the next."""
+    command = [sys.executable, __file__, f"--part={name}"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            yield Figure(**json.loads(line))
+    if child.returncode:
+        raise SystemExit(f"the part {name} ended with {child.returncode}")
+
+
 def main(arguments: list[str]) -> int:
     """Measure, print, write."""
+    for name, measured in PARTS.items():
+        if f"--part={name}" in arguments:
+            for figure in measured():
+                print(json.dumps(asdict(figure)), flush=True)
+            return 0
     figures: list[Figure] = []
-    for figure in chain(pieces.figures(), memory.figures(), turns.figures(), agent.figures()):
-        print("  ".join(row(figure)), file=sys.stderr, flush=True)
-        figures.append(figure)
+    for name in PARTS:
+        for figure in apart(name):
+            print("  ".join(row(figure)), file=sys.stderr, flush=True)
+            figures.append(figure)
     text = table(figures)
     if "--json" in arguments:
         rows = [{**asdict(figure), "verdict": figure.verdict} for figure in figures]
