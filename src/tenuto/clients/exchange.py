@@ -39,6 +39,7 @@ class Exchange:
             stop a turn that is abandoned.
     """
 
+    # On the class: a turn whose first answer is plain never sets most of these.
     remade = False
     first: Any = None
     first_head: Head | None = None
