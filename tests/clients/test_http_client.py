@@ -11,6 +11,10 @@ from typing import Any
 
 import openai
 import pytest
+from aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN, wrong_signature
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 from far_sides import FarSide, answer, json_answer, sse_answer
 from replay import END, MAX, TOOL, Call, R, Refused, Replay
 from wrapping import QUICK
@@ -300,3 +304,36 @@ def test_settings_of_the_wrong_type_are_refused_before_a_client_is_made(make, gi
         make("httpx", **given)
     with pytest.raises(TypeError, match="timeut"):  # the library's own words
         make("httpx", timeut=3)
+
+
+@pytest.mark.behaviour("P8c")
+@pytest.mark.parametrize("signed_too", [False, True], ids=["beside_the_signature", "signed_too"])
+@in_each_library
+def test_what_the_caller_has_signed_stays_as_it_was_signed(replay, library, way, signed_too):
+    url, body = f"{replay.base_url}/chat/completions", json.dumps(ASK).encode()
+    ours, given = {"x-tenuto": "off"}, {"content-type": "application/json"}
+    request = AWSRequest("POST", url, given | (ours if signed_too else {}), body)
+    keys = Credentials(ACCESS_KEY, SECRET_KEY, SESSION_TOKEN)
+    SigV4Auth(keys, "bedrock", REGION).add_auth(request)
+    headers = dict(request.headers.items()) | ours
+    replay.say(CUT)
+    asked = {"content": body, "headers": headers}
+
+    async def ask() -> Any:
+        async with tenuto.async_http_client(library, policy=POLICY) as client:
+            return (await client.post(url, **asked)).json()
+
+    if way == "async":
+        made = asyncio.run(ask())
+    else:
+        with tenuto.http_client(library, policy=POLICY) as client:
+            made = client.post(url, **asked).json()
+    assert whole_of(made) == ("The first half, ", MAX), "nothing of it may be changed"
+    (sent,) = replay.requests
+    assert wrong_signature("POST", url, sent.headers, sent.body, "bedrock", SECRET_KEY) == ""
+    assert ("x-tenuto" in sent.headers) is signed_too
+
+
+def whole_of(made: dict[str, Any]) -> tuple[str, str]:
+    choice = made["choices"][0]
+    return choice["message"]["content"], choice["finish_reason"]

@@ -61,7 +61,8 @@ def endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            return await _driven(exchange, AsyncDrive(run, connect, asyncio.sleep))
+            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.ended)
+            return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:
             """What a handler answers in place of the network, None where none does."""

@@ -80,7 +80,12 @@ class Exchange:
         )
 
     def opened(self, response: Any, whole: bool) -> None:
-        """An attempt's response has begun; the first one is kept."""
+        """An attempt's response has begun; the first one is kept.
+
+        Raises:
+            StreamClosed: of the library: a response hook has closed it unread."""
+        if response.is_closed and not response.is_stream_consumed:
+            raise self.library.StreamClosed
         if response.is_stream_consumed:
             self.read_by_hooks |= {response.status_code}
         if self.first is None:
@@ -105,7 +110,8 @@ class Exchange:
         return Lost(FaultKind.CALLER, error)
 
     def ended(self) -> Exception:
-        """What is raised where a turn was closed before its response began."""
+        """What is raised where more is asked for of a turn that was closed before its end, as the
+        library does."""
         return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]
 
     def lost_in_reading(self, error: Exception) -> Lost | None:

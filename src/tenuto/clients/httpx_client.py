@@ -24,7 +24,7 @@ from typing import Any, cast
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.libraries import LIBRARIES, library_of
 from tenuto.clients.responses import async_stream_of, stream_of
-from tenuto.clients.signing import Signer, is_sealed, signer_of
+from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
@@ -67,7 +67,7 @@ def _send(base: Any) -> Any:
         url, signer = str(request.url), signer_of(request)
         headers: Headers = tuple(request.headers.raw)
         asked = None
-        if engine.is_turn(request.method, url) and (signer or not is_sealed(headers)):
+        if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
             asked = engine.read(_request(request, url, headers, request.read()))
         if asked is None:
             if _without_ours(request, signer) and signer is not None:
@@ -80,9 +80,9 @@ def _send(base: Any) -> Any:
                 if signer is not None and made is not request:
                     signer.sign(made)
                 response = base.send(self, made, stream=True, **options)
+                return Upstream(exchange, response, whole=not stream)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
-            return Upstream(exchange, response, whole=not stream)
 
         early: Upstream | Lost | None = None
         if not engine.needs_turn(asked):
@@ -97,11 +97,9 @@ def _send(base: Any) -> Any:
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
-        turn = Drive(engine.run(asked)[1], connect)
+        turn = Drive(engine.run(asked)[1], connect, exchange.ended)
         pieces = turn.pieces()
-        head = next(pieces, None)
-        if head is None:
-            raise exchange.ended()
+        head = next(pieces)
         assert isinstance(head, Head)
         if not stream or head.status in exchange.read_by_hooks:
             data = b"".join(cast("Iterator[bytes]", pieces))
@@ -117,7 +115,7 @@ def _async_send(base: Any) -> Any:
         url, signer = str(request.url), signer_of(request)
         headers: Headers = tuple(request.headers.raw)
         asked = None
-        if engine.is_turn(request.method, url) and (signer or not is_sealed(headers)):
+        if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
             asked = engine.read(_request(request, url, headers, await request.aread()))
         if asked is None:
             if _without_ours(request, signer) and signer is not None:
@@ -130,9 +128,9 @@ def _async_send(base: Any) -> Any:
                 if signer is not None and made is not request:
                     await signer.sign(made)
                 response = await base.send(self, made, stream=True, **options)
+                return AsyncUpstream(exchange, response, whole=not stream)
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
-            return AsyncUpstream(exchange, response, whole=not stream)
 
         early: AsyncUpstream | Lost | None = None
         if not engine.needs_turn(asked):
@@ -150,7 +148,7 @@ def _async_send(base: Any) -> Any:
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         sleep = importlib.import_module("anyio").sleep
-        turn = AsyncDrive(engine.run(asked)[1], connect, sleep)
+        turn = AsyncDrive(engine.run(asked)[1], connect, sleep, exchange.ended)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)
@@ -164,9 +162,13 @@ def _async_send(base: Any) -> Any:
 
 def _without_ours(request: Any, signer: Signer | None) -> bool:
     """Take out the headers that are meant for Tenuto (P8c), and with them a signature over them;
-    returns whether there were any."""
+    returns whether there were any. Those that a signature holds whose signer we do not have stay:
+    without them the provider would refuse the request."""
     ours = [name for name in request.headers if name.lower().startswith("x-tenuto")]
-    if not ours or (signer is None and is_sealed(request.headers.raw)):
+    if ours and signer is None:
+        held = sealed(request.headers.raw) or ()
+        ours = [name for name in ours if name.lower().encode() not in held]
+    if not ours:
         return False
     for name in ours:
         del request.headers[name]

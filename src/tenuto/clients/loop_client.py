@@ -39,9 +39,9 @@ class LoopTurn(Drive):
         def connect(command: Transmit) -> Upstream | Lost:
             try:
                 response = exchange.client.send(exchange.request_for(command), stream=True)
+                return Upstream(exchange, response, whole=whole)
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
-            return Upstream(exchange, response, whole=whole)
 
         super().__init__(run, connect)
         request.extensions[_EXTENSION] = carried
@@ -63,9 +63,9 @@ class AsyncLoopTurn(AsyncDrive):
         async def connect(command: Transmit) -> AsyncUpstream | Lost:
             try:
                 response = await exchange.client.send(exchange.request_for(command), stream=True)
+                return AsyncUpstream(exchange, response, whole=whole)
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
-            return AsyncUpstream(exchange, response, whole=whole)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
         super().__init__(run, connect, importlib.import_module("anyio").sleep)

@@ -99,11 +99,19 @@ def signer_of(request: Any) -> Signer | None:
     return found if isinstance(found, Signer) else None
 
 
-def is_sealed(headers: Headers) -> bool:
-    """Whether a request has a signature over its body, so that without its signer nothing of it may
-    be changed: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html"""
-    signed = [key.lower() for key, value in headers if value[:5] == b"AWS4-"]
-    return b"authorization" in signed
+def sealed(headers: Headers) -> frozenset[bytes] | None:
+    """The names, in small letters, of the headers under a signature over the body: without its
+    signer neither these nor the body may be changed. None: there is no such signature.
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
+
+    >>> sorted(sealed([(b"Authorization", b"AWS4-HMAC-SHA256 SignedHeaders=a;b, Signature=0")]))
+    [b'a', b'b']
+    """
+    for key, value in headers:
+        if value[:5] == b"AWS4-" and key.lower() == b"authorization":
+            names = value.partition(b"SignedHeaders=")[2].partition(b",")[0]
+            return frozenset(names.strip().lower().split(b";"))
+    return None
 
 
 def _by_name(headers: list[tuple[bytes, bytes]]) -> dict[bytes, Headers]:

@@ -3,7 +3,8 @@ only in waiting.
 
 A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
 the garbage collector, which closes generators in any order): closing is separate from the iterator
-and harmless when it is repeated.
+and harmless when it is repeated. Whoever still asks for pieces then is told by an exception: what
+just ended would look like a turn that was read to its end.
 """
 
 from __future__ import annotations
@@ -56,16 +57,33 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
+Closed = Callable[[], Exception]
+"""Makes what is raised where more is asked for of a turn that was closed before its end."""
+
+
 def _takes_nothing(_: bytes) -> None:
     """Every piece is a reply."""
 
 
 class Drive:
-    """One turn for callers that block. `pieces()` is iterated once."""
+    """One turn for callers that block. `pieces()` is iterated once.
 
-    def __init__(self, run: Run, connect: Callable[[Transmit], Upstream | Lost]) -> None:
+    Args:
+        run: the turn.
+        connect: sends a request of it.
+        when_closed: see `Closed`; None: the pieces just end, for a caller that closes what only it
+            reads.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        connect: Callable[[Transmit], Upstream | Lost],
+        when_closed: Closed | None = None,
+    ) -> None:
         self._run = run
         self._connect = connect
+        self._when_closed = when_closed
         self._upstream: Upstream | None = None
         self._closed = False
         self._alarm: threading.Event | None = None
@@ -83,6 +101,8 @@ class Drive:
                 try:
                     command = self._run.send(reply)
                 except StopIteration:
+                    if self._closed:  # it was the run that was closed
+                        break
                     return
                 reply = None
                 match command:
@@ -119,6 +139,8 @@ class Drive:
                         raise error
                     case _:
                         assert_never(command)
+            if self._when_closed is not None:
+                raise self._when_closed()
         finally:
             self.close()
 
@@ -154,16 +176,18 @@ class Drive:
 
 
 class AsyncDrive:
-    """The same for async callers; `sleep` is that of their event loop."""
+    """The same for async callers; `sleep` is that of their event loop, in seconds."""
 
     def __init__(
         self,
         run: Run,
         connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
         sleep: Callable[[float], Awaitable[None]],
+        when_closed: Closed | None = None,
     ) -> None:
         self._run = run
         self._connect = connect
+        self._when_closed = when_closed
         self._sleep = sleep
         self._upstream: AsyncUpstream | None = None
         self._closed = False
@@ -176,6 +200,8 @@ class AsyncDrive:
                 try:
                     command = self._run.send(reply)
                 except StopIteration:
+                    if self._closed:  # it was the run that was closed
+                        break
                     await self._leave()
                     return
                 reply = None
@@ -213,6 +239,8 @@ class AsyncDrive:
                         raise error
                     case _:
                         assert_never(command)
+            if self._when_closed is not None:
+                raise self._when_closed()
         finally:
             await self.close()
 
