@@ -3,21 +3,27 @@
 Only processor time of this process counts (`time.process_time`), but where waiting is what is
 measured: waiting for the network, and whatever else the machine does, is left out. Two ways that
 are compared take turns within one run, so that a machine that changes its speed changes both.
+
+What waits for each event is measured with the cores kept `awake`. A virtual machine gives a core
+that sleeps to its neighbours, and takes it back with cold caches: what that costs differed by as
+much as a third from one stream to the next.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import os
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 ROUNDS = 41
-"""Rounds of a comparison; odd, so that the median is one of them. Half of the rounds of a stream
-whose events come one by one lie as far as 0.15 from it: of 21 the median itself moved by as much as
-0.1 from run to run."""
+"""Rounds of a comparison; odd, so that the median is one of them."""
 
 REPEATS = 9
 """Repeats of a single measurement; the quickest counts, the others were disturbed."""
@@ -60,6 +66,31 @@ def _spent_s(work: Callable[[], object]) -> float:
     start_s = time.process_time()
     work()
     return time.process_time() - start_s
+
+
+_SPINNING = """\
+import os, sys
+if hasattr(os, "sched_setscheduler"):  # runs only where nothing else would
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+elif hasattr(os, "nice"):
+    os.nice(19)
+while os.getppid() == int(sys.argv[1]):
+    for _ in range(100_000):
+        pass
+"""
+
+
+@contextmanager
+def awake() -> Iterator[None]:
+    """Keep every core awake with work that makes way for any other, as long as the context."""
+    command = [sys.executable, "-c", _SPINNING, str(os.getpid())]
+    spinning = [subprocess.Popen(command) for _ in range(os.cpu_count() or 1)]
+    try:
+        yield
+    finally:
+        for child in spinning:
+            child.kill()
+            child.wait()
 
 
 def ratio(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import Any
 
-from parts.figures import Figure, ratio, waited_ratio
+from parts.figures import Figure, awake, ratio, waited_ratio
 from parts.recorded import CHUNKS
 from parts.replay import replaying
 from parts.sides import SIDES, Side
@@ -71,10 +72,14 @@ def _of(side: Side, root: str) -> Iterator[Figure]:
         bare = side.client(f"{root}{path}")
         return bare, tenuto.wrap(bare, policy=policy)
 
-    for name, path in (("in one burst", "/burst"), ("an event at a time", "/paced")):
+    for name, path, waits in (
+        ("in one burst", "/burst", False),
+        ("an event at a time", "/paced", True),
+    ):
         bare, wrapped = both(path)
         title = f"{side.name}: stream of {CHUNKS:,} chunks, {name}"
-        yield ratio(title, _stream(side, bare), _stream(side, wrapped), CHUNKS, TARGET)
+        with awake() if waits else nullcontext():
+            yield ratio(title, _stream(side, bare), _stream(side, wrapped), CHUNKS, TARGET)
     bare, wrapped = both("")
     title = f"{side.name}: whole body"
     yield ratio(title, _bodies(side, bare), _bodies(side, wrapped), _BODIES, TARGET)
