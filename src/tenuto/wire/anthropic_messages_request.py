@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -103,7 +104,7 @@ class MessagesRequest:
 
     def __init__(self, body: bytes, asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> None:
         self._body = body
-        self._known: _Asked | RequestFacts = asked
+        self._asked = asked
         self._probe_max_tokens = probe_max_tokens
         # With a thread the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
@@ -111,12 +112,10 @@ class MessagesRequest:
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
 
-    @property
+    @cached_property
     def facts(self) -> RequestFacts:
         """What the relay needs to know of it; an answer that is plain needs none."""
-        if isinstance(self._known, _Asked):
-            self._known = _facts(self._known, self._probe_max_tokens)
-        return self._known
+        return _facts(self._asked, self._probe_max_tokens)
 
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
