@@ -4,6 +4,7 @@ was read to its end: it raises, as it does without Tenuto."""
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 import time
 from collections.abc import AsyncIterable, Awaitable, Callable, Iterable, Iterator
@@ -15,7 +16,8 @@ import httpx2
 import pytest
 from asking_bedrock import async_client, given_to_a_client
 from botocore.exceptions import ResponseStreamingError
-from replay import R, Replay
+from far_sides import FarSide, answer
+from replay import MAX, R, Refused, Replay
 
 import tenuto
 from tenuto.sim import Simulator
@@ -212,3 +214,147 @@ async def test_an_async_response_that_a_hook_closes_is_asked_for_once(library, w
             with pytest.raises(library.StreamClosed):
                 await made.post(f"{replay.base_url}/chat/completions", json=ASKING)
         assert len(replay.requests) == 1
+
+
+# --- where all was said ---------------------------------------------------------------------------
+
+
+EVENTS = {
+    "/v1/messages": (
+        {"type": "message_start", "message": {"id": "m", "type": "message", "role": "assistant",
+         "model": "m", "content": [], "stop_reason": None, "stop_sequence": None,
+         "usage": {"input_tokens": 1, "output_tokens": 1}}},
+        {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
+        {"type": "content_block_delta", "index": 0,
+         "delta": {"type": "text_delta", "text": "All of it."}},
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": None},
+         "usage": {"output_tokens": 4}},
+        {"type": "message_stop"},
+    ),
+    "/v1/chat/completions": (
+        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+         "choices": [{"index": 0, "delta": {"role": "assistant", "content": "All of it."}}]},
+        {"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m",
+         "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    ),
+}  # fmt: skip
+
+
+def sse_of(path: str) -> bytes:
+    events = EVENTS[path]
+    return b"".join(
+        (f"event: {event['type']}\n" if "type" in event else "").encode()
+        + b"data: %s\n\n" % json.dumps(event).encode()
+        for event in events
+    ) + (b"" if "type" in events[0] else b"data: [DONE]\n\n")
+
+
+@pytest.mark.behaviour("C23", "P8")
+@LIBRARIES
+@WATCHED
+@pytest.mark.parametrize("path", list(EVENTS))
+def test_who_closes_a_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
+    """As the SDKs' users do at `message_stop`: the transfer's own end may still be to come."""
+    said = sse_of(path)
+    with (
+        FarSide(answer(said, "content-type: text/event-stream")) as far,
+        client(library, wrapped) as made,
+    ):
+        asked = ASKING | {"stream": True, "max_tokens": 100}
+        with made.stream("POST", far.base_url.removesuffix("/v1") + path, json=asked) as response:
+            seen = b""
+            for piece in response.iter_bytes():
+                seen += piece
+                if len(seen) == len(said):
+                    response.close()
+        assert seen == said
+
+
+@pytest.mark.behaviour("C23", "P8")
+@LIBRARIES
+@WATCHED
+@pytest.mark.parametrize("path", list(EVENTS))
+async def test_who_closes_an_async_stream_when_all_was_said_is_told_nothing(library, wrapped, path):
+    said = sse_of(path)
+    with FarSide(answer(said, "content-type: text/event-stream")) as far:
+        async with async_client_of(library, wrapped) as made:
+            asked = ASKING | {"stream": True, "max_tokens": 100}
+            async with made.stream(
+                "POST", far.base_url.removesuffix("/v1") + path, json=asked
+            ) as response:
+                seen = b""
+                async for piece in response.aiter_bytes():
+                    seen += piece
+                    if len(seen) == len(said):
+                        await response.aclose()
+            assert seen == said
+
+
+@pytest.mark.behaviour("C23", "P8")
+@LIBRARIES
+@WATCHED
+def test_a_body_that_is_read_in_pieces_may_be_closed_between_them(library, wrapped):
+    with Replay() as replay, client(library, wrapped) as made:
+        replay.say(R("Hello."))
+        url = f"{replay.base_url}/chat/completions"
+        with made.stream("POST", url, json=ASKING) as response:
+            seen = b""
+            for piece in response.iter_bytes(16):
+                seen += piece
+                response.close()
+        assert seen == R("Hello.").body("m")
+
+
+# --- while it waits -------------------------------------------------------------------------------
+
+
+@pytest.mark.behaviour("C23")
+@LIBRARIES
+@pytest.mark.parametrize("then", ["waits", "says_nothing"])
+async def test_closing_ends_the_wait_for_a_continuation_at_once(library, then):
+    """A wait that a provider asked for, or that for a continuation to begin."""
+    slow = Refused(503, headers={"retry-after": "20"}) if then == "waits" else R("b", wait_s=3)
+    with Replay() as replay:
+        replay.say(R("The first half, ", MAX), slow)
+        async with tenuto.async_http_client(library.__name__) as made:
+            url = f"{replay.base_url}/chat/completions"
+            async with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
+
+                async def close() -> None:
+                    for _ in range(200):
+                        if len(replay.requests) == 2:
+                            break
+                        await asyncio.sleep(0.01)
+                    await asyncio.sleep(0.1)
+                    await response.aclose()
+
+                closing = asyncio.create_task(close())
+                with pytest.raises(library.ReadError, match="closed"):
+                    await asyncio.wait_for(read_async(response.aiter_bytes(), nothing), 2)
+                await closing
+        assert len(replay.requests) == 2
+
+
+async def nothing(_: int) -> None:
+    """Read on."""
+
+
+@pytest.mark.behaviour("C23")
+async def test_closing_ends_a_wait_of_aiobotocore_at_once(sim: Simulator):
+    async with async_client(given_to_a_client(sim.root_url, 0)) as bare:
+        policy = tenuto.Policy(backoff_s=20.0, backoff_max_s=20.0)
+        asked = CONVERSING | {"modelId": "sim/drop_mid_text"}
+        stream = (await tenuto.wrap(bare, policy=policy).converse_stream(**asked))["stream"]
+
+        async def close() -> None:
+            await asyncio.sleep(0.5)
+            stream.close()
+
+        closing = asyncio.create_task(close())
+        with pytest.raises(ResponseStreamingError, match="closed"):
+            await asyncio.wait_for(read_async(stream, nothing), 5)
+        await closing
+        task = asyncio.current_task()
+        assert task is not None
+        assert task.cancelling() == 0

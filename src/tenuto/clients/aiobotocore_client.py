@@ -61,7 +61,7 @@ def endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.ended)
+            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.ended, _Scope)
             return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:
@@ -101,6 +101,31 @@ async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
         return same
     head, body = as_botocore(head, body)
     return response(url, head.status, decoded(head.headers), _Whole(url, body))
+
+
+class _Scope:
+    """`relay.drive.Scope` of asyncio alone, by the rules of `asyncio.timeout`:
+    https://docs.python.org/3/library/asyncio-task.html#task-cancellation"""
+
+    def __enter__(self) -> _Scope:
+        self._task = asyncio.current_task()
+        assert self._task is not None
+        self._before = self._task.cancelling()
+        self._cancelled = False
+        return self
+
+    def cancel(self) -> None:
+        assert self._task is not None
+        self._cancelled = True
+        self._task.cancel()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if not self._cancelled:
+            return False
+        assert self._task is not None
+        # Cancelled from elsewhere as well: that goes on.
+        ours = self._task.uncancel() <= self._before
+        return ours and kind is not None and issubclass(kind, asyncio.CancelledError)
 
 
 class _Upstream:

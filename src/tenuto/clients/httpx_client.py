@@ -146,9 +146,10 @@ def _async_send(base: Any) -> Any:
             answer, early = early, None
             return await attempt(exchange.request_for(command)) if answer is None else answer
 
-        # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
-        sleep = importlib.import_module("anyio").sleep
-        turn = AsyncDrive(engine.run(asked)[1], connect, sleep, exchange.ended)
+        # httpx and httpx2 stand on anyio: its waits are those of whichever loop is running.
+        anyio = importlib.import_module("anyio")
+        run = engine.run(asked)[1]
+        turn = AsyncDrive(run, connect, anyio.sleep, exchange.ended, anyio.CancelScope)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)

@@ -45,7 +45,7 @@ def read_body(
     if lost is None and _is_plain(turn, raw):
         turn.watch.ended = True
         yield Open(head)
-        yield Write(raw)
+        yield Write(raw, last=True)
         return None
     attempt = _read(turn, head, raw, decoder, lost)
     if turn.open and (data := turn.outlet.begin(None, apart=stands_apart(turn))):

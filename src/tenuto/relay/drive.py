@@ -3,8 +3,8 @@ only in waiting.
 
 A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
 the garbage collector, which closes generators in any order): closing is separate from the iterator
-and harmless when it is repeated. Whoever still asks for pieces then is told by an exception: what
-just ended would look like a turn that was read to its end.
+and harmless when it is repeated. Whoever still asks for pieces then is told by an exception, unless
+all was said: what just ended would look like a turn that was read to its end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
-from typing import Protocol, assert_never
+from typing import Any, Protocol, TypeVar, assert_never
 
 from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Run, Transmit, Wait, Write
 
@@ -57,6 +57,9 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 Closed = Callable[[], Exception]
 """Makes what is raised where more is asked for of a turn that was closed before its end."""
 
@@ -84,6 +87,7 @@ class Drive:
         self._run = run
         self._connect = connect
         self._when_closed = when_closed
+        self._all_said = False
         self._upstream: Upstream | None = None
         self._closed = False
         self._alarm: threading.Event | None = None
@@ -124,6 +128,8 @@ class Drive:
                             if reply is None:
                                 raise
                     case Write():  # without names in the brackets: it comes with every event
+                        if command.last:
+                            self._all_said = True
                         yield command.data
                     case Open(head):
                         yield head
@@ -139,7 +145,7 @@ class Drive:
                         raise error
                     case _:
                         assert_never(command)
-            if self._when_closed is not None:
+            if self._when_closed is not None and not self._all_said:
                 raise self._when_closed()
         finally:
             self.close()
@@ -175,8 +181,25 @@ class Drive:
             self._upstream.close()
 
 
+class Scope(Protocol):
+    """What `anyio.CancelScope` is: who waits within it can be told to wait no longer."""
+
+    def __enter__(self) -> Scope: ...
+
+    def __exit__(self, kind: Any, error: Any, trace: Any, /) -> bool: ...
+
+    def cancel(self) -> None:
+        """End the wait. The scope swallows the cancellation that ends it."""
+
+
 class AsyncDrive:
-    """The same for async callers; `sleep` is that of their event loop, in seconds."""
+    """The same for async callers.
+
+    Args:
+        run, connect, when_closed: as for `Drive`.
+        sleep: that of their event loop, in seconds.
+        scope: makes a scope of it; None: a wait ends with the task that waits, and by nothing else.
+    """
 
     def __init__(
         self,
@@ -184,11 +207,15 @@ class AsyncDrive:
         connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
         sleep: Callable[[float], Awaitable[None]],
         when_closed: Closed | None = None,
+        scope: Callable[[], Scope] | None = None,
     ) -> None:
         self._run = run
         self._connect = connect
         self._when_closed = when_closed
+        self._all_said = False
         self._sleep = sleep
+        self._scope = scope
+        self._waiting: Scope | None = None
         self._upstream: AsyncUpstream | None = None
         self._closed = False
 
@@ -224,22 +251,26 @@ class AsyncDrive:
                             if reply is None:
                                 raise
                     case Write():  # without names in the brackets: it comes with every event
+                        if command.last:
+                            self._all_said = True
                         yield command.data
                     case Open(head):
                         yield head
                     case Transmit():
                         await self._leave()
-                        answer = await self._connect(command)
+                        answer = await self._unless_closed(self._connect, command)
+                        if answer is None:
+                            continue
                         self._upstream = None if isinstance(answer, Lost) else answer
                         reply = answer if isinstance(answer, Lost) else answer.head
                     case Wait(seconds):
                         await self._leave()
-                        await self._sleep(seconds)
+                        await self._unless_closed(self._sleep, seconds)
                     case Reraise(error):
                         raise error
                     case _:
                         assert_never(command)
-            if self._when_closed is not None:
+            if self._when_closed is not None and not self._all_said:
                 raise self._when_closed()
         finally:
             await self.close()
@@ -248,8 +279,25 @@ class AsyncDrive:
         """End the turn and its upstream at once (C23), from any task of its loop."""
         self._closed = True
         self._run.close()
+        if self._waiting is not None:
+            self._waiting.cancel()
         if self._upstream is not None:
             await self._upstream.close()
+
+    async def _unless_closed(self, wait: Callable[[S], Awaitable[T]], how: S) -> T | None:
+        """What is waited for; None where the turn is closed meanwhile. Before the first response
+        nobody has what could be closed."""
+        if self._scope is None or self._upstream is None:
+            return await wait(how)
+        if self._closed:
+            return None
+        scope = self._waiting = self._scope()
+        with scope:
+            try:
+                return await wait(how)
+            finally:
+                self._waiting = None
+        return None
 
     async def _leave(self) -> None:
         if self._upstream is not None:

@@ -97,7 +97,7 @@ class Ending:
             if self._turn.open:
                 yield Write(self._turn.outlet.say_rest() + self._turn.outlet.writer.text(notice))
         if self._turn.open:
-            yield Write(self._stream_end(answer, report))
+            yield Write(self._stream_end(answer, report), last=True)
             return
         # The last attempt may have no head at all: its connection was lost.
         shape = self._turn.answered or attempt
@@ -106,7 +106,7 @@ class Ending:
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
         yield Open(counted(head, answer.usage).of(body).plus(usage))
-        yield Write(body)
+        yield Write(body, last=True)
 
     def _nothing_came(self, finish: Finish) -> bool:
         return finish.status is Status.FAILED and not self._turn.headed
@@ -170,8 +170,9 @@ class Ending:
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
         if not self._turn.headed:
             yield Open(head)
-        yield Write(attempt.raw)
-        yield from rest_of_response()  # of an error that was too long to be read
+        yield Write(attempt.raw, last=not attempt.more)
+        if attempt.more:
+            yield from rest_of_response()
 
     def whole(self, finish: Finish, attempt: Attempt) -> Answer:
         """The answer with all that there is of it, whether or not the caller has seen some."""
@@ -251,14 +252,14 @@ class Ending:
             event = self._turn.outlet.writer.error(code, message)
             # An SDK raises at this event and reads no further: upstream is let go before it.
             yield Wait(0.0)
-            yield Write(spoken + usage_comment(line) + event)
+            yield Write(spoken + usage_comment(line) + event, last=True)
             return
         body = self._turn.wire.render_error(code, message, answer)
         status = self._turn.wire.error_status
         head = Head(status, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
         told = (b"x-tenuto-usage", line.encode())
         yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
-        yield Write(body)
+        yield Write(body, last=True)
 
 
 def hand_on(turn: Turn, head: Head, raw: bytes) -> Run:
@@ -285,9 +286,10 @@ def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
     text = codecs.getincrementaldecoder("utf-8")("replace")
     data = held + attempt.tail
     reply: Reply = attempt.lost
+    breaks = left_alone and reply is not None  # and that is told of
     while True:
         if data := data if left_alone else text.decode(data).encode():
-            yield Write(data)
+            yield Write(data, last=not breaks)
         # Behind a break there is nothing.
         reply = reply if attempt.lost else (yield READ)
         if not isinstance(reply, bytes) or not reply:

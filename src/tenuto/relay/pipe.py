@@ -174,13 +174,14 @@ class Pipe:
     def _error(
         self, head: Head, decoder: Decoder | None
     ) -> Generator[Command, Reply, Attempt | None]:
-        raw, lost = b"", None
-        while len(raw) < ERROR_BODY_MAX_BYTES:
+        raw, lost, more = b"", None, False
+        while not more:
             reply = yield READ
             if not isinstance(reply, bytes) or not reply:
                 lost = reply if isinstance(reply, Lost) else None
                 break
             raw += reply
+            more = len(raw) >= ERROR_BODY_MAX_BYTES
         try:
             body = as_utf8(decoder.feed(raw)) if decoder is not None else b""
         except UndecodableBytes:
@@ -190,5 +191,5 @@ class Pipe:
         learn(self._turn, fault)
         builder = self._turn.builder()
         builder.feed(FaultSeen(fault))
-        attempt = Attempt(builder.build(), head, raw, http_error=True, lost=lost)
+        attempt = Attempt(builder.build(), head, raw, http_error=True, more=more, lost=lost)
         return self._turn.received(attempt)

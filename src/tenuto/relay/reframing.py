@@ -116,10 +116,11 @@ def reframed(
                     while framing.reading and not ready:
                         framing.take((yield READ))
                     reply = ready.popleft() if ready else (yield READ)
-                case Write(data):
+                case Write(data, last):
                     made = framing.written(data)
-                    again = command if made is data else Write(made)
-                    reply = (yield again) if made else None
+                    if last or made is not data:
+                        command = Write(made, last and not framing.closing())
+                    reply = (yield command) if made else None
                 case Open(head, events):
                     events = events and (framing.reading or not left_alone)
                     reply = yield Open(framing.opened(head, events), events)
@@ -137,6 +138,6 @@ def reframed(
                 case _:
                     reply = yield command
         if closing := framing.closing():
-            yield Write(closing)
+            yield Write(closing, last=True)
     finally:
         run.close()

@@ -77,6 +77,7 @@ class Attempt:
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
         decoder: reads those that are still to come there.
+        more: whether an error is longer than what was read of it, `raw`.
         page: whether it was a body that is none of an API (`relay.framing`).
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
@@ -90,6 +91,7 @@ class Attempt:
     events: list[SupportsBytes] = field(default_factory=list)
     new_chars: int = 0
     http_error: bool = False
+    more: bool = False
     tail: bytes = b""
     decoder: Decoder | None = None
     page: bool = False
