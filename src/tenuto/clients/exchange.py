@@ -171,7 +171,7 @@ def _is_read_whole(response: Any, wanted: bool) -> bool:
     name = b"content-encoding"
     raw = response.headers.raw  # far quicker than to ask it for a header
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
-    coding = b"".join(codings[:1])  # that of the first, as everywhere here
+    coding = b", ".join(codings)  # several lines are one list
     return wanted and coding.strip().lower() in DECODED_BY_BOTH
 
 
