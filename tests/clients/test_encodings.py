@@ -139,6 +139,23 @@ def test_an_encoding_that_nobody_knows_passes_untouched_and_is_told_of(mode, way
         assert [e["why"] for e in asked.of("left_alone")] == ["unreadable"]
 
 
+@pytest.mark.behaviour("S8a", "P8")
+@MODES
+@pytest.mark.parametrize("lines", [1, 2], ids=["one line", "two lines"])
+@pytest.mark.parametrize("codings", [("gzip", "br"), ("br", "gzip")], ids="-".join)
+def test_an_answer_that_is_coded_twice_is_handed_on_as_it_came(codings, lines, mode, way):
+    coded = STREAM if mode == "stream" else BODY % (b"All said.", b"stop")
+    for coding in codings:
+        coded = CODINGS[coding](coded)
+    make = sse_answer if mode == "stream" else json_answer
+    names = [", ".join(codings)] if lines == 1 else codings
+    with FarSide(make(coded, *(f"content-encoding: {name}" for name in names))) as far:
+        asked = Asked(far, way, mode)
+        assert (asked.text, asked.finish, asked.error) == ("All said.", "stop", None)
+        assert len(far.requests) == 1
+        assert [e["why"] for e in asked.of("left_alone")] == ["unreadable"]
+
+
 @pytest.mark.behaviour("S8a")
 @MODES
 @pytest.mark.parametrize("coding", CODINGS)

@@ -30,8 +30,8 @@ class Exchange:
         signer: who signs what is sent, None where nobody does.
         library: httpx or httpx2, whose objects these are; `failures`: those of its transport.
         client, request: the caller's own; `asked`: the request as the pipe has it.
-        first: the first attempt's response, None before it came; `first_head`: its head, once it
-            was asked for; `first_whole`: whether the library reads its body.
+        first: the first attempt's response, None before it came; `first_whole`: whether the library
+            reads its body.
         remade: whether a request of ours was sent in place of the caller's.
         read_by_hooks: statuses of responses that a hook has read: what they stand for can be read
             again.
@@ -42,7 +42,6 @@ class Exchange:
     # On the class: a turn whose first answer is plain never sets most of these.
     remade = False
     first: Any = None
-    first_head: Head | None = None
     first_whole = False
     read_by_hooks: frozenset[int] = frozenset()
     answer: Any = None
@@ -94,11 +93,7 @@ class Exchange:
     def head_of(self, response: Any, whole: bool) -> Head:
         """The head for the pipe; `whole`: the library reads and decodes the body."""
         head = Head(response.status_code, tuple(response.headers.raw))
-        if whole:
-            head = head.without(*BODY_HEADERS)
-        if response is self.first:
-            self.first_head = head
-        return head
+        return head.without(*BODY_HEADERS) if whole else head
 
     def lost_or_raise(self, error: Exception) -> Lost:
         """A request that could not be made. Hooks, auth flows and a client that was closed raise
@@ -127,11 +122,10 @@ class Exchange:
         kind = next((kind for cls, kind in kinds if isinstance(error, cls)), FaultKind.CONNECTION)
         return Lost(kind, error)
 
-    def untouched(self, head: Head, data: bytes) -> Any:
+    def untouched(self, data: bytes) -> Any:
         """The first attempt's own response, where the caller is to have just that; else None."""
-        first = self.first
-        same = self.first_whole and head is self.first_head and not self.remade
-        return first if same and data is first.content else None
+        same = self.first_whole and not self.remade
+        return self.first if same and data is self.first.content else None
 
     def response(self, head: Head, **body: Any) -> Any:
         """The caller's response; what is not the pipe's comes from the first attempt's."""
@@ -171,7 +165,7 @@ def _is_read_whole(response: Any, wanted: bool) -> bool:
     name = b"content-encoding"
     raw = response.headers.raw  # far quicker than to ask it for a header
     codings = [value for key, value in raw if len(key) == len(name) and key.lower() == name]
-    coding = b"".join(codings[:1])  # that of the first, as everywhere here
+    coding = b", ".join(codings)  # several lines are one list
     return wanted and coding.strip().lower() in DECODED_BY_BOTH
 
 
@@ -252,7 +246,6 @@ class AsyncUpstream(_Answer):
         except self._exchange.failures as error:
             _open.discard(self.pieces)
             self.pieces = _broken_async(error)
-            _open.add(self.pieces)
             return b""
         except BaseException:
             await self.close()  # the caller goes away (C23)

@@ -284,7 +284,7 @@ class Record:
         observed = next((e.data for e in attempt.events if e.name == "stop_reason_observed"), None)
         usage = (ended or {}).get("usage") or []
         head, lost = attempt.head, attempt.lost
-        coding = head.get(b"content-encoding") if head else ""
+        coding = head.coding if head else ""
         return {
             "request": {
                 "method": self._request.method,
@@ -309,7 +309,7 @@ class Record:
         """What the caller was given; `attempt` is the number of the one whose very bytes it was."""
         same = (n for n, a in enumerate(self._attempts, 1) if a.came.is_same(self._shown))
         number = next(same, None) if self._head is not None else None
-        coding = self._head.get(b"content-encoding") if self._head else ""
+        coding = self._head.coding if self._head else ""
         body = self._shown.value(redaction, coding, self._most) if number is None else None
         return {
             "attempt": number,

@@ -60,6 +60,14 @@ class Head(msgspec.Struct, frozen=True):
                 return value.decode("latin-1")
         return ""
 
+    @property
+    def coding(self) -> str:
+        """How its body is coded; lines of one name are one list
+        (https://www.rfc-editor.org/rfc/rfc9110#section-5.3)."""
+        name = b"content-encoding"
+        lines = [v for k, v in self.headers if len(k) == len(name) and k.lower() == name]
+        return b", ".join(lines).decode("latin-1")
+
     def without(self, *names: bytes) -> Head:
         """The same head without some headers."""
         return Head(self.status, tuple([h for h in self.headers if h[0].lower() not in names]))

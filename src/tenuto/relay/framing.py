@@ -172,7 +172,7 @@ def look_ahead(
     """
     kind, ahead = head.get(b"content-type"), deque[Reply]()
     first = b""
-    decoder = decoder_for(head.get(b"content-encoding"), limit_bytes)
+    decoder = decoder_for(head.coding, limit_bytes)
     while (framing := framing_of(asked, kind, first)) is None:
         reply = yield READ
         ahead.append(reply)

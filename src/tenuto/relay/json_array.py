@@ -102,7 +102,7 @@ class ElementFraming:
 
     def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
-        self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
+        self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
         of_json = came in (Framing.ARRAY, Framing.BODY)
         self.reading = of_json and self._decoding is not None
         self._text_came = self._text_came or came is Framing.EVENTS

@@ -44,7 +44,7 @@ class LinesFraming:
     def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
         self._content_type = self._content_type or head.get(b"content-type").encode("latin-1")
-        self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
+        self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
         self.reading = came is Framing.LINES and self._decoding is not None
         self._lines = LineDecoder(self._policy.event_max_bytes)
         self._kept.clear()

@@ -116,7 +116,7 @@ class Pipe:
         if self._turn.provider.unknown and (server := reply.get(b"server")):
             self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
-        decoder = decoder_for(reply.get(b"content-encoding"), self._turn.policy.body_max_bytes)
+        decoder = decoder_for(reply.coding, self._turn.policy.body_max_bytes)
         error = 400 <= reply.status < 600
         readable = decoder is not None and (error or is_good(reply))
         if not readable and self._turn.first is None and self._turn.carried is None:

@@ -45,7 +45,7 @@ class RepeatingFraming:
 
     def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
-        self._decoding = decoder_for(head.get(b"content-encoding"), self._policy.body_max_bytes)
+        self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
         self.reading = came is Framing.EVENTS and self._decoding is not None
         self._sse = SseDecoder(self._policy.event_max_bytes)
         self._new = Unrepeated(self._expected if self._new.repeats is None else self._new.repeats)

@@ -85,7 +85,7 @@ def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
         return False
     if not by_server(head.get(b"server"), turn.wire.name).unknown:
         return False
-    decoder = decoder_for(head.get(b"content-encoding"), turn.policy.body_max_bytes)
+    decoder = decoder_for(head.coding, turn.policy.body_max_bytes)
     first, streams = b"", turn.facts.stream
     while decoder is not None and len(first) < _LOOK_BYTES:
         reply = yield READ
