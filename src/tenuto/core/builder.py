@@ -21,6 +21,7 @@ from tenuto.core.response import Response, is_visible
 from tenuto.core.signals import (
     Began,
     CallDelta,
+    ChoiceSeen,
     Closed,
     Ended,
     FaultSeen,
@@ -79,6 +80,7 @@ class Builder:
         self._ended = False
         self._late = False
         self._other = False
+        self._several = False
         self._id = ""
         self._odd: list[str] = []
 
@@ -132,6 +134,9 @@ class Builder:
     def _take_other(self, signal: OtherSeen) -> None:
         self._other = True
 
+    def _take_choice(self, signal: ChoiceSeen) -> None:
+        self._several = True
+
     def _take_odd(self, signal: OddSeen) -> None:
         self._odd.append(signal.what)
 
@@ -152,6 +157,7 @@ class Builder:
         CallDelta: _take_call,
         OtherSeen: _take_other,
         OddSeen: _take_odd,
+        ChoiceSeen: _take_choice,
         Closed: _take_closing,
         StopSeen: _take_stop,
         UsageSeen: _take_usage,
@@ -197,6 +203,7 @@ class Builder:
             self._fault,
             mended=bool(odd),
             other=self._other,
+            several=self._several,
             id=self._id,
         )
 

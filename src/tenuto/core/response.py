@@ -74,6 +74,7 @@ class Response:
         mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
             that handing on the bytes as they came would hand on the oddity too (T13).
         other: whether there is content that is neither text nor a call, such as an image.
+        several: whether there are choices beside the first, of which only the stops are read.
         id: the provider's id, where a later request can go on from it; "" elsewhere.
     """
 
@@ -86,4 +87,5 @@ class Response:
     fault: Fault | None = None
     mended: bool = False
     other: bool = False
+    several: bool = False
     id: str = ""

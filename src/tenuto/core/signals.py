@@ -87,6 +87,11 @@ class OtherSeen:
 
 
 @record
+class ChoiceSeen:
+    """Something came of a choice beside the first. Of these only the stops are read."""
+
+
+@record
 class OddSeen:
     """The form of the response lacks what readers rely on. It is put right where we write, so that
     handing on the bytes as they came would hand on the oddity."""
@@ -150,6 +155,7 @@ Signal = (
     | RefusalDelta
     | OtherSeen
     | OddSeen
+    | ChoiceSeen
     | CallDelta
     | StopSeen
     | UsageSeen

@@ -27,6 +27,8 @@ _PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
 def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """What to do after an attempt, what it was, and the facts that were looked at."""
     response = attempt.response
+    if response.several and attempt is turn.first and not turn.left_alone:
+        turn.left_alone = "several_choices"  # which nobody had asked for: a gateway's own default
     outcome = classify(response)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
         turn.watch.observed(response, outcome, finish)

@@ -28,6 +28,7 @@ from tenuto.core.joint import Joint
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
+    ChoiceSeen,
     Closed,
     Ended,
     FaultSeen,
@@ -194,11 +195,18 @@ class Outlet:
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
+        if ChoiceSeen in kinds and not self.transparent:
+            # What there are several of is not finished (C28), so that nothing need wait any more.
+            self.transparent = True
+            return self.release() + self._watched(text, kinds, event)
         if self.transparent:
-            self._give(text)
-            self._closing = self._closing or StopSeen in kinds
-            return event.raw
+            return self._watched(text, kinds, event)
         return self._forward(text, kinds, event, value)
+
+    def _watched(self, text: str, kinds: _Kinds, event: SseEvent) -> bytes:
+        self._give(text)
+        self._closing = self._closing or StopSeen in kinds
+        return event.raw
 
     def taking(
         self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int

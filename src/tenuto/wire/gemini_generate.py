@@ -21,6 +21,7 @@ from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
+    ChoiceSeen,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
@@ -159,9 +160,11 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     signals: list[Signal] = []
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
-        # Candidates beyond the first give their stops only: more than one is never recovered (C28).
+        # Candidates beyond the first give their stops only: several are never recovered (C28).
         index = count(candidate.get("index"))
-        if not (number if index is None else index):
+        if number if index is None else index:
+            signals.append(ChoiceSeen())
+        else:
             for part in parts_of(candidate):
                 _parse_part(part, signals)
         _parse_stop(candidate, number, signals)

@@ -16,6 +16,7 @@ import msgspec
 from tenuto.core.outcome import Outcome
 from tenuto.core.signals import (
     CallDelta,
+    ChoiceSeen,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
@@ -115,10 +116,12 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
     part = choice.get("delta") if event else choice.get("message")
     if part is None and not event:
         part = choice.get("delta")
-    # Choices beyond the first give their stops only: n > 1 is never recovered (C28).
+    # Choices beyond the first give their stops only: several are never recovered (C28).
     index = choice.get("index")
     index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
-    if isinstance(part, dict) and not index:
+    if index:
+        signals.append(ChoiceSeen())
+    elif isinstance(part, dict):
         _parse_part(part, event, signals)
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")

@@ -1,0 +1,98 @@
+"""Several choices that nobody asked for, as a gateway's own default gives them, are not finished:
+their bytes are handed on as they came, at once, and an event says why."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tenuto.core.events import Event
+from tenuto.core.policy import Policy
+from tenuto.relay.commands import Request
+from tenuto.relay.drive import Drive
+from tenuto.relay.engine import Engine
+from tenuto.relay.scripted import Script, Scripted
+
+PARTS = [(0, "All of it.", None), (1, "Only ha", None), (0, "", "clean"), (1, "", "cut")]
+"""Index, text and stop of each piece: the first choice is whole, the second one is cut."""
+
+
+def chat(index: int, text: str, stop: str | None, where: str) -> dict[str, Any]:
+    said = {"role": "assistant", "content": text}
+    return {"index": index, where: said, "finish_reason": stop}
+
+
+def completion(index: int, text: str, stop: str | None, where: str) -> dict[str, Any]:
+    return {"index": index, "text": text, "finish_reason": stop}
+
+
+def candidate(index: int, text: str, stop: str | None, where: str) -> dict[str, Any]:
+    made: dict[str, Any] = {"content": {"role": "model", "parts": [{"text": text}] if text else []}}
+    return {"index": index, **made} | ({"finishReason": stop} if stop else {})
+
+
+CHAT = ("/v1/chat/completions", chat, "choices", ("stop", "length"), b"data: [DONE]\n\n")
+COMPLETIONS = ("/v1/completions", completion, "choices", ("stop", "length"), b"data: [DONE]\n\n")
+GEMINI = ("/v1beta/models/m:{}", candidate, "candidates", ("STOP", "MAX_TOKENS"), b"")
+GEMINIS = {"stream": "streamGenerateContent?alt=sse", "body": "generateContent"}
+PROMPTS: dict[str, dict[str, Any]] = {
+    "choices": {"model": "m", "messages": [{"role": "user", "content": "?"}], "prompt": "?"},
+    "candidates": {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
+}
+WIRES = pytest.mark.parametrize("wire", [CHAT, COMPLETIONS, GEMINI], ids=lambda w: w[0])
+
+
+def driven(wire: Any, mode: str, answer: Scripted, policy: Policy) -> tuple[Script, Any, list[str]]:
+    """The turn's pieces as they come, and why it was left alone."""
+    path, _, holds, _, _ = wire
+    body = PROMPTS[holds] | ({"stream": mode == "stream"} if holds == "choices" else {})
+    url = "https://host" + path.format(GEMINIS[mode])
+    told: list[Event] = []
+    run = Engine(policy, told.append).begin(Request("POST", url, (), json.dumps(body).encode()))
+    assert run is not None
+    script = Script(answer)
+    pieces = Drive(run, script.connect).pieces()
+    why: list[str] = []
+
+    def read() -> Any:
+        yield from pieces
+        why.extend(str(event.data["why"]) for event in told if event.name == "left_alone")
+
+    return script, read(), why
+
+
+@pytest.mark.behaviour("C28", "P8")
+@WIRES
+@pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
+def test_a_body_of_several_choices_stays_as_it_came(wire, on_incomplete):
+    _, made, holds, (clean, cut), _ = wire
+    choices = [made(0, "All of it.", clean, "message"), made(1, "Only ha", cut, "message")]
+    body = json.dumps({"id": "c", holds: choices}).encode()
+    policy = Policy(on_incomplete=on_incomplete)
+    script, pieces, why = driven(wire, "body", Scripted.body(body), policy)
+    _, *given = pieces
+    assert (b"".join(given), len(script.transmitted)) == (body, 1)
+    assert why == ["several_choices"]
+
+
+@pytest.mark.behaviour("C28", "P8", "S4")
+@WIRES
+@pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
+def test_a_stream_of_several_choices_flows_as_it_came(wire, on_incomplete):
+    _, made, holds, stops, end = wire
+    named = dict(zip(("clean", "cut"), stops, strict=True)) | {None: None}
+    events = [
+        b"data: %s\n\n"
+        % json.dumps({"id": "c", holds: [made(index, text, named[stop], "delta")]}).encode()
+        for index, text, stop in PARTS
+    ]
+    answer = Scripted.stream(*events, *([end] if end else []))
+    policy = Policy(on_incomplete=on_incomplete)
+    script, pieces, why = driven(wire, "stream", answer, policy)
+    _, *given = pieces
+    assert b"".join(given) == b"".join(events) + end
+    # Not even the first choice's stop waits, once it is known that there is another one.
+    assert given[: len(events) - 1] == events[:-1]
+    assert (why, len(script.transmitted)) == (["several_choices"], 1)
