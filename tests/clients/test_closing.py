@@ -16,7 +16,7 @@ import httpx2
 import pytest
 from asking_bedrock import async_client, given_to_a_client
 from botocore.exceptions import ResponseStreamingError
-from far_sides import FarSide, answer
+from far_sides import RESET, FarSide, answer
 from replay import MAX, R, Refused, Replay
 
 import tenuto
@@ -338,6 +338,27 @@ async def test_closing_ends_the_wait_for_a_continuation_at_once(library, then):
 
 async def nothing(_: int) -> None:
     """Read on."""
+
+
+@pytest.mark.behaviour("C23")
+@LIBRARIES
+async def test_closing_ends_the_wait_behind_a_continuation_that_broke(library):
+    half = R("The first half, ", MAX).stream("m", include_usage=False)
+    policy = tenuto.Policy(backoff_s=20.0, backoff_max_s=20.0)
+    with FarSide(answer(half, "content-type: text/event-stream"), RESET) as far:
+        async with tenuto.async_http_client(library.__name__, policy=policy) as made:
+            url = f"{far.base_url}/chat/completions"
+            async with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
+
+                async def close() -> None:
+                    await asyncio.sleep(0.5)
+                    await response.aclose()
+
+                closing = asyncio.create_task(close())
+                with pytest.raises(library.ReadError, match="closed"):
+                    await asyncio.wait_for(read_async(response.aiter_bytes(), nothing), 3)
+                await closing
+        assert len(far.requests) == 2
 
 
 @pytest.mark.behaviour("C23")

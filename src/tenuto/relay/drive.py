@@ -216,6 +216,7 @@ class AsyncDrive:
         self._sleep = sleep
         self._scope = scope
         self._waiting: Scope | None = None
+        self._opened = False
         self._upstream: AsyncUpstream | None = None
         self._closed = False
 
@@ -255,6 +256,7 @@ class AsyncDrive:
                             self._all_said = True
                         yield command.data
                     case Open(head):
+                        self._opened = True
                         yield head
                     case Transmit():
                         await self._leave()
@@ -285,9 +287,9 @@ class AsyncDrive:
             await self._upstream.close()
 
     async def _unless_closed(self, wait: Callable[[S], Awaitable[T]], how: S) -> T | None:
-        """What is waited for; None where the turn is closed meanwhile. Before the first response
-        nobody has what could be closed."""
-        if self._scope is None or self._upstream is None:
+        """What is waited for; None where the turn is closed meanwhile. Before it is opened nobody
+        has what could be closed."""
+        if self._scope is None or not self._opened:
             return await wait(how)
         if self._closed:
             return None
