@@ -311,6 +311,31 @@ def test_a_body_that_is_read_in_pieces_may_be_closed_between_them(library, wrapp
 
 @pytest.mark.behaviour("C23")
 @LIBRARIES
+def test_closing_from_a_thread_ends_the_wait_for_a_continuation_at_once(library):
+    with Replay() as replay, tenuto.http_client(library.__name__) as made:
+        replay.say(R("The first half, ", MAX), R("b", wait_s=5))
+        url = f"{replay.base_url}/chat/completions"
+        with made.stream("POST", url, json=ASKING | {"stream": True}) as response:
+
+            def close() -> None:
+                for _ in range(200):
+                    if len(replay.requests) == 2:
+                        break
+                    time.sleep(0.01)
+                time.sleep(0.1)
+                response.close()
+
+            closing = threading.Thread(target=close)
+            closing.start()
+            began = time.monotonic()
+            with pytest.raises(library.ReadError, match="closed"):
+                read(response.iter_bytes(), lambda _: None)
+            assert time.monotonic() - began < 3
+            closing.join()
+
+
+@pytest.mark.behaviour("C23")
+@LIBRARIES
 @pytest.mark.parametrize("then", ["waits", "says_nothing"])
 async def test_closing_ends_the_wait_for_a_continuation_at_once(library, then):
     """A wait that a provider asked for, or that for a continuation to begin."""

@@ -14,13 +14,17 @@ from typing import Any
 from tenuto.clients.libraries import library_of
 from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
-from tenuto.clients.waking import wake_reader
+from tenuto.clients.waking import wake_reader, wake_sender
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
 
 DRAIN_S = 0.1
 """How long the rest of a response that has said its last is waited for, so that its connection can
 be used again; the openai SDK waits as long."""
+
+
+_MARK = "tenuto_exchange"
+"""The extension of a further attempt's request by which it is found again."""
 
 
 class Exchange:
@@ -67,6 +71,8 @@ class Exchange:
         if command.timeout_s is not None:
             timeout = dict(extensions.get("timeout") or {})
             extensions["timeout"] = {**timeout, "read": command.timeout_s}
+        if self.first is not None:  # before, nobody has what could be closed
+            extensions[_MARK] = self
         headers = command.headers
         if self.signer is not None:
             headers = self.signer.unsigned(headers)
@@ -145,6 +151,11 @@ class Exchange:
         if "content" in body:
             self.closed()
         return response
+
+    def wake(self) -> None:
+        """Wake the thread that waits for a further attempt's response: nobody wants it any more."""
+        if self.remade:
+            wake_sender(self.client, self.request, _MARK, self)
 
     def closed(self) -> None:
         """The caller's response is over: its time is what the turn took."""

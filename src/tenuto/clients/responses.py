@@ -18,6 +18,9 @@ from tenuto.relay.drive import AsyncDrive, Drive
 class _Exchange(Protocol):
     library: Any
 
+    def wake(self) -> None:
+        """Nobody waits any more for what it is sending."""
+
     def closed(self) -> None:
         """The caller's response is over."""
 
@@ -105,6 +108,7 @@ def _stream_class(library: Any) -> Any:
 
         def close(self) -> None:
             self._turn.close()
+            self._exchange.wake()
             self._exchange.closed()
 
     return TurnStream
