@@ -60,7 +60,8 @@ class Turn:
       response before it; reply with its `Head(status, headers)`, or `Lost(kind, error)`.
     - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`. Its `take`
       may be left aside: it saves a driver of many streams a step for each event.
-    - `Open(head)`, then `Write(data)`: what the caller is to see; no reply.
+    - `Open(head)`, then `Write(data, last)`: what the caller is to see; no reply. With `last` all
+      is said, whatever still follows.
     - `Wait(seconds)`: wait; no reply.
     - `Reraise(error)`: the connection failed before anything came; raise the error, or try again.
 
