@@ -39,7 +39,7 @@ process of its own as well. Ratios compare the official SDK with and without
 `tenuto.wrap` within one run: the two take turns for {ROUNDS} rounds, and the median of the rounds'
 ratios counts. Single figures are the quickest of {REPEATS} repeats. The time to the first chunk is
 that on the wall: the server sends an event every millisecond, a model takes many times as long.
-What comes an event at a time is measured with the cores kept from sleeping by work that makes way.
+Whole streams of an event at a time are measured while work that makes way keeps the cores awake.
 Memory is what Python allocated at the peak of one turn in the pipe, the caller's own left out.
 A step of the agent is one request of its loop: 40 tokens of text, a call, and its tool; what HTTP
 takes of it is what the same client takes to send and read the same bytes without an agent.

@@ -21,8 +21,8 @@ _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %s\r\nopenai-version: 2020-10-01\r\nr
 STREAM_HEAD = _HEAD % b"text/event-stream; charset=utf-8" + b"transfer-encoding: chunked\r\n\r\n"
 
 _PAUSE_S = 0.001
-"""Longer than a client takes for an event, so that each arrives alone, as from a model. An event
-loop waits for no less."""
+"""Longer than a client takes for an event, so that each arrives alone, as from a model. asyncio
+rounds waits up to whole milliseconds."""
 _SHORT = 20
 """Events of a stream of which only the first chunk matters."""
 

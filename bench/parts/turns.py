@@ -72,13 +72,13 @@ def _of(side: Side, root: str) -> Iterator[Figure]:
         bare = side.client(f"{root}{path}")
         return bare, tenuto.wrap(bare, policy=policy)
 
-    for name, path, waits in (
+    for name, path, alone in (
         ("in one burst", "/burst", False),
         ("an event at a time", "/paced", True),
     ):
         bare, wrapped = both(path)
         title = f"{side.name}: stream of {CHUNKS:,} chunks, {name}"
-        with awake() if waits else nullcontext():
+        with awake() if alone else nullcontext():
             yield ratio(title, _stream(side, bare), _stream(side, wrapped), CHUNKS, TARGET)
     bare, wrapped = both("")
     title = f"{side.name}: whole body"

@@ -101,12 +101,12 @@ async def test_who_closes_an_async_response_in_its_own_loop_is_told(url, library
         made.stream("POST", url, json=ASKING | {"stream": True}) as response,
     ):
 
-        async def close_at_third(number: int) -> None:
+        async def close_before_the_end(number: int) -> None:
             if number == BEFORE_THE_END:
                 await response.aclose()
 
         with pytest.raises(library.ReadError):
-            await read_async(getattr(response, reading)(), close_at_third)
+            await read_async(getattr(response, reading)(), close_before_the_end)
 
 
 @pytest.mark.behaviour("C23")

@@ -41,10 +41,12 @@ PROMPTS: dict[str, dict[str, Any]] = {
     "choices": {"model": "m", "messages": [{"role": "user", "content": "?"}], "prompt": "?"},
     "candidates": {"contents": [{"role": "user", "parts": [{"text": "?"}]}]},
 }
+BUSY = Scripted.body(b'{"error":{"message":"Busy."}}', status=503)
+BEFORE = pytest.mark.parametrize("before", [(), (BUSY,)], ids=["first", "after_an_error"])
 WIRES = pytest.mark.parametrize("wire", [CHAT, COMPLETIONS, GEMINI], ids=lambda w: w[0])
 
 
-def driven(wire: Any, mode: str, answer: Scripted, policy: Policy) -> tuple[Script, Any, list[str]]:
+def driven(wire: Any, mode: str, policy: Policy, *answers: Any) -> tuple[Script, Any, list[str]]:
     """The turn's pieces as they come, and why it was left alone."""
     path, _, holds, _, _ = wire
     body = PROMPTS[holds] | ({"stream": mode == "stream"} if holds == "choices" else {})
@@ -52,7 +54,7 @@ def driven(wire: Any, mode: str, answer: Scripted, policy: Policy) -> tuple[Scri
     told: list[Event] = []
     run = Engine(policy, told.append).begin(Request("POST", url, (), json.dumps(body).encode()))
     assert run is not None
-    script = Script(answer)
+    script = Script(*answers)
     pieces = Drive(run, script.connect).pieces()
     why: list[str] = []
 
@@ -65,22 +67,24 @@ def driven(wire: Any, mode: str, answer: Scripted, policy: Policy) -> tuple[Scri
 
 @pytest.mark.behaviour("C28", "P8")
 @WIRES
+@BEFORE
 @pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
-def test_a_body_of_several_choices_stays_as_it_came(wire, on_incomplete):
+def test_a_body_of_several_choices_stays_as_it_came(wire, on_incomplete, before):
     _, made, holds, (clean, cut), _ = wire
     choices = [made(0, "All of it.", clean, "message"), made(1, "Only ha", cut, "message")]
     body = json.dumps({"id": "c", holds: choices}).encode()
-    policy = Policy(on_incomplete=on_incomplete)
-    script, pieces, why = driven(wire, "body", Scripted.body(body), policy)
+    policy = Policy(on_incomplete=on_incomplete, backoff_s=0.001)
+    script, pieces, why = driven(wire, "body", policy, *before, Scripted.body(body))
     _, *given = pieces
-    assert (b"".join(given), len(script.transmitted)) == (body, 1)
+    assert (b"".join(given), len(script.transmitted)) == (body, 1 + len(before))
     assert why == ["several_choices"]
 
 
 @pytest.mark.behaviour("C28", "P8", "S4")
 @WIRES
+@BEFORE
 @pytest.mark.parametrize("on_incomplete", ["stop", "notice", "error"])
-def test_a_stream_of_several_choices_flows_as_it_came(wire, on_incomplete):
+def test_a_stream_of_several_choices_flows_as_it_came(wire, on_incomplete, before):
     _, made, holds, stops, end = wire
     named = dict(zip(("clean", "cut"), stops, strict=True)) | {None: None}
     events = [
@@ -89,10 +93,10 @@ def test_a_stream_of_several_choices_flows_as_it_came(wire, on_incomplete):
         for index, text, stop in PARTS
     ]
     answer = Scripted.stream(*events, *([end] if end else []))
-    policy = Policy(on_incomplete=on_incomplete)
-    script, pieces, why = driven(wire, "stream", answer, policy)
+    policy = Policy(on_incomplete=on_incomplete, backoff_s=0.001)
+    script, pieces, why = driven(wire, "stream", policy, *before, answer)
     _, *given = pieces
     assert b"".join(given) == b"".join(events) + end
     # Not even the first choice's stop waits, once it is known that there is another one.
     assert given[: len(events) - 1] == events[:-1]
-    assert (why, len(script.transmitted)) == (["several_choices"], 1)
+    assert (why, len(script.transmitted)) == (["several_choices"], 1 + len(before))

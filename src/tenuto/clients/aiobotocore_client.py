@@ -61,7 +61,7 @@ def endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.ended, _Scope)
+            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.closed_early, _Scope)
             return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:
@@ -116,8 +116,9 @@ class _Scope:
 
     def cancel(self) -> None:
         assert self._task is not None
-        self._cancelled = True
-        self._task.cancel()
+        if not self._cancelled:  # a second one would be taken for somebody else's
+            self._cancelled = True
+            self._task.cancel()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if not self._cancelled:
@@ -179,6 +180,7 @@ class _Turn:
 
     def close(self) -> None:
         """End the turn and its upstream at once (C23); callers do not wait for it."""
+        self._turn.end()
         self._closing = asyncio.ensure_future(self._turn.close())
 
 

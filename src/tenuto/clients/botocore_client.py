@@ -121,7 +121,7 @@ def _endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            return _driven(exchange, Drive(run, connect, exchange.ended))
+            return _driven(exchange, Drive(run, connect, exchange.closed_early))
 
         def _answered(self, exchange: Exchange, request: Any) -> Any:
             """What a handler answers in place of the network, None where none does."""
@@ -251,7 +251,7 @@ class Exchange:
         slow = not named.isdisjoint(("ReadTimeoutError", "ConnectTimeoutError", "TimeoutError"))
         return Lost(FaultKind.TIMEOUT if slow else FaultKind.CONNECTION, error)
 
-    def ended(self) -> Exception:
+    def closed_early(self) -> Exception:
         """What is raised where more is asked for of a turn that was closed before its end."""
         error = "the turn was closed"
         return self.exceptions.ResponseStreamingError(error=error)  # type: ignore[no-any-return]

@@ -89,7 +89,8 @@ class Exchange:
 
         Raises:
             StreamClosed: of the library: a response hook has closed it unread."""
-        if response.is_closed and not response.is_stream_consumed:
+        unread = response.is_closed and not response.is_stream_consumed
+        if unread and (whole or response.status_code < 400):  # of an error the status says enough
             raise self.library.StreamClosed
         if response.is_stream_consumed:
             self.read_by_hooks |= {response.status_code}
@@ -110,7 +111,7 @@ class Exchange:
             raise error
         return Lost(FaultKind.CALLER, error)
 
-    def ended(self) -> Exception:
+    def closed_early(self) -> Exception:
         """What is raised where more is asked for of a turn that was closed before its end, as the
         library does."""
         return self.library.ReadError("the turn was closed", request=self.request)  # type: ignore[no-any-return]

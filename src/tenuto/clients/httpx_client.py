@@ -97,7 +97,7 @@ def _send(base: Any) -> Any:
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
-        turn = Drive(engine.run(asked)[1], connect, exchange.ended)
+        turn = Drive(engine.run(asked)[1], connect, exchange.closed_early)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
@@ -149,7 +149,7 @@ def _async_send(base: Any) -> Any:
         # httpx and httpx2 stand on anyio: its waits are those of whichever loop is running.
         anyio = importlib.import_module("anyio")
         run = engine.run(asked)[1]
-        turn = AsyncDrive(run, connect, anyio.sleep, exchange.ended, anyio.CancelScope)
+        turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, anyio.CancelScope)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)

@@ -120,8 +120,8 @@ class Open(msgspec.Struct, frozen=True):
 class Write(msgspec.Struct, frozen=True):
     """Hand these bytes to the caller. Reply: None, once the caller asks for more.
 
-    `last`: with these all is said. Who leaves the turn now has the whole of it; what may still
-    follow is a line behind the end mark, or that the connection closes."""
+    `last`: with these all is said; behind them comes at most a line behind the end mark, or the
+    connection's end."""
 
     data: bytes
     last: bool = False

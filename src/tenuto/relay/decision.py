@@ -27,7 +27,7 @@ _PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
 def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """What to do after an attempt, what it was, and the facts that were looked at."""
     response = attempt.response
-    if response.several and attempt is turn.first and not turn.left_alone:
+    if response.several and _may_be_left_alone(turn, attempt):
         turn.left_alone = "several_choices"  # which nobody had asked for: a gateway's own default
     outcome = classify(response)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
@@ -47,6 +47,13 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     elif facts.left_alone and outcome is not Outcome.DONE:
         turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
     return action, outcome, facts
+
+
+def _may_be_left_alone(turn: Turn, attempt: Attempt) -> bool:
+    """Whether an attempt can be handed on as it came: it is all that there is, and it is a body or
+    a stream as was asked for."""
+    first = attempt is turn.first or attempt.new_chars == len(turn.said)
+    return first and not turn.outlet.writing and turn.open is turn.facts.stream
 
 
 def _step(

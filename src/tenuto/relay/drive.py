@@ -57,10 +57,10 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
-S = TypeVar("S")
-T = TypeVar("T")
+Asked = TypeVar("Asked")
+Awaited = TypeVar("Awaited")
 
-Closed = Callable[[], Exception]
+WhenClosed = Callable[[], Exception]
 """Makes what is raised where more is asked for of a turn that was closed before its end."""
 
 
@@ -74,15 +74,15 @@ class Drive:
     Args:
         run: the turn.
         connect: sends a request of it.
-        when_closed: see `Closed`; None: the pieces just end, for a caller that closes what only it
-            reads.
+        when_closed: makes the exception for who asks for more of a turn that was closed before all
+            was said; None: the pieces just end, for a caller that closes what only it reads.
     """
 
     def __init__(
         self,
         run: Run,
         connect: Callable[[Transmit], Upstream | Lost],
-        when_closed: Closed | None = None,
+        when_closed: WhenClosed | None = None,
     ) -> None:
         self._run = run
         self._connect = connect
@@ -108,6 +108,10 @@ class Drive:
                     if self._closed:  # it was the run that was closed
                         break
                     return
+                except ValueError:
+                    if self._closed:  # and another thread is just inside the run, closing it
+                        break
+                    raise
                 reply = None
                 match command:
                     case Read():
@@ -135,6 +139,8 @@ class Drive:
                         yield head
                     case Transmit():
                         self._leave()
+                        if self._closed:  # by who was told of an event, or by another thread
+                            break
                         answer = self._connect(command)
                         self._upstream = None if isinstance(answer, Lost) else answer
                         reply = answer if isinstance(answer, Lost) else answer.head
@@ -206,7 +212,7 @@ class AsyncDrive:
         run: Run,
         connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
         sleep: Callable[[float], Awaitable[None]],
-        when_closed: Closed | None = None,
+        when_closed: WhenClosed | None = None,
         scope: Callable[[], Scope] | None = None,
     ) -> None:
         self._run = run
@@ -279,24 +285,32 @@ class AsyncDrive:
 
     async def close(self) -> None:
         """End the turn and its upstream at once (C23), from any task of its loop."""
-        self._closed = True
-        self._run.close()
-        if self._waiting is not None:
-            self._waiting.cancel()
+        self.end()
         if self._upstream is not None:
             await self._upstream.close()
 
-    async def _unless_closed(self, wait: Callable[[S], Awaitable[T]], how: S) -> T | None:
-        """What is waited for; None where the turn is closed meanwhile. Before it is opened nobody
-        has what could be closed."""
+    def end(self) -> None:
+        """End the turn, and whatever is waited for; its upstream is still to be closed."""
+        self._closed = True
+        # Where it is just inside the run (an event's watcher), it closes it as soon as it is out.
+        with contextlib.suppress(ValueError):
+            self._run.close()
+        if self._waiting is not None:
+            self._waiting.cancel()
+
+    async def _unless_closed(
+        self, wait: Callable[[Asked], Awaitable[Awaited]], asked: Asked
+    ) -> Awaited | None:
+        """What is waited for; None where the turn is closed meanwhile. Nobody can close a turn
+        whose head he does not have yet."""
         if self._scope is None or not self._opened:
-            return await wait(how)
+            return await wait(asked)
         if self._closed:
             return None
         scope = self._waiting = self._scope()
         with scope:
             try:
-                return await wait(how)
+                return await wait(asked)
             finally:
                 self._waiting = None
         return None

@@ -196,7 +196,7 @@ class Outlet:
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
         if ChoiceSeen in kinds and not self.transparent:
-            # What there are several of is not finished (C28), so that nothing need wait any more.
+            # An answer of several choices is not finished (C28), so that nothing need wait.
             self.transparent = True
             return self.release() + self._watched(text, kinds, event)
         if self.transparent:
