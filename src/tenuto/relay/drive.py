@@ -136,8 +136,11 @@ class Drive:
                     case Transmit():
                         self._leave()
                         answer = self._connect(command)
-                        self._upstream = None if isinstance(answer, Lost) else answer
-                        reply = answer if isinstance(answer, Lost) else answer.head
+                        if isinstance(answer, Lost):
+                            reply = answer
+                        else:
+                            self._upstream = answer
+                            reply = answer.head
                     case Wait(seconds):
                         self._leave()
                         self._sleep(seconds)
@@ -227,8 +230,6 @@ class AsyncDrive:
                 try:
                     command = self._run.send(reply)
                 except StopIteration:
-                    if self._closed:  # it was the run that was closed
-                        break
                     await self._leave()
                     return
                 reply = None
@@ -261,8 +262,11 @@ class AsyncDrive:
                         answer = await self._unless_closed(self._connect, command)
                         if answer is None:
                             continue
-                        self._upstream = None if isinstance(answer, Lost) else answer
-                        reply = answer if isinstance(answer, Lost) else answer.head
+                        if isinstance(answer, Lost):
+                            reply = answer
+                        else:
+                            self._upstream = answer
+                            reply = answer.head
                     case Wait(seconds):
                         await self._leave()
                         await self._unless_closed(self._sleep, seconds)
@@ -279,8 +283,9 @@ class AsyncDrive:
         """End the turn and its upstream at once (C23), from any task of its loop."""
         self._closed = True
         self._run.close()
-        if self._waiting is not None:
-            self._waiting.cancel()
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.cancel()
         if self._upstream is not None:
             await self._upstream.close()
 
