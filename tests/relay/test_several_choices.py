@@ -46,13 +46,17 @@ BEFORE = pytest.mark.parametrize("before", [(), (BUSY,)], ids=["first", "after_a
 WIRES = pytest.mark.parametrize("wire", [CHAT, COMPLETIONS, GEMINI], ids=lambda w: w[0])
 
 
-def driven(wire: Any, mode: str, policy: Policy, *answers: Any) -> tuple[Script, Any, list[str]]:
+def driven(
+    wire: Any, mode: str, policy: Policy, *answers: Any, headers: Any = ()
+) -> tuple[Script, Any, list[str]]:
     """The turn's pieces as they come, and why it was left alone."""
     path, _, holds, _, _ = wire
     body = PROMPTS[holds] | ({"stream": mode == "stream"} if holds == "choices" else {})
     url = "https://host" + path.format(GEMINIS[mode])
     told: list[Event] = []
-    run = Engine(policy, told.append).begin(Request("POST", url, (), json.dumps(body).encode()))
+    run = Engine(policy, told.append).begin(
+        Request("POST", url, headers, json.dumps(body).encode())
+    )
     assert run is not None
     script = Script(*answers)
     pieces = Drive(run, script.connect).pieces()
@@ -100,3 +104,46 @@ def test_a_stream_of_several_choices_flows_as_it_came(wire, on_incomplete, befor
     # Not even the first choice's stop waits, once it is known that there is another one.
     assert given[: len(events) - 1] == events[:-1]
     assert (why, len(script.transmitted)) == (["several_choices"], 1 + len(before))
+
+
+def events_of(wire: Any, *parts: tuple[int, str, str | None]) -> list[bytes]:
+    _, made, holds, stops, end = wire
+    named = dict(zip(("clean", "cut"), stops, strict=True)) | {None: None}
+    told = [{"id": "c", holds: [made(at, text, named[stop], "delta")]} for at, text, stop in parts]
+    return [b"data: %s\n\n" % json.dumps(value).encode() for value in told] + [end] * bool(end)
+
+
+@pytest.mark.behaviour("C28", "P8")
+@WIRES
+def test_choices_that_come_one_behind_the_other_stay_in_their_order(wire):
+    parts = [(0, "All of it.", None), (0, " ", None), (0, "", "clean"), (1, "Half", "cut")]
+    events = events_of(wire, *parts)
+    _, pieces, why = driven(wire, "stream", Policy(), Scripted.stream(*events))
+    _, *given = pieces
+    assert (b"".join(given), why) == (b"".join(events), ["several_choices"])
+
+
+@pytest.mark.behaviour("C28")
+@WIRES
+def test_a_turn_that_is_left_alone_says_why_it_was_asked_to_be(wire):
+    events = events_of(wire, *PARTS)
+    off = ((b"x-tenuto", b"off"),)
+    _, pieces, why = driven(wire, "stream", Policy(), Scripted.stream(*events), headers=off)
+    _, *given = pieces
+    assert (b"".join(given), why) == (b"".join(events), ["switched_off"])
+
+
+@pytest.mark.behaviour("C28", "C1")
+@WIRES
+@pytest.mark.parametrize("then", ["clean", "cut"])
+def test_several_choices_of_a_continuation_do_not_stop_a_turn_that_was_begun(wire, then):
+    """What was asked for is the rest of the one choice that there is."""
+    first = Scripted.stream(*events_of(wire, (0, "One, ", None), (0, "two, ", "cut")))
+    second = events_of(wire, (0, "three, ", None), (1, "or not.", "clean"), (0, "four, ", then))
+    third = Scripted.stream(*events_of(wire, (0, "five.", "clean")))
+    policy = Policy(backoff_s=0.0)
+    script, pieces, why = driven(wire, "stream", policy, first, Scripted.stream(*second), third)
+    given = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    said = ["One, ", "two, ", "three, ", "four, "] + ["five."] * (then == "cut")
+    assert [text for text in said if text.strip().encode() not in given] == []
+    assert (why, len(script.transmitted), b"or not" in given) == ([], 2 + (then == "cut"), False)
