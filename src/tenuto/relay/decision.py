@@ -20,6 +20,8 @@ from tenuto.relay.usage import output_tokens
 
 log = logging.getLogger("tenuto")
 
+_SEVERAL = "several_choices"
+
 _PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
 """What errors teach about a model."""
 
@@ -27,8 +29,9 @@ _PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
 def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """What to do after an attempt, what it was, and the facts that were looked at."""
     response = attempt.response
-    if response.several and _may_be_left_alone(turn, attempt):
-        turn.left_alone = "several_choices"  # which nobody had asked for: a gateway's own default
+    as_asked = turn.open is turn.facts.stream
+    if as_asked and not turn.left_alone and _has_several(turn, attempt):
+        turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
     outcome = classify(response)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
         turn.watch.observed(response, outcome, finish)
@@ -49,11 +52,11 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     return action, outcome, facts
 
 
-def _may_be_left_alone(turn: Turn, attempt: Attempt) -> bool:
-    """Whether an attempt can be handed on as it came: it is all that there is, and it is a body or
-    a stream as was asked for."""
-    first = attempt is turn.first or attempt.new_chars == len(turn.said)
-    return first and not turn.outlet.writing and turn.open is turn.facts.stream
+def _has_several(turn: Turn, attempt: Attempt) -> bool:
+    """Whether the answer, which is this attempt's alone, has several choices. Nobody has asked for
+    them: it is a gateway's own default."""
+    alone = attempt is turn.first or attempt.new_chars == len(turn.said)
+    return attempt.response.several and alone and not turn.outlet.writing
 
 
 def _step(
@@ -92,7 +95,9 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         runnable=turn.runnable(response),
         http_error=attempt.http_error and turn.carried is None,
         call_hints=turn.carried.hints if turn.carried is not None else {},
-        left_alone=turn.left_alone or request.sent_once,
+        left_alone=turn.left_alone
+        or request.sent_once
+        or (_SEVERAL if _has_several(turn, attempt) else ""),
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,
     )

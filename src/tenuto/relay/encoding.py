@@ -150,9 +150,24 @@ def _zstd(limit_bytes: int) -> Decoder:
     return _Coded(unpack, (zstandard.ZstdError,), limit_bytes)
 
 
+class _Chain:
+    """Codings that were applied one over the other; the last one is taken off first."""
+
+    plain = False
+
+    def __init__(self, decoders: list[Decoder]) -> None:
+        self._decoders = decoders
+
+    def feed(self, data: bytes) -> bytes:
+        for decoder in self._decoders:
+            data = decoder.feed(data)
+        return data
+
+
+_MOST_CODINGS = 4
+"""More in a row are no coding but an attack: each may unpack a thousandfold."""
+
 CODINGS: dict[str, Callable[[int], Decoder]] = {
-    "": _Plain,
-    "identity": _Plain,
     "gzip": _gzip,
     "x-gzip": _gzip,
     "deflate": _deflate,
@@ -172,11 +187,17 @@ def decoder_for(coding: str, limit_bytes: int = 0) -> Decoder | None:
 
     >>> decoder_for("identity").feed(b"plain")
     b'plain'
-    >>> decoder_for("compress") is None
+    >>> decoder_for("gzip, compress") is None
     True
     """
-    make = CODINGS.get(coding.strip().lower())
+    words = [word for part in coding.split(",") if (word := part.strip().lower())]
+    applied = [CODINGS.get(word) for word in words if word != "identity"]
+    if len(applied) > _MOST_CODINGS or None in applied:
+        return None
     try:
-        return make(limit_bytes) if make else None
+        made = [make(limit_bytes) for make in reversed(applied) if make is not None]
     except ImportError:
         return None
+    if len(made) > 1:
+        return _Chain(made)
+    return made[0] if made else _Plain(limit_bytes)

@@ -16,7 +16,6 @@ from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import (
-    BODY_HEADERS,
     READ,
     Head,
     Lost,
@@ -28,6 +27,7 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.encoding import UndecodableBytes
+from tenuto.relay.streams import open_as_events
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
@@ -88,7 +88,7 @@ class Ending:
             yield from self._error_end(report, shown.error or finish.reason, answer, kind)
             return
         if self._turn.facts.stream and not self._turn.open:
-            yield from self._open_stream(attempt)
+            yield from open_as_events(self._turn, attempt)
         if not complete and self._turn.policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             text = answer.text + notice
@@ -110,22 +110,6 @@ class Ending:
 
     def _nothing_came(self, finish: Finish) -> bool:
         return finish.status is Status.FAILED and not self._turn.headed
-
-    def _open_stream(self, attempt: Attempt) -> Run:
-        """Say what came as a body as the events that were asked for."""
-        shape = self._turn.answered or attempt
-        assert shape.head is not None
-        self._turn.open = True
-        if shape.value:
-            self._turn.outlet.writer.begin(shape.value)
-        if not self._turn.headed:
-            head = shape.head.without(*BODY_HEADERS, b"content-type")
-            kind = (b"content-type", b"text/event-stream; charset=utf-8")
-            yield Open(head.plus(kind), events=True)
-        if reasoning := "".join(self._turn.reasoning):
-            yield Write(self._turn.outlet.writer.reasoning(reasoning))
-        if text := self._turn.outlet.say(self._turn.said):
-            yield Write(text)
 
     def _as_it_came(self, finish: Finish, attempt: Attempt) -> bool:
         """Whether the caller gets the very bytes of this attempt."""

@@ -70,6 +70,10 @@ class Outlet:
         transparent: True where the turn is only watched: every byte is handed on at once.
         carried: who listens to what is given, None: nobody.
         patterns: what events were alike in other streams, by who reads them; it is added to.
+
+    Attributes:
+        broken: whether an event of the attempt could not be read: the text behind it would have a
+            hole before it.
     """
 
     def __init__(
@@ -102,6 +106,7 @@ class Outlet:
         self._seam: Joint | None = None
         self._spoke = False
         self._signals = 0
+        self.broken = False
 
     def _telling(self, said: Told) -> Callable[[str], None]:
         def give(text: str) -> None:
@@ -148,7 +153,7 @@ class Outlet:
 
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
-        self._spoke = False
+        self._spoke = self.broken = False
         pattern = self._patterns.get(self._wire.read_flowing, NO_PATTERN)
         self._reader = EventReader(self._wire, pattern=pattern)
         self._drop_held()
@@ -188,6 +193,8 @@ class Outlet:
             self._note(kinds, value)
         for signal in signals:
             builder.feed(signal)
+        if FaultSeen in kinds and value is None and not self.transparent and not self._closing:
+            self.broken = True
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
         if self._writing and not self.transparent:

@@ -41,12 +41,33 @@ def open_head(turn: Turn, head: Head) -> Run:
         yield Open(head.without(*BODY_HEADERS), events=True)
 
 
+def open_as_events(turn: Turn, attempt: Attempt) -> Run:
+    """Say what came as bodies as the events that were asked for; of `attempt` the head is, where no
+    body could be read."""
+    shape = turn.answered or attempt
+    assert shape.head is not None
+    turn.open = True
+    if shape.value:
+        turn.outlet.writer.begin(shape.value)
+    if not turn.headed:
+        turn.headed = True
+        head = shape.head.without(*BODY_HEADERS, b"content-type")
+        kind = (b"content-type", b"text/event-stream; charset=utf-8")
+        yield Open(head.plus(kind), events=True)
+    if reasoning := "".join(turn.reasoning):
+        yield Write(turn.outlet.writer.reasoning(reasoning))
+    if text := turn.outlet.say(turn.said):
+        yield Write(text)
+
+
 def read_stream(
     turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
     """Read a stream to its end, and hand on what may go on at once.
 
     `ahead`: what of it was read already."""
+    if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
+        yield from open_as_events(turn, turn.answered)  # this goes on with what came as a body
     given = ahead[0] if ahead else None
     if isinstance(given, bytes) and _opens(turn, decoder, given):
         # Handed on before anything is made for what follows it.
@@ -89,6 +110,8 @@ def read_stream(
             yield Write(out)
         if joint is not None and joint.found:
             break  # what follows is not wanted any more
+        if outlet.broken:
+            break  # what follows stands behind a hole
         if outlet.overfull:
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif _is_late(turn):
@@ -181,6 +204,8 @@ def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[by
     out: list[bytes] = []
     for number, event in enumerate(events):
         out.append(outlet.event(event, builder))
+        if outlet.broken:
+            break
         if builder.ended:
             return b"".join(out), b"".join(later.raw for later in events[number + 1 :])
     return b"".join(out), b""

@@ -22,6 +22,8 @@ def say_something(texts: Sequence[msgspec.Raw], body: bytes) -> bool:
     (True, False)
     """
     # The first one alone: what stands behind it may be a part of its thinking.
-    if texts and shows_text(texts[0]) and is_utf8(body):
+    if not is_utf8(body):
+        return False
+    if texts and shows_text(texts[0]):
         return True
     return is_visible("".join(map(_read_text, texts)))
