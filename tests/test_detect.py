@@ -555,6 +555,22 @@ def test_a_recording_without_blank_lines_between_its_events_is_read_line_by_line
     assert found.name == "openai-chat"
 
 
+@pytest.mark.behaviour("N6", "S8")
+@pytest.mark.parametrize("wire", [None, "anthropic-messages"])
+@pytest.mark.parametrize("size", [1, 7, 40, 10_000])
+def test_nothing_behind_the_end_counts_however_a_recording_is_cut(
+    size: int, wire: str | None
+) -> None:
+    # The first event holds two, its blank line is lost; the second of them is the end.
+    unparted = message_stream(MESSAGE_EVENTS[:1]).rstrip() + b'\ndata: {"type":"message_stop"}\n\n'
+    over = unparted + message_stream(MESSAGE_EVENTS[6:8])
+    detector = StreamDetector(wire)
+    for at in range(0, len(over), size):
+        detector.feed(over[at : at + size])
+    assert detector.finalize() == detect(over, wire=wire) == detect(unparted, wire=wire)
+    assert detector.finalize().broken is None
+
+
 @pytest.mark.behaviour("N6")
 def test_of_whole_events_that_no_wire_knows_nothing_is_said() -> None:
     strange = b'data: {"value":"Sure"}\n\n'

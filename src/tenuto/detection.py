@@ -314,6 +314,8 @@ class _Reader:
             if reader is None or reader.wire is not self._wire:
                 if lines := _unparted(event):
                     self._events(lines)
+                    if self._builder.ended:
+                        return
                     continue
                 wire = self._wire or self._wire_of(event)
                 if wire is None:
