@@ -167,10 +167,11 @@ def test_an_error_for_a_stream_that_breaks_again_and_again_says_how_and_how_ofte
 
 
 @pytest.mark.behaviour("C5")
-def test_a_client_that_is_closed_before_a_continuation_keeps_the_text():
+def test_a_client_that_is_closed_before_a_continuation_keeps_the_text_and_is_named():
+    events: list[tenuto.Event] = []
     cut = stream_of({"content": "Half "}, finish="length")
     with FarSide(answer(cut, "content-type: text/event-stream", length=False)) as far:
-        client = wrapped(far)
+        client = wrapped(far, events)
         stream = ask(client, stream=True)
         first = next(stream)
         client.close()
@@ -178,6 +179,7 @@ def test_a_client_that_is_closed_before_a_continuation_keeps_the_text():
         said = "".join(c.choices[0].delta.content or "" for c in (first, *rest) if c.choices)
         assert said.strip() == "Half"
         assert rest[-1].choices[0].finish_reason == "length"
+        assert "the client was closed" in str(events[-1].data["advice"])
 
 
 def test_what_is_no_policy_is_refused_by_name():

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from tenuto.cli.app import CommandError
-from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.cli.printing import JsonFlag, print_json, why_unread
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
@@ -40,7 +40,7 @@ def detect(
         try:
             found = described(name, _content(name))
         except OSError as error:
-            found, code = {"file": name, "error": error.strerror or str(error)}, _BAD_FILE
+            found, code = {"file": name, "error": why_unread(name, error)}, _BAD_FILE
         if json:
             print_json(found, indent=None)
         elif "error" in found:

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from tenuto.cli import explained
 from tenuto.cli.app import CommandError
 from tenuto.cli.explained import Plain
-from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.cli.printing import JsonFlag, print_json, print_table, why_unread
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.policy import Policy
@@ -74,7 +74,7 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
     except NotRecorded as error:
         return {"file": name, "error": str(error)}
     except OSError as error:
-        return {"file": name, "error": error.strerror or str(error)}
+        return {"file": name, "error": why_unread(name, error)}
     except Exception as error:  # noqa: BLE001 - one odd file must not hide the others
         return {"file": name, "error": f"it cannot be read ({type(error).__name__})"}
     if not show_content:

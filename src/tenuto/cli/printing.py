@@ -16,6 +16,19 @@ JsonFlag = Annotated[bool, Parameter(name="--json", negative="")]
 """Whether a program reads the output."""
 
 
+def why_unread(name: str, error: OSError) -> str:
+    """Why a file that was named cannot be read, in a person's words.
+
+    >>> why_unread("a.json", FileNotFoundError(2, "No such file or directory"))
+    'No such file or directory'
+    >>> why_unread("--jsno", FileNotFoundError(2, "No such file or directory"))
+    'No such file or directory, and no such option (see tenuto --help)'
+    """
+    why = error.strerror or str(error)
+    meant = name.startswith("-") and isinstance(error, FileNotFoundError)
+    return f"{why}, and no such option (see tenuto --help)" if meant else why
+
+
 def print_json(value: Any, *, indent: int | None = 2) -> None:
     """Print one JSON value; without indent it is one line."""
     print(json.dumps(value, ensure_ascii=False, indent=indent), flush=True)

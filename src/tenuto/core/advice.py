@@ -47,7 +47,7 @@ FAULT_ADVICE: dict[str, str] = {
     "prefill_rejected": "Let the request end with a user's message.",
     "output_budget_too_large": "Ask for fewer tokens: the model has a lower limit.",
     "malformed_call": "Try again, or simplify the tool's parameters.",
-    "caller": "Look at your own code that raised: a hook, or an auth flow.",
+    "caller": "Look at your own code: a hook or an auth flow raised, or the client was closed.",
 }
 """By the kind of the fault, where the reason is "provider_error" and trying again is no use."""
 
