@@ -109,6 +109,7 @@ UNREADABLE = {
     "array": b"data: [1]\n\n",
     "text": b'data: "x"\n\n',
     "no_utf8": b'data: {"id": \xff}\n\n',
+    "name_no_utf8": b'data: {"type": "content_block_del\xffta", "cho\xffices": [{"index": 0}]}\n\n',
 }
 
 

@@ -18,7 +18,7 @@ from tenuto.core.signals import (
 )
 from tenuto.wire.alike import NO_PATTERN, Alike, Pattern
 from tenuto.wire.base import JsonObject, Wire, as_said
-from tenuto.wire.json import decode_object
+from tenuto.wire.json import decode_object, is_utf8
 from tenuto.wire.sse import BOM, SseEvent, data_of
 
 
@@ -130,7 +130,10 @@ class EventReader:
             return [Ended()], None
         value = event_object(event)
         if isinstance(value, dict):
-            return self.signals(value), value
+            signals = self.signals(value)
+            # Where a name holds what is no character, an event only seems to say nothing.
+            if signals or is_utf8(event.data):
+                return signals, value
         # The end of a stream that was cut is no news; garbage in its middle is a fault.
         garbage = event.terminated and event.data.strip()
         return ([FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))] if garbage else []), None
