@@ -571,6 +571,30 @@ def test_nothing_behind_the_end_counts_however_a_recording_is_cut(
     assert detector.finalize().broken is None
 
 
+@pytest.mark.behaviour("N6", "S8")
+@pytest.mark.parametrize("wire", [None, "openai", "openai-chat"])
+def test_an_event_that_cannot_be_read_counts_before_its_wire_is_known(wire: str | None) -> None:
+    whole = sse(chunk(content="one "), chunk(content="two"), chunk("stop"))
+    assert detect(whole, wire=wire).reason is StopReason.END_TURN
+    hole = whole[: whole.index(b"one")] + b"\n\n" + whole[whole.index(b"data: ", 9) :]
+    stop = detect(hole, wire=wire)
+    assert (stop.reason, stop.detail) == (StopReason.ERROR, FaultKind.GARBAGE)
+
+
+@pytest.mark.behaviour("N6", "T1")
+@pytest.mark.parametrize("place", [b"choices", b"tool_calls", b"arguments", b"a.txt"])
+def test_a_call_in_bytes_that_are_no_utf8_is_none(place: bytes) -> None:
+    call = CALL | {"function": {"name": "f", "arguments": '{"path": "a.txt"}'}}
+    for whole in (
+        json.dumps(body("tool_calls", content=None, tool_calls=[call])).encode(),
+        sse(chunk(tool_calls=[call | {"index": 0}]), chunk("tool_calls")),
+    ):
+        assert detect(whole, wire="openai-chat").reason is StopReason.TOOL_CALL
+        garbled = whole.replace(place, place[:2] + b"\xe6\xb5" + place[2:])
+        stop = detect(garbled, wire="openai-chat")
+        assert stop.reason in (StopReason.ERROR, StopReason.DROPPED)
+
+
 @pytest.mark.behaviour("N6")
 def test_of_whole_events_that_no_wire_knows_nothing_is_said() -> None:
     strange = b'data: {"value":"Sure"}\n\n'

@@ -35,7 +35,7 @@ from tenuto.wire.json import decode_object, decode_strictly
 from tenuto.wire.json_lines import LineDecoder
 from tenuto.wire.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
-from tenuto.wire.stream import EventReader, event_object
+from tenuto.wire.stream import EventReader, event_object, garbled
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _AWS_LENGTHS = (b"\0", b"\1")
@@ -197,6 +197,7 @@ class _Reader:
         self._reader_of_error: Wire | None = None
         self._foreign = False
         self._strange = False
+        self._unread: SseEvent | None = None  # the first event that no wire can read
         self._cut = False  # half an event was left at the end
         self._progress = RUNNING
         self._progressed = False
@@ -244,7 +245,7 @@ class _Reader:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
             body, self._body = b"".join(self._body), []
-            self._document(decode_object(body))
+            self._document(body)
         if self._streams:
             left = self._sse.flush()
             self._events(left)
@@ -298,11 +299,12 @@ class _Reader:
             self._body, self._streams, self._sse = None, True, LineDecoder()
             self._events(self._sse.feed(whole))
 
-    def _document(self, value: object) -> None:
+    def _document(self, body: bytes) -> None:
+        value = decode_object(body)
         if isinstance(value, list):
             self.take(value)
         elif isinstance(value, dict):
-            self._object(value)
+            self._object(value, body)
 
     def _events(self, events: Iterable[SseEvent]) -> None:
         if self._builder.ended:
@@ -320,8 +322,13 @@ class _Reader:
                 wire = self._wire or self._wire_of(event)
                 if wire is None:
                     self._strange = True
+                    if self._unread is None and not isinstance(event_object(event), dict):
+                        self._unread = event
                     continue
                 reader = self._reader_of(wire)
+                if self._unread is not None:  # garbage, now that its wire is known
+                    self._feed(reader.read(self._unread)[0])
+                    self._unread = None
             # What nearly every event is, by the quick reading: it tells of no stop.
             quick = reader.flowing(event)
             if quick is not None:
@@ -348,7 +355,7 @@ class _Reader:
 
     # --- objects
 
-    def _object(self, value: JsonObject) -> None:
+    def _object(self, value: JsonObject, body: bytes = b"") -> None:
         wire = self._wire or self._known(value)
         if wire is None:
             self._feed([Ended()])
@@ -357,7 +364,9 @@ class _Reader:
         else:
             if self._reader is not None:  # what ends a stream may look like a body
                 value = self._reader.new(value)
-            self._feed([*wire.parse_object(value, event=False), Ended()])
+            signals = wire.parse_object(value, event=False)
+            if not garbled(body, signals):
+                self._feed([*signals, Ended()])
 
     def _known(self, value: JsonObject) -> Wire | None:
         """The wire of an object. An error looks alike on most wires: whoever knows what it means

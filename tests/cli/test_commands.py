@@ -181,6 +181,8 @@ def test_detect_reads_the_other_files_when_one_cannot_be_read(
     assert cut["reason"] == "max_tokens"
     assert main(["detect", "absent.json"]) == 2
     assert "absent.json cannot be read" in capsys.readouterr().err
+    assert main(["detect", "--jsno", str(tmp_path / "cut.json")]) == 2
+    assert "no such option" in capsys.readouterr().err
 
 
 def test_faults_lists_every_case(capsys: pytest.CaptureFixture[str]) -> None:

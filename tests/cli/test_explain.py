@@ -279,6 +279,15 @@ def test_what_cannot_be_explained_is_named_and_the_others_are_explained(capsys, 
     assert why in told(capsys, name, code=2)["error"]
 
 
+def test_a_setting_that_is_wrong_is_not_put_down_to_the_file(capsys, monkeypatch) -> None:
+    Path("cut.json").write_bytes(body("Half", "length"))
+    monkeypatch.setenv("TENUTO_ON_INCOMPLETE", "never")
+    assert main(["explain", "cut.json"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("tenuto: environment (TENUTO_…): on_incomplete is 'never'")
+
+
 def test_a_policy_that_cannot_be_read_and_no_file_at_all_are_wrong_requests(capsys) -> None:
     Path("cut.json").write_bytes(body("Half", "length"))
     Path("bad.toml").write_text("retries = 1")

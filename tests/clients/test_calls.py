@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from typing import Any
 
 import openai
@@ -432,3 +433,76 @@ def test_whole_calls_of_a_stream_that_breaks_off_are_not_handed_out(play, way):
     got = turn.tell("stream", way, **FILES)
     assert got.raw_arguments == [SECOND.arguments]
     assert turn.sent == 2
+
+
+# --- a break while a call is owed ---------------------------------------------------------------
+
+LACKING = {
+    "cut": (R("I write. ", MAX, [CUT]), hints.REPEAT_CALL),
+    "malformed": (R("I write. ", TOOL, [MALFORMED]), hints.REPAIR_CALL),
+    "announced": (R("I write. ", TOOL), hints.CALL_MISSING),
+}
+BREAKS = {"refused": Refused(500), "nothing": R(dropped=True), "in_text": R("Now", dropped=True)}
+
+
+@pytest.mark.behaviour("T5", "C5")
+@both
+@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("lacking", LACKING)
+def test_a_call_that_was_asked_for_is_asked_for_again_after_a_break(
+    play, mode, way, lacking, broken
+):
+    first, hint = LACKING[lacking]
+    turn = play(first, BREAKS[broken], DONE)
+    got = turn.tell(mode, way, **FILES)
+    assert (got.raw_arguments, got.finish, turn.sent) == ([WHOLE.arguments], "tool_calls", 3)
+    said, asked = turn.added(2)
+    assert asked["content"] == hint
+    assert said["content"] == got.text.rstrip()
+
+
+@pytest.mark.behaviour("T5", "C5", "P1")
+@both
+@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("lacking", LACKING)
+def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
+    play, mode, way, lacking, broken
+):
+    answers = (LACKING[lacking][0], BREAKS[broken], R(), R())
+    turn = play(*answers, on_incomplete="error", continuation_max_total_completion_tokens=0)
+    assert turn.tell(mode, way, **FILES).error is not None
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "empty_output")
+
+
+@pytest.mark.behaviour("C5", "P1")
+def test_an_empty_answer_is_no_end_where_the_break_was_in_a_call(play, way):
+    turn = play(R("I write. ", dropped=True, calls=[CUT]), R(), on_incomplete="error")
+    assert turn.tell("stream", way, **FILES).error is not None
+    assert (turn.ending["status"], turn.sent) == ("partial", 2)
+
+
+@pytest.mark.behaviour("T5", "T10", "C5")
+def test_calls_that_were_answered_as_failed_are_still_answered_after_a_break(play, way):
+    turn = play(
+        *(R("I write. ", MAX, [CUT]), R("", MAX, [CUT]), R("Now", dropped=True)),
+        R("", TOOL, [WHOLE]),
+    )
+    got = turn.tell("stream", way, **FILES)
+    assert (got.raw_arguments, turn.sent) == ([WHOLE.arguments], 4)
+    said, result = turn.added(3)
+    assert said["content"] == got.text.rstrip()
+    assert result["content"] == hints.CALL_CUT_RESULT
+
+
+@pytest.mark.behaviour("T1", "S1", "N6")
+@both
+def test_a_call_in_bytes_that_are_no_utf8_is_not_run_with_a_mark_in_it(play, mode, way):
+    class Garbled(R):
+        def reply(self, asked: Any) -> Any:
+            made = super().reply(asked)
+            return replace(made, body=made.body.replace(b"important", b"import\xe6\xb5ant"))
+
+    call = Call(arguments='{"path": "important", "content": "%s"}' % ("x" * 40))
+    turn = play(Garbled("", TOOL, [call]), DONE)
+    got = turn.tell(mode, way, **FILES)
+    assert (got.raw_arguments, turn.sent) == ([WHOLE.arguments], 2)

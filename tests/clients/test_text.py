@@ -774,6 +774,16 @@ def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, r
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")
 
 
+@pytest.mark.behaviour("C27", "C5")
+@pytest.mark.parametrize("rest", ["", " ", '{"name": "Zo'])
+@pytest.mark.parametrize("cut", [{"stop": MAX}, {"dropped": True}], ids=["limit", "break"])
+def test_a_document_without_its_end_is_partial_where_nothing_more_comes(play, way, cut, rest):
+    turn = play(R('{"name": "Zo', **cut), R(rest))
+    got = turn.tell("stream", way, response_format={"type": "json_object"})
+    assert (got.text, got.finish) == ('{"name": "Zo', "length")
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")
+
+
 @pytest.mark.behaviour("C27")
 @both
 @pytest.mark.parametrize("rest", ['e", "age": 3}', '{"name": "Zoe", "age": 3}'])

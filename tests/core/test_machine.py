@@ -155,6 +155,7 @@ REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
 SHRINKS = State(spent={Budget.TOOL_REPAIR: 1, Budget.TOOL_ANSWER: 2}, call_chars=1_000)
 PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", prefill=True),))
 CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
+REPAIRING = State(attempts=1, last_edits=(AppendUser(hints.REPEAT_CALL, for_call=True),))
 SERVER_FAULT = fault(FaultKind.SERVER)
 CUT_BATCH = Situation((WHOLE_CALL, CUT_CALL, MAX))
 BAD_BATCH = Situation((WHOLE_CALL, BAD_CALL, END))
@@ -162,6 +163,9 @@ EMPTY = Situation((END,))
 SPENT_REPHRASE = State(spent={Budget.REPHRASE: 1, Budget.NUDGE: 1})
 
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
+    (Outcome.DONE, "end a document that does not parse"): Situation(
+        (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
+    ),
     (Outcome.DONE, "take what came before the break for the whole answer"): Situation(
         (TEXT, END),
         Facts(said="Half a sentence"),
@@ -169,9 +173,6 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.DONE, "end a continuation without news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
-    ),
-    (Outcome.DONE, "end a document that does not parse"): Situation(
-        (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
     ),
     (Outcome.TEXT_CUT, "continue after a prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
     (Outcome.TEXT_CUT, "continue after a hint"): Situation((TEXT, MAX), SAID),
@@ -196,6 +197,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
     (Outcome.THINKING_ONLY, "ask for the answer"): Situation((THOUGHT, END)),
+    (Outcome.EMPTY, "end a document that does not parse"): replace(
+        EMPTY, facts=Facts(said='{"half": "a', structured=True), state=CONTINUING
+    ),
     (Outcome.EMPTY, "take what came before the break as the whole answer"): replace(
         EMPTY,
         facts=SAID,
@@ -220,9 +224,13 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
     (Outcome.FAULT, "send again"): Situation((SERVER_FAULT,)),
+    (Outcome.FAULT, "ask for the call once more"): Situation(
+        (TEXT, SERVER_FAULT), SAID, state=REPAIRING
+    ),
     (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
     (Outcome.DROPPED, "send again"): Situation(()),
+    (Outcome.DROPPED, "ask for the call once more"): Situation((TEXT,), SAID, state=REPAIRING),
     (Outcome.DROPPED, "resume after a prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume after a hint"): Situation((TEXT,), SAID),
     (Outcome.PAUSED, "send the paused turn back"): Situation(
@@ -279,7 +287,10 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
     "nothing was thought": {"signals": (THOUGHT, MAX)},
-    "the last request went on after a break, and text is kept": {"state": {"cut": True}},
+    "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
+    "the last request went on after a break, text is kept, and nothing is known to lack": {
+        "state": {"cut": True}
+    },
     "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""

@@ -44,7 +44,9 @@ def detect(
         if json:
             print_json(found, indent=None)
         elif "error" in found:
-            print(f"tenuto: {name} cannot be read: {found['error']}", file=sys.stderr)
+            print(
+                f"tenuto: {printable(name, 200)} cannot be read: {found['error']}", file=sys.stderr
+            )
         else:
             print(_sentence(found), flush=True)
     return code
@@ -97,7 +99,5 @@ def _sentence(found: dict[str, Any]) -> str:
     if found["raw"] is not None:
         native = f", {found['field']} = {printable(found['raw'])!r}"
     odd = f", odd: {', '.join(found['anomalies'])}" if found["anomalies"] else ""
-    return (
-        f"{found['file']}: {found['reason']} ({found['confidence']} confidence{native}{odd}). "
-        f"{found['message']}"
-    )
+    why = f"{found['reason']} ({found['confidence']} confidence{native}{odd})"
+    return f"{printable(found['file'], 200)}: {why}. {found['message']}"

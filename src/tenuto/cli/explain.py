@@ -16,6 +16,7 @@ from tenuto.cli.explained import Plain
 from tenuto.cli.printing import JsonFlag, print_json, print_table, why_unread
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
+from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
 from tenuto.core.stop import printable
 
@@ -71,6 +72,8 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
     try:
         content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         told = explained.explain(content, asked, in_force)
+    except PolicyError:  # of the settings in force, not of the file
+        raise
     except NotRecorded as error:
         return {"file": name, "error": str(error)}
     except OSError as error:

@@ -133,6 +133,19 @@ def ask_for_call(view: View) -> tuple[Edit, ...]:
     return _after_said(view, AppendUser(hints.CALL_MISSING, for_call=True))
 
 
+def ask_once_more(view: View) -> tuple[Edit, ...]:
+    """The last request, which asked for a call, with the text that has come since."""
+    before, facts = view.state.last_edits, view.facts
+    if not any(isinstance(edit, AppendCalls) for edit in before):
+        return _after_said(view, *(e for e in before if not isinstance(e, AppendAssistant)))
+    return tuple(
+        replace(edit, text=view.said, reasoning=facts.reasoning, content=facts.content)
+        if isinstance(edit, AppendCalls)
+        else edit
+        for edit in before
+    )
+
+
 def same_again(view: View) -> tuple[Edit, ...]:
     return view.state.last_edits
 

@@ -38,7 +38,8 @@ def _tokens_left(view: View) -> bool:
 def _resumed(view: View) -> bool:
     edits = view.state.last_edits
     hinted = any(isinstance(edit, AppendUser) and edit.text in hints.GO_ON for edit in edits)
-    return (hinted or holds_prefill(edits)) and bool(view.said) and not view.state.cut
+    lacking = view.state.cut or view.state.owed
+    return (hinted or holds_prefill(edits)) and bool(view.said) and not lacking
 
 
 def _room(view: View) -> bool:
@@ -100,6 +101,9 @@ SENT_BACK = Guard(
     "the provider waits for the paused turn",  # in the background it goes on by itself
     lambda v: v.response.stop.detail != "background",
     "background",
+)
+CALL_ASKED_FOR = Guard(
+    "the last request asked for a call", lambda v: asks_for_call(v.state.last_edits)
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
@@ -174,7 +178,9 @@ BROKEN_DOCUMENT = Guard(
 # What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 TOKENS_TO_RETRY = Guard("tokens are left to try again", _tokens_left)
-RESUMED = Guard("the last request went on after a break, and text is kept", _resumed)
+RESUMED = Guard(
+    "the last request went on after a break, text is kept, and nothing is known to lack", _resumed
+)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
 MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)

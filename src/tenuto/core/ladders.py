@@ -16,6 +16,7 @@ from tenuto.core.guards import (
     AFTER_TOOL_RESULT,
     BROKEN_DOCUMENT,
     BUDGET_TOO_LARGE,
+    CALL_ASKED_FOR,
     CLEAN_END,
     EMPTY_RECOVERY,
     HAS_CALLS,
@@ -91,8 +92,15 @@ _BREAK = (
         Recovery.RETRY,
         waits=True,
     ),
+    _resumption("ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR),
     _resumption("resume after a prefill", edits.resume_prefill, PREFILL),
     _resumption("resume after a hint", edits.resume_hint),
+)
+
+_NO_DOCUMENT = Rung(
+    "end a document that does not parse",
+    (BROKEN_DOCUMENT,),
+    ends=(Status.PARTIAL, "document_broken"),
 )
 
 _CALLS = {
@@ -133,17 +141,13 @@ _CALLS = {
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
+        _NO_DOCUMENT,
         Rung(
             "take what came before the break for the whole answer",
             (RESUMED, NOTHING_NEW),
             ends=(Status.COMPLETE, "completed"),
         ),
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
-        Rung(
-            "end a document that does not parse",
-            (BROKEN_DOCUMENT,),
-            ends=(Status.PARTIAL, "document_broken"),
-        ),
     ),
     Outcome.TEXT_CUT: (
         _continuation("continue after a prefill", edits.continue_prefill, PREFILL),
@@ -190,6 +194,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.EMPTY: (
+        _NO_DOCUMENT,
         Rung(
             "take what came before the break as the whole answer",
             (RESUMED, CLEAN_END),

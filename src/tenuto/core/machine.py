@@ -94,9 +94,14 @@ def _seen(
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
         cut=state.cut or outcome is Outcome.TEXT_CUT,
+        owed=state.owed or bool(response.calls) or outcome in _OWING,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
     )
+
+
+_OWING = (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
+"""Outcomes that are about a call even where none came."""
 
 
 def _anything(response: Response) -> bool:
@@ -180,7 +185,9 @@ def decision(outcome: Outcome, rung: Rung | None) -> Decision:
 def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Finish:
     ending = ENDINGS[outcome]
     name = rung.name if rung else ""
-    cut = outcome is Outcome.DONE if rung else view.state.cut and ending.hidden_by_cut
+    # What a rung ends with text is text that lacks its end, even where nothing more came.
+    lacking = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
+    cut = lacking if rung else view.state.cut and ending.hidden_by_cut
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends

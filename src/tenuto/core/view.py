@@ -79,6 +79,8 @@ class State:
         base_tokens: the output limit that boosts multiply where the request sets none: what the
             first unfinished answer used, None before it (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
+        owed: True once a call was begun or announced that did not come whole: text alone is less
+            than the model wanted to say.
         paused: True while nothing came since the provider paused the turn: what is kept goes back
             as it is.
         last_edits: the edits of the request that is being answered.
@@ -93,6 +95,7 @@ class State:
     output_tokens: int = 0
     base_tokens: int | None = None
     cut: bool = False
+    owed: bool = False
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
     call_chars: int | None = None

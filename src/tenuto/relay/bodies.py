@@ -19,6 +19,7 @@ from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.members import object_in
+from tenuto.wire.stream import garbled
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
 
@@ -107,12 +108,16 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
 
 
 def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
-    value = decode_object(as_utf8(body))
+    document = as_utf8(body)
+    value = decode_object(document)
     if turn.wire.listed and isinstance(value, list) and value:
         value = object_in(value[0])
     if not isinstance(value, dict):
         return None
-    for signal in turn.wire.parse_object(value, event=False):
+    signals = turn.wire.parse_object(value, event=False)
+    if garbled(document, signals):
+        return None
+    for signal in signals:
         builder.feed(signal)
     builder.feed(Ended())
     return value

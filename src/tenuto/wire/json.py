@@ -38,6 +38,7 @@ def _unwrapped(raw: object) -> object:
     return decode_object(bytes(raw))
 
 
+_MARK = "\ufffd"
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -56,18 +57,30 @@ def decode_strictly(data: bytes) -> object:
 def decode_object(data: bytes) -> object:
     """The value that bytes of JSON hold, or None where they hold none. Never raises.
 
+    What is no UTF-8 becomes a mark in a text. In a name it makes all of it unreadable: what is kept
+    under that name would seem not to be there.
+
     >>> decode_object(b'{"a": 1e999}'), decode_object(b'{"a": ')
     ({'a': inf}, None)
+    >>> decode_object(b'{"a": "\\xff"}'), decode_object(b'{"\\xff": "a"}')
+    ({'a': '\ufffd'}, None)
     """
     try:
         return _decode(data)
     except _UNREADABLE:
         pass
     try:
-        value: object = json.loads(data.decode("utf-8", "replace"))
+        hook = None if is_utf8(data) else _with_whole_names
+        value: object = json.loads(data.decode("utf-8", "replace"), object_pairs_hook=hook)
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _with_whole_names(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if any(_MARK in name for name, _ in pairs):
+        raise ValueError("a name holds what is no character")
+    return dict(pairs)
 
 
 def as_utf8(body: bytes) -> bytes:

@@ -3,7 +3,7 @@ and the relay cannot differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import (
@@ -33,6 +33,17 @@ def event_object(event: SseEvent) -> object:
     if event.name == "error" and isinstance(value, dict) and not value.get("error"):
         return {"error": value}
     return value
+
+
+def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
+    """Whether what bytes say cannot be known, because they are no UTF-8. Of a text the rest can be
+    read; a call with a mark in it would be run, and what seems to say nothing may have said much.
+
+    >>> garbled(b"\\xff", [TextDelta("\\ufffd")]), garbled(b"\\xff", []), garbled(b"{}", [])
+    (False, True, False)
+    """
+    weighs = not signals or any(isinstance(signal, CallDelta) for signal in signals)
+    return weighs and not is_utf8(data)
 
 
 def under_its_name(event: SseEvent) -> SseEvent:
@@ -131,8 +142,7 @@ class EventReader:
         value = event_object(event)
         if isinstance(value, dict):
             signals = self.signals(value)
-            # Where a name holds what is no character, an event only seems to say nothing.
-            if signals or is_utf8(event.data):
+            if not garbled(event.data, signals):
                 return signals, value
         # The end of a stream that was cut is no news; garbage in its middle is a fault.
         garbage = event.terminated and event.data.strip()

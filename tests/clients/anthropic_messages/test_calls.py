@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from one_message import assert_one_message, events_of
 from playing_anthropic import ASK, FILES, assistant, user
+from replay import Refused
 from replay_anthropic import END, MAX, TOOL, Call, R
 
 from tenuto.core import hints
@@ -250,3 +251,47 @@ def test_a_whole_call_is_handed_on_as_it_came(play, stage, mode, way):
     assert (got.calls, got.message, got.stop) == (bare.calls, bare.message, bare.stop)
     first, second = replay.requests
     assert first.body == second.body
+
+
+# --- a break while a call is owed ---------------------------------------------------------------
+
+LACKING = {
+    "cut": (R("I write. ", MAX, [CUT]), hints.REPEAT_CALL),
+    "malformed": (R("I write. ", TOOL, [MALFORMED]), hints.REPAIR_CALL),
+    "announced": (R("I write. ", TOOL), hints.CALL_MISSING),
+}
+BREAKS = {"refused": Refused(500), "nothing": R(dropped=True), "in_text": R("Now", dropped=True)}
+
+
+@pytest.mark.behaviour("T5", "C5")
+@both
+@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("lacking", LACKING)
+def test_a_call_that_was_asked_for_is_asked_for_again_after_a_break(
+    play, mode, way, lacking, broken
+):
+    first, hint = LACKING[lacking]
+    turn = play(first, BREAKS[broken], DONE)
+    got = turn.tell(mode, way, **FILES)
+    assert (got.inputs, got.stop, turn.sent) == ([GIVEN], "tool_use", 3)
+    assert turn.added(2)[-1] == user(hint)
+    assert "".join(block["text"] for block in turn.added(2)[0]["content"]) == got.text.rstrip()
+
+
+@pytest.mark.behaviour("T5", "C5", "P1")
+@both
+@pytest.mark.parametrize("broken", BREAKS)
+@pytest.mark.parametrize("lacking", LACKING)
+def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
+    play, mode, way, lacking, broken
+):
+    turn = play(LACKING[lacking][0], BREAKS[broken], R(), R(), on_incomplete="error")
+    assert turn.tell(mode, way, **FILES).error is not None
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "empty_output")
+
+
+@pytest.mark.behaviour("C5", "P1")
+def test_an_empty_answer_is_no_end_where_the_break_was_in_a_call(play, way):
+    turn = play(R("I write. ", dropped=True, calls=[CUT]), R(), on_incomplete="error")
+    assert turn.tell("stream", way, **FILES).error is not None
+    assert (turn.ending["status"], turn.sent) == ("partial", 2)
