@@ -155,6 +155,7 @@ REPAIRED_ONCE = State(spent={Budget.TOOL_REPAIR: 1})
 SHRINKS = State(spent={Budget.TOOL_REPAIR: 1, Budget.TOOL_ANSWER: 2}, call_chars=1_000)
 PREFILLED = State(attempts=1, last_edits=(AppendAssistant("Half a sentence", prefill=True),))
 CONTINUING = State(attempts=1, last_edits=(AppendAssistant("Half a sentence"),))
+ANSWERED = AppendCalls("Half", (MALFORMED_CALL,), ("Error.",))
 REPAIRING = State(attempts=1, last_edits=(AppendUser(hints.REPEAT_CALL, for_call=True),))
 SERVER_FAULT = fault(FaultKind.SERVER)
 CUT_BATCH = Situation((WHOLE_CALL, CUT_CALL, MAX))
@@ -288,9 +289,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the continuation added nothing": {"facts": {"new_chars": 1}},
     "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
-    "the last request went on after a break, text is kept, and nothing is known to lack": {
-        "state": {"cut": True}
-    },
+    "the last request asked for text": {"state": {"last_edits": (ANSWERED,)}},
+    "the last request went on after a break, and text is kept": {"state": {"cut": True}},
+    "nothing is known to lack": {"state": {"lacking": True}},
     "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""
@@ -601,7 +602,7 @@ def test_a_broken_batch_is_asked_for_again_then_answered_then_given_up() -> None
     turn = Turn(max_tokens=100)
     again = turn.hear(TEXT, WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
     assert kinds(again) == [AppendAssistant, AppendUser, SetOutputBudget]
-    assert (one(again, AppendUser).text, tokens_asked(again)) == (hints.REPEAT_CALL, 200)
+    assert (one(again, AppendUser).text, tokens_asked(again)) == (hints.REPEAT_CALLS, 200)
     for budget in (300, 370):
         failed = turn.hear(WHOLE_CALL, CUT_CALL, MAX, output_tokens=10)
         assert kinds(failed) == [AppendCalls, SetOutputBudget]
@@ -1018,3 +1019,103 @@ def test_two_answers_of_no_tokens_at_all_end_the_retries() -> None:
         raise AssertionError("never given up")
 
     assert (tries(0), tries(1), tries(None)) == (2, 6, 6)
+
+
+# --- what is known to lack ----------------------------------------------------------------------
+
+NO_NEWS: dict[str, tuple[tuple[Signal, ...], dict[str, Any]]] = {
+    "empty": ((END,), {}),
+    "said again": ((TEXT, END), {"new": ""}),
+}
+GOES_ON = pytest.mark.parametrize("news", NO_NEWS)
+
+
+@pytest.mark.behaviour("C5", "P1")
+@GOES_ON
+@pytest.mark.parametrize(
+    "broken",
+    [
+        (TEXT, SERVER_FAULT),
+        (TEXT, fault(FaultKind.GARBAGE)),
+        (TEXT, CUT_CALL),
+        (TEXT, OtherSeen(1)),
+    ],
+    ids=["fault", "hole", "in_a_call", "in_a_search"],
+)
+def test_nothing_new_behind_a_break_is_no_end_where_more_was_to_come(broken, news) -> None:
+    turn = Turn()
+    assert turn.hear(*broken).recovery is Recovery.CONTINUATION
+    signals, told = NO_NEWS[news]
+    assert turn.hear(*signals, **told).status is Status.PARTIAL
+
+
+@pytest.mark.behaviour("S3", "C5")
+@GOES_ON
+def test_nothing_new_behind_a_stream_that_closed_is_its_end(news) -> None:
+    turn = Turn()
+    turn.hear(TEXT)
+    signals, told = NO_NEWS[news]
+    assert turn.hear(*signals, **told).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("N6", "C5")
+@GOES_ON
+def test_nothing_new_is_the_end_where_what_cannot_be_read_stood_behind_the_stop(news) -> None:
+    turn = Turn()
+    turn.hear(TEXT, END, fault(FaultKind.GARBAGE))
+    signals, told = NO_NEWS[news]
+    assert turn.hear(*signals, **told).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("C27")
+@GOES_ON
+def test_nothing_new_behind_half_a_document_is_not_its_end(news) -> None:
+    turn = Turn(structured=True)
+    turn.hear(TextDelta('{"half": "a'))
+    signals, told = NO_NEWS[news]
+    end = turn.hear(*signals, **told)
+    assert (end.status, end.reason, end.shown) == (
+        Status.PARTIAL,
+        "document_broken",
+        Outcome.TEXT_CUT,
+    )
+
+
+@pytest.mark.behaviour("C27", "T5")
+def test_a_document_is_judged_behind_calls_that_were_answered() -> None:
+    turn = Turn(Policy(continuation_tool_repair_attempts=0), structured=True)
+    assert AppendCalls in kinds(turn.hear(TextDelta('{"a": 1, '), BAD_CALL, END))
+    end = turn.hear(TextDelta('{"b": 2}'), END)
+    assert (end.status, end.reason) == (Status.PARTIAL, "document_broken")
+
+
+@pytest.mark.behaviour("C27", "E2")
+def test_what_came_in_one_piece_after_an_empty_answer_is_the_models_own() -> None:
+    turn = Turn(structured=True, tools=True)
+    assert turn.hear(END).rung == "ask for other words"
+    assert turn.hear(TextDelta('Sure: {"a": 1}'), END).status is Status.COMPLETE
+    turn = Turn(tools=True)
+    turn.hear(END)
+    assert turn.hear(OtherSeen(), END).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("E3", "T5")
+def test_an_empty_answer_to_a_tool_result_is_not_passed_on_while_a_call_is_owed() -> None:
+    turn = Turn(after_tool_result=True)
+    turn.hear(CUT_CALL, MAX)
+    assert turn.hear(END).rung == "nudge after a tool result"
+    assert turn.hear(END).rung != "pass the empty answer on"
+
+
+@pytest.mark.behaviour("T4", "T5")
+@pytest.mark.parametrize(
+    ("broken", "hints_of"),
+    [
+        ((CUT_CALL, MAX), (hints.REPEAT_CALL, hints.REPEAT_CALLS)),
+        ((BAD_CALL, END), (hints.REPAIR_CALL, hints.REPAIR_CALLS)),
+    ],
+    ids=["cut", "malformed"],
+)
+def test_all_calls_of_a_batch_are_asked_for_again(broken, hints_of) -> None:
+    for before, hint in zip(((), (WHOLE_CALL,)), hints_of, strict=True):
+        assert one(Turn().hear(*before, *broken), AppendUser).text == hint

@@ -147,3 +147,17 @@ def test_several_choices_of_a_continuation_do_not_stop_a_turn_that_was_begun(wir
     said = ["One, ", "two, ", "three, ", "four, "] + ["five."] * (then == "cut")
     assert [text for text in said if text.strip().encode() not in given] == []
     assert (why, len(script.transmitted), b"or not" in given) == ([], 2 + (then == "cut"), False)
+
+
+@pytest.mark.behaviour("C28", "N6")
+@WIRES
+def test_what_is_no_utf8_is_put_right_behind_a_second_choice_too(wire):
+    _, made, holds, (clean, _), end = wire
+    said = [(0, "word ", None), (1, "word ", None), (0, "", clean), (1, "", clean)]
+    events = [{"id": "c@", holds: [made(*each, "delta")]} for each in said]
+    stream = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + end
+    answer = Scripted.stream(stream.replace(b"@", b"\xfa"))
+    script, pieces, _ = driven(wire, "stream", Policy(), answer)
+    out = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    assert out == stream.replace(b"@", "\ufffd".encode())
+    assert len(script.transmitted) == 1

@@ -35,7 +35,7 @@ from tenuto.core.signals import (
     Usage,
     UsageSeen,
 )
-from tenuto.core.stop import CLEAN, Confidence, Stop, StopReason, graver
+from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
 
 RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
 """The stop of a stream that still runs: nothing is known, and nothing is over."""
@@ -219,7 +219,9 @@ class Builder:
         seen, anomalies = self._seen()
         if self._fault is not None:
             reason = FAULT_CLASSES[self._fault.kind].reason
-            raw, where = (seen.raw, seen.field) if seen else (self._fault.code or None, "error")
+            raw, where = (
+                (seen.raw, seen.field) if seen else (self._fault.code or None, NO_STOP_BUT_FAULT)
+            )
             detail = (seen.detail if seen else None) or self._fault.kind
             return Stop(reason, raw, where, detail, Confidence.HIGH, anomalies)
         if seen is None or (calls and not seen.raw):  # an end that says nothing is none (N1a)

@@ -66,13 +66,17 @@ def resume_pause(view: View) -> tuple[Edit, ...]:
 
 
 def repeat_call(view: View) -> tuple[Edit, ...]:
-    budget = _set_budget(view, view.boosts + 1)
-    return (*_after_said(view, AppendUser(hints.REPEAT_CALL, for_call=True)), *budget)
+    return _call_again(view, hints.REPEAT_CALL, hints.REPEAT_CALLS)
 
 
 def repair_call(view: View) -> tuple[Edit, ...]:
+    return _call_again(view, hints.REPAIR_CALL, hints.REPAIR_CALLS)
+
+
+def _call_again(view: View, one: str, several: str) -> tuple[Edit, ...]:
+    hint = several if len(view.response.calls) > 1 else one
     budget = _set_budget(view, view.boosts + 1)
-    return (*_after_said(view, AppendUser(hints.REPAIR_CALL, for_call=True)), *budget)
+    return (*_after_said(view, AppendUser(hint, for_call=True)), *budget)
 
 
 _NO_HINTS: Mapping[str, str] = MappingProxyType({})

@@ -38,8 +38,7 @@ def _tokens_left(view: View) -> bool:
 def _resumed(view: View) -> bool:
     edits = view.state.last_edits
     hinted = any(isinstance(edit, AppendUser) and edit.text in hints.GO_ON for edit in edits)
-    lacking = view.state.cut or view.state.owed
-    return (hinted or holds_prefill(edits)) and bool(view.said) and not lacking
+    return (hinted or holds_prefill(edits)) and bool(view.said) and not view.state.cut
 
 
 def _room(view: View) -> bool:
@@ -105,6 +104,9 @@ SENT_BACK = Guard(
 CALL_ASKED_FOR = Guard(
     "the last request asked for a call", lambda v: asks_for_call(v.state.last_edits)
 )
+TEXT_ASKED_FOR = Guard(
+    "the last request asked for text", lambda v: not asks_for_call(v.state.last_edits)
+)
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
 SHRINKING = Guard("the broken call is smaller than the one before", _shrinking)
@@ -157,6 +159,7 @@ NOTHING_NEW = Guard(
     "the continuation added nothing",
     lambda v: (
         v.state.continuing
+        and bool(v.facts.said)
         and not asks_for_call(v.state.last_edits)  # its text was whole already
         and v.facts.new_chars == 0
         and not v.response.calls
@@ -168,8 +171,9 @@ NOTHING_THOUGHT = Guard(
 BROKEN_DOCUMENT = Guard(
     "the continued document does not parse",
     lambda v: (
-        v.state.continuing
+        v.state.joining
         and v.is_document
+        and len(v.facts.said) > v.facts.new_chars  # else it came whole, and is the model's own
         and not v.response.calls
         and not is_document(v.facts.said)
     ),
@@ -178,9 +182,8 @@ BROKEN_DOCUMENT = Guard(
 # What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 TOKENS_TO_RETRY = Guard("tokens are left to try again", _tokens_left)
-RESUMED = Guard(
-    "the last request went on after a break, text is kept, and nothing is known to lack", _resumed
-)
+RESUMED = Guard("the last request went on after a break, and text is kept", _resumed)
+NOTHING_LACKS = Guard("nothing is known to lack", lambda v: not v.state.lacking)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
 MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)

@@ -37,6 +37,17 @@ REPAIR_CALL = (
 )
 """After a malformed tool call, first rung: wrong syntax is another finding than a cut (T2)."""
 
+REPEAT_CALLS = (
+    "[Your tool calls were cut off by the output limit, and none of them was run. Make all of them "
+    "again, complete, and write nothing else. If their content is large, make smaller changes or "
+    "fewer calls at a time.]"
+)
+REPAIR_CALLS = (
+    "[None of your tool calls was run: the arguments of one were not a valid JSON object. Make all "
+    "of them again with valid JSON arguments, and write nothing else.]"
+)
+"""The same after several calls, of which one was broken: all of them are wanted again (T4)."""
+
 CALL_CUT_RESULT = (
     "Error: this call was not run. The output limit cut its arguments off, so they are incomplete. "
     "Try again with a smaller, more targeted change, or split the work over several calls."

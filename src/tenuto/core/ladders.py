@@ -30,6 +30,7 @@ from tenuto.core.guards import (
     NO_RUNAWAY,
     NOT_LEFT_ALONE,
     NOTHING_CAME,
+    NOTHING_LACKS,
     NOTHING_NEW,
     NOTHING_RUN,
     NOTHING_SAID,
@@ -47,6 +48,7 @@ from tenuto.core.guards import (
     SHRINKING,
     SOME_MADE,
     SOME_RUNNABLE,
+    TEXT_ASKED_FOR,
     TOOLS,
     UNDER_OUTPUT_CAP,
     WITHIN_LIMITS,
@@ -97,11 +99,7 @@ _BREAK = (
     _resumption("resume after a hint", edits.resume_hint),
 )
 
-_NO_DOCUMENT = Rung(
-    "end a document that does not parse",
-    (BROKEN_DOCUMENT,),
-    ends=(Status.PARTIAL, "document_broken"),
-)
+_NO_DOCUMENT = "end a document that does not parse"
 
 _CALLS = {
     outcome: (
@@ -141,10 +139,10 @@ _CALLS = {
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
-        _NO_DOCUMENT,
+        Rung(_NO_DOCUMENT, (BROKEN_DOCUMENT,), ends=(Status.PARTIAL, "document_broken")),
         Rung(
             "take what came before the break for the whole answer",
-            (RESUMED, NOTHING_NEW),
+            (RESUMED, NOTHING_LACKS, NOTHING_NEW),
             ends=(Status.COMPLETE, "completed"),
         ),
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
@@ -194,10 +192,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.EMPTY: (
-        _NO_DOCUMENT,
+        Rung(
+            _NO_DOCUMENT,
+            (BROKEN_DOCUMENT, TEXT_ASKED_FOR),
+            ends=(Status.PARTIAL, "document_broken"),
+        ),
         Rung(
             "take what came before the break as the whole answer",
-            (RESUMED, CLEAN_END),
+            (RESUMED, NOTHING_LACKS, CLEAN_END),
             ends=(Status.COMPLETE, "completed"),
         ),
         Rung(
@@ -209,7 +211,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
         Rung(
             "pass the empty answer on",
-            (NOTHING_SAID, AFTER_TOOL_RESULT, CLEAN_END),
+            (NOTHING_SAID, NOTHING_LACKS, AFTER_TOOL_RESULT, CLEAN_END),
             ends=(Status.PARTIAL, "empty_after_tool_result"),
             as_received=True,
         ),

@@ -24,7 +24,7 @@ from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy
 from tenuto.core.response import Response
-from tenuto.core.stop import StopReason
+from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View, call_chars
 
 
@@ -94,14 +94,21 @@ def _seen(
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
         cut=state.cut or outcome is Outcome.TEXT_CUT,
-        owed=state.owed or bool(response.calls) or outcome in _OWING,
+        lacking=state.lacking or _lacks(outcome, response),
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
     )
 
 
-_OWING = (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
-"""Outcomes that are about a call even where none came."""
+def _lacks(outcome: Outcome, response: Response) -> bool:
+    """Whether more is known to belong to the answer than came. A stream that just closes may have
+    said all (S3); one that a fault broke off before its stop had not."""
+    if outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING) or response.calls:
+        return True
+    # What the provider runs itself may have been begun and have no result yet.
+    half_run = outcome in (Outcome.DROPPED, Outcome.PAUSED) and response.other
+    broken_off = outcome is Outcome.FAULT and response.stop.field == NO_STOP_BUT_FAULT
+    return half_run or (broken_off and _anything(response))
 
 
 def _anything(response: Response) -> bool:
@@ -186,8 +193,8 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     ending = ENDINGS[outcome]
     name = rung.name if rung else ""
     # What a rung ends with text is text that lacks its end, even where nothing more came.
-    lacking = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
-    cut = lacking if rung else view.state.cut and ending.hidden_by_cut
+    unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
+    cut = unended if rung else view.state.cut and ending.hidden_by_cut
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends

@@ -44,6 +44,9 @@ class Confidence(StrEnum):
 CLEAN = frozenset({StopReason.END_TURN, StopReason.STOP_SEQUENCE, StopReason.TOOL_CALL})
 """Reasons by which a provider says that the response is whole."""
 
+NO_STOP_BUT_FAULT = "error"
+"""The field of a stop that was never named: a fault came in its place."""
+
 GRAVITY: tuple[StopReason, ...] = (
     StopReason.ERROR,
     StopReason.SAFETY_BLOCKED,

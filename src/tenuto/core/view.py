@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from tenuto.core.actions import AppendAssistant, Content, Edit
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response, is_visible
@@ -79,8 +79,8 @@ class State:
         base_tokens: the output limit that boosts multiply where the request sets none: what the
             first unfinished answer used, None before it (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
-        owed: True once a call was begun or announced that did not come whole: text alone is less
-            than the model wanted to say.
+        lacking: True once more is known to belong to the answer than came: a call that was begun or
+            announced, what a fault broke off. An answer without news is not its end then.
         paused: True while nothing came since the provider paused the turn: what is kept goes back
             as it is.
         last_edits: the edits of the request that is being answered.
@@ -95,7 +95,7 @@ class State:
     output_tokens: int = 0
     base_tokens: int | None = None
     cut: bool = False
-    owed: bool = False
+    lacking: bool = False
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
     call_chars: int | None = None
@@ -105,6 +105,11 @@ class State:
     def continuing(self) -> bool:
         """Whether the request that is being answered went on from text that was kept."""
         return any(isinstance(edit, AppendAssistant) for edit in self.last_edits)
+
+    @property
+    def joining(self) -> bool:
+        """Whether the text of the response is joined to text that was kept."""
+        return any(isinstance(edit, AppendAssistant | AppendCalls) for edit in self.last_edits)
 
     def left(self, budget: Budget, policy: Policy) -> int:
         """Tries of a budget that are not spent."""

@@ -88,6 +88,7 @@ class Outlet:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
+        self._as_came = transparent
         self.writer = wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
@@ -213,7 +214,7 @@ class Outlet:
     def _watched(self, text: str, kinds: _Kinds, event: SseEvent) -> bytes:
         self._give(text)
         self._closing = self._closing or StopSeen in kinds
-        return event.raw
+        return event.raw if self._as_came else _readable(event.raw)
 
     def taking(
         self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int
@@ -282,7 +283,7 @@ class Outlet:
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
             self._give(text)
-            return event.raw
+            return event.raw if self._as_came else _readable(event.raw)
         if self._writing:
             looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
             value = decode_object(event.data or b"") if looks else None
