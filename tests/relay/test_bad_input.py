@@ -95,12 +95,18 @@ CUT = {
     "dashscope": "length-stream",
     "gemini-generate": "max-tokens-stream",
     "gemini-interactions": "incomplete-stream",
+    "mistral": "length-stream",
     "ollama": "length-stream",
     "openai-chat": "length-stream",
     "openai-completions": "length-stream",
     "openai-responses": "max-output-tokens-stream",
+    "tgi": "length-stream",
+    "watsonx": "length-stream",
 }
 """A stream that the output limit cut, on each wire: what follows it is written by the wire."""
+
+LEAST_OF_STREAMS = LEAST | {"mistral": 250, "watsonx": 150}
+"""The same as `LEAST` where only the recorded streams are changed."""
 
 
 @pytest.mark.slow
@@ -119,4 +125,4 @@ def test_nor_in_a_continuation(wire, without):
             for mutated in mutations(data, without=without):
                 check(before + mutated)
                 seen += 1
-    assert seen > LEAST.get(wire, 500)
+    assert seen > LEAST_OF_STREAMS.get(wire, 500)
