@@ -1049,20 +1049,16 @@ def test_nothing_new_behind_a_break_is_no_end_where_more_was_to_come(broken, new
     assert turn.hear(*signals, **told).status is Status.PARTIAL
 
 
-@pytest.mark.behaviour("S3", "C5")
+@pytest.mark.behaviour("S3", "N6", "C5")
 @GOES_ON
-def test_nothing_new_behind_a_stream_that_closed_is_its_end(news) -> None:
+@pytest.mark.parametrize(
+    "broken",
+    [(TEXT,), (TEXT, END, fault(FaultKind.GARBAGE))],
+    ids=["just_closed", "garbage_behind_the_stop"],
+)
+def test_nothing_new_behind_a_break_is_the_end_where_all_may_have_been_said(broken, news) -> None:
     turn = Turn()
-    turn.hear(TEXT)
-    signals, told = NO_NEWS[news]
-    assert turn.hear(*signals, **told).status is Status.COMPLETE
-
-
-@pytest.mark.behaviour("N6", "C5")
-@GOES_ON
-def test_nothing_new_is_the_end_where_what_cannot_be_read_stood_behind_the_stop(news) -> None:
-    turn = Turn()
-    turn.hear(TEXT, END, fault(FaultKind.GARBAGE))
+    turn.hear(*broken)
     signals, told = NO_NEWS[news]
     assert turn.hear(*signals, **told).status is Status.COMPLETE
 
