@@ -1,5 +1,6 @@
 # Everything a developer or CI runs. `make` alone lists it.
 SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
@@ -7,7 +8,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
-INSTALL_INTO = $(if $(UV),$(UV) pip install --quiet --python $(1),$(1) -m pip install -qq --disable-pip-version-check --no-compile)
+INSTALL_INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install --disable-pip-version-check --no-compile)
+# Installs what a lock file pins, and shows how far it is; uv shows that by itself.
+INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(2))
+QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
@@ -26,8 +30,9 @@ $(BIN)/python:
 	$(if $(UV),$(UV) venv --quiet --python $(PYTHON) $(VENV),$(PYTHON) -m venv $(VENV))
 
 $(VENV)/.installed: requirements/dev.lock pyproject.toml | $(BIN)/python
-	$(INSTALL) --require-hashes -r requirements/dev.lock
-	$(INSTALL) --no-deps --no-build-isolation --editable .
+	@echo "Installing what requirements/dev.lock pins into $(VENV); about two minutes on a new machine"
+	@$(call INSTALL_LOCKED,$(BIN)/python,requirements/dev.lock)
+	@$(INSTALL) $(QUIETLY) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # No extra can say --no-deps, which this pair needs (docs/decisions), so it is installed here.
@@ -81,9 +86,9 @@ check-frameworks: .frameworks/pydantic-ai/.installed
 .frameworks/%/.installed: requirements/frameworks/%.lock pyproject.toml | $(VENV)/.installed
 	@echo "Installing $*"
 	@$(call MAKE_VENV,$(BIN)/python,$(@D))
-	@$(call INSTALL_INTO,$(@D)/bin/python) --require-hashes -r $<
+	@$(call INSTALL_LOCKED,$(@D)/bin/python,$<)
 	@$(BIN)/python -m hatchling build --target wheel:editable --directory $(@D)/wheel >/dev/null
-	@$(call INSTALL_INTO,$(@D)/bin/python) --no-deps $(@D)/wheel/*.whl
+	@$(call INSTALL_INTO,$(@D)/bin/python) $(QUIETLY) --no-deps $(@D)/wheel/*.whl
 	@touch $@
 
 # What is measured on Responses runs in the environment that its framework has.
@@ -111,7 +116,7 @@ FUZZ_S ?= 600
 
 $(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m venv $(FUZZ_VENV)
-	$(FUZZ_VENV)/bin/python -m pip install -qq --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/fuzz.lock
+	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
 	@touch $@
 
 fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder, FUZZ_S seconds each (600); ONLY=sse: one of them

@@ -8,6 +8,7 @@ import page_shown
 import page_stops
 
 import tenuto
+from tenuto.cli import docstrings
 from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import RULES
@@ -16,7 +17,7 @@ from tenuto.wire.registry import wires
 
 
 def test_the_attributes_of_a_docstring_are_read_over_their_lines_and_no_further() -> None:
-    told = page.attributes("""One.
+    told = docstrings.attributes("""One.
 
     Attributes:
         a, b: what

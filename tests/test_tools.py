@@ -1,9 +1,12 @@
 """The tools behind `make check` and `make docs`, on small trees of their own."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import behaviours
 import generate
+import progress
 import pytest
 
 CLAIMED = """
@@ -94,3 +97,21 @@ def test_a_block_that_nobody_makes_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "docs/hand.md").write_text("<!-- generated: y -->\n<!-- end -->\n")
     with pytest.raises(KeyError, match="y"):
         generate.wanted(tmp_path, {}, {})
+
+
+def test_an_installation_shows_what_is_fetched_and_how_far_it_is(tmp_path: Path) -> None:
+    lock = tmp_path / "some.lock"
+    lock.write_text(
+        "one==1 \\\n    --hash=sha256:0\ntwo==2 ; os_name == 'nt' \\\n    --hash=sha256:1\n"
+    )
+    printed = (
+        "Collecting one==1 (from -r some.lock (line 1))\n"
+        "  Downloading one-1-py3-none-any.whl (1 kB)\n"
+        "Processing ./wheels/two-2-py3-none-any.whl (from -r some.lock (line 3))\n"
+        "Installing collected packages: one, two\n"
+    )
+    done = subprocess.run(
+        [sys.executable, progress.__file__, str(lock)],
+        input=printed, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "Fetching 1 of up to 2 packages: one==1\nUnpacking 2 packages\n"

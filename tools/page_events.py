@@ -1,7 +1,8 @@
 """docs/events.md: what a turn tells those who watch it."""
 
-from page import attributes, code, codes, sentence, table
+from page import code, codes, sentence, table
 
+from tenuto.cli.docstrings import attributes
 from tenuto.core.events import EVENTS, Event, Report
 
 HEAD = """\

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import fields
 
-from page import attributes, code, sentence, table
+from page import code, sentence, table
 
+from tenuto.cli.docstrings import attributes
 from tenuto.core.policy import RULES, Decision, Policy
 
 HEAD = """\

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterator
 
-from page import attributes, code, codes, sentence, table
+from page import code, codes, sentence, table
 
+from tenuto.cli.docstrings import attributes
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import PROVIDERS, UNKNOWN_OF

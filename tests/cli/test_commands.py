@@ -21,6 +21,7 @@ import tenuto
 from tenuto.cli import main
 from tenuto.cli.app import build
 from tenuto.core.policy import RULES
+from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto.sim import CASES, CASES_ON
 
@@ -159,14 +160,22 @@ def test_an_error_that_several_wires_write_alike_is_told_as_the_error_that_it_is
     assert reason == "error"
 
 
-@pytest.mark.parametrize("junk", ["Good morning.", "<html>502 Bad Gateway</html>", '{"a": 1}'])
+@pytest.mark.parametrize(
+    "junk",
+    [
+        "Good morning.",
+        "root:x:0:0:root:/root:/bin/sh\n",
+        "<html>502 Bad Gateway</html>",
+        '{"a": 1}',
+    ],
+)
 def test_detect_says_so_of_what_is_no_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], junk: str
 ) -> None:
     (tmp_path / "junk").write_text(junk)
-    assert main(["detect", "junk"]) == 0
+    assert main(["detect", "junk"]) == 2
     assert "No wire knows its shape" in capsys.readouterr().out
-    assert main(["detect", "junk", "--json"]) == 0
+    assert main(["detect", "junk", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["wire"] is None
 
 
@@ -210,10 +219,12 @@ def test_policy_lists_every_setting_with_the_value_in_force(
         "default": 1,
         "allowed": "a whole number from 0 to 10",
         "variable": "TENUTO_EMPTY_RETRIES",
+        "meaning": settings["empty_retries"]["meaning"],
     }
     assert main(["policy"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES" in lines
+    row = "empty_retries\t4\t1\ta whole number from 0 to 10\tTENUTO_EMPTY_RETRIES\t"
+    assert any(line.startswith(row) for line in lines)
 
 
 @pytest.mark.behaviour("N8")
@@ -238,6 +249,87 @@ def test_providers_lists_who_is_known_and_who_is_behind_a_url(
     head, *lines = capsys.readouterr().out.splitlines()
     assert head.split("\t")[:3] == ["provider", "wire", "base URLs"]
     assert [line.split("\t")[0] for line in lines] == list(ROWS.all())
+
+
+@pytest.mark.parametrize(
+    ("url", "names"),
+    [
+        ("https://api.openai.com/v1", ["openai", "openai-completions", "openai-responses"]),
+        ("https://api.openai.com/v1/responses", ["openai-responses"]),
+        ("https://api.anthropic.com", ["anthropic"]),
+        ("https://api.anthropic.com/", ["anthropic"]),
+        ("api.mistral.ai", ["mistral"]),
+        ("https://generativelanguage.googleapis.com/v1beta/openai/", [
+            "gemini-chat", "gemini", "gemini-interactions",
+        ]),
+        ("https://nobody.example/v1", ["unknown"]),
+    ],
+)  # fmt: skip
+def test_providers_knows_base_urls_and_the_urls_of_requests(
+    capsys: pytest.CaptureFixture[str], url: str, names: list[str]
+) -> None:
+    assert main(["providers", "--url", url, "--json"]) == 0
+    assert list(json.loads(capsys.readouterr().out)["providers"]) == names
+
+
+def test_every_known_address_leads_to_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, address in ADDRESSES.items():
+        url = address.base_url.replace("{AWS_REGION:us-east-1}", "us-east-1")
+        assert main(["providers", "--url", url, "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)["providers"]
+        assert name in found or ROWS.all()[name].hosts == (), name
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of 80 columns without colours."""
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(
+    ("command", "whole"),
+    [
+        ("policy", [*RULES, *(f"TENUTO_{name.upper()}" for name in RULES)]),
+        ("faults", [*CASES, "can be recovered"]),
+        ("providers", [*ROWS.all(), "max_completion_tokens"]),
+    ],
+)
+def test_no_table_cuts_or_breaks_a_name_on_80_columns(
+    capsys: pytest.CaptureFixture[str], command: str, whole: list[str]
+) -> None:
+    assert main([command]) == 0
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out).splitlines()
+    words = set(" ".join(lines).split())
+    assert not [name for name in whole if not set(name.split()) <= words]
+    assert max(map(len, (line for line in lines if "://" not in line))) <= 80
+    assert not any("…" in line for line in lines)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_policy_says_what_each_setting_means(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policy"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "how an unfinished turn shows" in told
+    assert main(["policy", "--json"]) == 0
+    assert all(one["meaning"] for one in json.loads(capsys.readouterr().out).values())
+
+
+@pytest.mark.usefixtures("terminal")
+def test_explain_keeps_the_paths_of_files_apart_on_80_columns(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / ("a_long_name_of_a_folder_" * 4)
+    folder.mkdir()
+    files = [folder / "first.json", folder / "second.json"]
+    for file in files:
+        file.write_text(CUT_BODY)
+    assert main(["explain", *map(str, files)]) == 0
+    shown = "".join(capsys.readouterr().out.split())
+    assert all(str(file) in shown for file in files)
 
 
 def test_policy_names_a_setting_that_is_not_allowed(

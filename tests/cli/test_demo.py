@@ -37,7 +37,16 @@ def test_the_faults_are_recovered_or_told_truthfully(capsys: pytest.CaptureFixtu
     assert result["model"] == {"skipped": "not wanted (--no-model)", "answers": []}
     assert {row["fault"] for row in result["faults"]} == set(WORST)
     assert all(row["good"] for row in result["faults"])
-    assert {row["bare"]["verdict"] for row in result["faults"]} == {"silent", "harmful", "raised"}
+    bare = {row["bare"]["verdict"] for row in result["faults"]}
+    assert bare == {"silent", "harmful", "raised", "truthful"}
+    # One yardstick: the same answer is judged alike, whoever hands it out.
+    assert all(
+        row["bare"]["verdict"] == row["wrapped"]["verdict"]
+        for row in result["faults"]
+        if row["bare"]["detail"] == row["wrapped"]["detail"]
+    )
+    (cut,) = [r for r in result["faults"] if (r["fault"], r["mode"]) == ("length_always", "body")]
+    assert cut["bare"]["verdict"] == cut["wrapped"]["verdict"] == "truthful"
     modes = [row["mode"] for row in result["faults"]]
     assert modes.count("body") >= 8
     assert modes.count("stream") >= 8

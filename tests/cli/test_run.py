@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -94,6 +95,31 @@ def test_what_the_provider_says_of_an_error_is_told(
     code, out, beside = ran(capsys, "Hi", "--model", "anthropic-messages:m", "--base-url", sim.root_url)  # fmt: skip
     assert (code, out) == (1, "")
     assert "What failed: authentication 401: x-api-key header is required" in beside
+
+
+def test_a_server_that_is_not_there_is_named_with_the_systems_own_error(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TENUTO_FAULT_RETRIES", "0")
+    with socket.socket() as taken:  # bound and not listening: nobody else gets the port
+        taken.bind(("127.0.0.1", 0))
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        code, _, beside = ran(
+            capsys, "Hi", "--model", "openai-chat:m", "--base-url", f"http://{where}/v1"
+        )
+    assert code == 1
+    assert f"no answer came from {where}: Connection refused (errno {errno.ECONNREFUSED})" in beside
+
+
+def test_a_healthy_step_tells_of_no_recovery(
+    sim: Simulator, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def recoveries(case: str) -> int:
+        _, said, _ = ran(capsys, "Hi", *at(sim, case), "--json")
+        return sum(json.loads(line)["event"] == "recovered" for line in said.splitlines()[:-1])
+
+    assert recoveries("normal") == 0
+    assert recoveries("length_once") > 0
 
 
 @pytest.mark.parametrize(

@@ -44,8 +44,8 @@ def world() -> Iterator[tuple[Simulator, Wrapped]]:
 @pytest.mark.parametrize(
     ("answers", "status", "reason", "stop", "suggestion"),
     [
-        ([R("A")], "complete", "completed", "end_turn", "stop"),
-        ([R("A", MAX), R("B")], "complete", "completed", "end_turn", "stop"),
+        ([R("A")], "complete", "completed", "end_turn", "none"),
+        ([R("A", MAX), R("B")], "complete", "completed", "end_turn", "none"),
         ([R("A", MAX)] * 4, "partial", "retry_limit", "max_tokens", "increase_budget"),
         (
             [R("", MAX, [CUT])] * 4,
@@ -69,6 +69,15 @@ def test_a_turn_ends_complete_partial_or_failed_and_says_why(
     assert end["suggestion"] == suggestion
     assert end["attempts"] == len(end["usage"]) == turn.sent
     assert bool(end["advice"]) is (status != "complete")
+
+
+@pytest.mark.behaviour("P6")
+@both
+def test_the_event_of_a_repair_names_what_was_repaired(play, mode, way):
+    turn = play(R("", MAX, [CUT]), R("", TOOL, [Call()]))
+    turn.tell(mode, way, **FILES, max_tokens=1_000)
+    told = [(one["issue"], one["outcome"]) for one in turn.of("tool_payload_repair")]
+    assert told == [("arguments_cut", "sent"), ("arguments_cut", "repaired")]
 
 
 @pytest.mark.behaviour("P1")
@@ -194,7 +203,7 @@ def test_a_callback_is_told_each_decision_and_may_agree(play, mode, way):
         "retry",
     )
     assert first.why == "text_cut: continue after a hint"
-    assert (second.outcome, second.proceed, second.suggestion) == ("done", False, "stop")
+    assert (second.outcome, second.proceed, second.suggestion) == ("done", False, "none")
 
 
 @pytest.mark.behaviour("P2")

@@ -438,5 +438,25 @@ def test_what_cannot_be_wrapped_is_named_with_what_can(thing):
 def test_who_wants_to_wrap_an_http_client_is_told_how_to_get_one_that_recovers(library, name):
     with pytest.raises(tenuto.UnsupportedClient) as caught:
         tenuto.wrap(getattr(library, name)())
-    assert "`tenuto.http_client()`" in str(caught.value)
-    assert "`tenuto.async_http_client()`" in str(caught.value)
+    maker = "http_client" if name == "Client" else "async_http_client"
+    library = "" if library is httpx2 else "'httpx'"
+    assert f"`tenuto.{maker}({library})`" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "advice"),
+    [
+        ("langchain_openai.chat_models.base", "ChatOpenAI", "http_async_client=tenuto."),
+        ("llama_index.llms.openai.base", "OpenAI", "`http_client=tenuto.http_client()`"),
+        ("instructor.core.client", "Instructor", "from_openai(tenuto.wrap("),
+        ("litellm.router", "Router", "litellm.client_session"),
+        ("pydantic_ai.models.openai", "OpenAIChatModel", "async_http_client()"),
+        ("huggingface_hub.inference._client", "InferenceClient", "set_client_factory"),
+    ],
+)
+def test_who_wants_to_wrap_a_framework_is_told_what_to_give_it(module, name, advice):
+    thing = type(name, (), {"__module__": module})()
+    with pytest.raises(tenuto.UnsupportedClient) as caught:
+        tenuto.wrap(thing)
+    assert str(caught.value).startswith(f"cannot wrap {module}.{name}; ")
+    assert advice in str(caught.value)

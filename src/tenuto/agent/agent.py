@@ -14,6 +14,7 @@ from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model, candidates
 from tenuto.agent.requests import Setup
 from tenuto.agent.result import RunResult
+from tenuto.agent.schema import INSTALL
 from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import imported
@@ -87,7 +88,7 @@ class Agent:
         for key, value, kind, allowed in checked:
             if not isinstance(value, kind):
                 raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {allowed}")
-        imported(library)
+        imported(library, INSTALL if library == "httpx2" else "")
         toolbox = Toolbox(tools)
         setup = Setup(
             candidates(given),

@@ -72,7 +72,7 @@ class Hearing:
     def __init__(self, ask: Ask, watched: bool) -> None:
         self._ask = ask
         self._watched = watched
-        self._said = self._thought = False
+        self._said = self._thought = self._ailing = False
         self._told: list[AgentEvent] = []
         if watched:
             ask.carried.said, ask.carried.thought = self._say, self._think
@@ -102,4 +102,16 @@ class Hearing:
         self._told.append(Thought(text, self._ask.step))
 
     def _recover(self, event: Event) -> None:
-        self._told.append(Recovered(event, self._ask.step))
+        self._ailing = self._ailing or not _is_healthy(event)
+        if self._ailing:
+            self._told.append(Recovered(event, self._ask.step))
+
+
+def _is_healthy(event: Event) -> bool:
+    """Whether an event says no more than that the first answer was whole."""
+    match event.name:
+        case "stop_reason_observed":
+            return event.data["outcome"] == "done" and not event.data["rung"]
+        case "turn_ended":
+            return event.data["status"] == "complete"
+    return False

@@ -54,7 +54,8 @@ class Returned:
 
 @record
 class Recovered:
-    """Something happened in finishing a turn; without content, as `tenuto.Event` says."""
+    """Something happened in finishing a turn; without content, as `tenuto.Event` says. A step whose
+    first answer is whole has none."""
 
     event: Event
     step: int

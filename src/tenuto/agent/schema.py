@@ -238,7 +238,7 @@ def _has_pydantic_fields(annotation: Any) -> bool:
     return any(_has_pydantic_fields(each) for each in get_args(annotation))
 
 
-_INSTALL: Final = "pip install 'tenuto[agent]'"
+INSTALL: Final = "pip install 'tenuto[agent]'"
 
 
 def _read_docstring(function: Callable[..., object]) -> tuple[str, dict[str, str]]:
@@ -251,7 +251,7 @@ def _read_docstring(function: Callable[..., object]) -> tuple[str, dict[str, str
         library = importlib.import_module("docstring_parser")
     except ImportError:
         raise ToolError(
-            "making a tool of a function needs the package docstring-parser: " + _INSTALL
+            "making a tool of a function needs the package docstring-parser: " + INSTALL
         ) from None
     try:
         parsed = library.parse(text)

@@ -28,6 +28,8 @@ def detect(
 ) -> int:
     """Say why each recorded answer ended.
 
+    The exit code is 2 where a file cannot be read, or holds no answer that a wire knows.
+
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received; "-" reads from
             standard input.
@@ -39,6 +41,8 @@ def detect(
     for name in files:
         try:
             found = described(name, _content(name))
+            if found["wire"] is None and found["message"] == _OF_NO_WIRE:
+                code = _BAD_FILE
         except OSError as error:
             found, code = {"file": name, "error": why_unread(name, error)}, _BAD_FILE
         if json:

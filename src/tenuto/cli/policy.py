@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_json, print_table
 from tenuto.config import load_policy
 from tenuto.core.policy import RULES, Policy
@@ -16,7 +17,7 @@ EXAMPLES = (
 
 
 def policy(*, json: JsonFlag = False) -> None:
-    """List all settings: the value in force here, the default, what is allowed, the variable.
+    """List all settings: the value in force here, the default, what is allowed, what it means.
 
     Settings come from [tool.tenuto] in pyproject.toml, from tenuto.toml and from the environment;
     the later of these wins.
@@ -28,12 +29,10 @@ def policy(*, json: JsonFlag = False) -> None:
     if json:
         print_json(settings)
         return
+    columns = ("value", "default", "allowed", "variable", "meaning")
     print_table(
-        ("setting", "in force", "default", "allowed", "environment variable"),
-        (
-            (name, _shown(of["value"]), _shown(of["default"]), of["allowed"], of["variable"])
-            for name, of in settings.items()
-        ),
+        ("setting", "in force", "default", "allowed", "environment variable", "meaning"),
+        ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
     )
 
 
@@ -43,13 +42,14 @@ def described(in_force: Policy) -> dict[str, dict[str, Any]]:
     >>> described(Policy(backoff_s=2.0))["backoff_s"]["value"]
     2.0
     """
-    default = Policy()
+    default, meanings = Policy(), attributes(Policy.__doc__)
     return {
         name: {
             "value": getattr(in_force, name),
             "default": getattr(default, name),
             "allowed": rule.allowed,
             "variable": f"TENUTO_{name.upper()}",
+            "meaning": meanings.get(name, ""),
         }
         for name, rule in RULES.items()
     }

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
+from urllib.parse import urlsplit
 
 from tenuto.cli.printing import JsonFlag, print_json, print_table
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Provider
 from tenuto.providers.registry import route
-from tenuto.providers.table import ROWS
+from tenuto.providers.table import ROWS, by_url
 from tenuto.wire.base import Dialect
 
 EXAMPLES = (
     "tenuto providers",
+    "tenuto providers --url https://api.openai.com/v1",
     "tenuto providers --url https://api.deepseek.com/beta/chat/completions",
     "tenuto providers --json",
 )
@@ -23,10 +25,11 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
     """List the providers that are known: their wire, and where their base URLs begin.
 
     Args:
-        url: show only who is behind this URL, as Tenuto reads it.
+        url: show only who is behind this URL. A base URL may show several rows, one for each API
+            that is served there; the URL of a request shows one.
         json: print one JSON object: all columns of the providers, by name, and the models.
     """
-    rows = list(ROWS.all().values()) if url is None else [route(url)[1]]
+    rows = list(ROWS.all().values()) if url is None else behind(url)
     if json:
         models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
         found = {row.dialect.name: described(row) for row in rows}
@@ -46,6 +49,27 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
             for row in rows
         ),
     )
+
+
+def behind(url: str) -> list[Provider]:
+    """Return the rows of who serves a URL: one for a request's URL, each API's for a base URL, and
+    the unknown one where no row names the host.
+
+    >>> [row.dialect.name for row in behind("https://api.openai.com/v1")]
+    ['openai', 'openai-completions', 'openai-responses']
+    >>> [row.dialect.name for row in behind("https://nobody.example/v1")]
+    ['unknown']
+    """
+    url = url if "://" in url else f"https://{url}"
+    wire, provider, _ = route(url)
+    if wire is not None and not provider.unknown:
+        return [provider]
+    wires = dict.fromkeys(row.wire.partition("@")[0] for row in ROWS.all().values())
+    rows = [row for row in (by_url(url, name) for name in wires) if not row.unknown]
+    # A row that names the host itself knows more than one that names a domain.
+    host = urlsplit(url).hostname
+    named = [row for row in rows if any(named.partition("/")[0] == host for named in row.hosts)]
+    return named or rows or [provider]
 
 
 def described(row: Provider) -> dict[str, Any]:

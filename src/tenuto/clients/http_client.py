@@ -146,8 +146,12 @@ def _made(
     return recovering(getattr(module, name)(**(defaults | options)), made_by)
 
 
-def imported(library: str) -> Any:
-    """A library that clients are made of.
+def imported(library: str, install: str = "") -> Any:
+    """Return a library that clients are made of.
+
+    Args:
+        library: its name.
+        install: the command that installs it for the caller's purpose; "": the library alone.
 
     Raises:
         UnsupportedClient: it is neither of the two, or is not installed.
@@ -160,4 +164,6 @@ def imported(library: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != library:
             raise
-        raise UnsupportedClient(f"{library} is not installed: pip install {library}") from error
+        raise UnsupportedClient(
+            f"{library} is not installed; install it with: {install or f'pip install {library}'}"
+        ) from error

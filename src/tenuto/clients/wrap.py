@@ -86,20 +86,55 @@ def wrap(
     if kind is None:
         given = f"{type(client).__module__}.{type(client).__qualname__}"
         names = ", ".join(name for kind in KINDS for name in kind.NAMES)
-        says = f"cannot wrap {given}; what can be wrapped: {names}"
-        if given.startswith("huggingface_hub."):  # its clients share one that it makes itself
-            says += "; huggingface_hub is told how to make its HTTP client: see the page drop-in"
-            says += " of `huggingface_hub.set_client_factory` and `tenuto.http_client()`"
-        if library_of(client) is not None:
-            says += "; an HTTP client that recovers is made by `tenuto.http_client()`"
-            says += " and `tenuto.async_http_client()`"
-        raise UnsupportedClient(says)
+        advice = _advice(client)
+        says = f"cannot wrap {given}; {advice}" if advice else f"cannot wrap {given}"
+        raise UnsupportedClient(f"{says}; what can be wrapped: {names}")
     before = kind.engine_of(client)
     if before is not None and policy is None:
         if on_event is None and kind.is_wrapped(client):
             return client
         policy = before.policy
     return cast("Client", kind.recovering(client, engine(policy, on_event)))
+
+
+_INSTEAD = {
+    "langchain_": (
+        "give it both `http_client=tenuto.http_client()` and "
+        "`http_async_client=tenuto.async_http_client()`: each serves one of `invoke` and `ainvoke`"
+    ),
+    "llama_index.": (
+        "give it `http_client=tenuto.http_client()` and "
+        "`async_http_client=tenuto.async_http_client()`"
+    ),
+    "instructor.": (
+        "wrap the SDK's client first: `instructor.from_openai(tenuto.wrap(openai.OpenAI()))`"
+    ),
+    "litellm": "set `litellm.client_session = tenuto.http_client()`",
+    "pydantic_ai.": "give its provider `http_client=tenuto.async_http_client()`",
+    "agents.": "give it the SDK's client: `openai_client=tenuto.wrap(openai.AsyncOpenAI())`",
+    "strands.": "give its model the SDK's client: `client=tenuto.wrap(openai.AsyncOpenAI())`",
+    "agno.": "give it `http_client=tenuto.http_client()`",
+    # Its clients share one that it makes itself.
+    "huggingface_hub.": (
+        "call `huggingface_hub.set_client_factory` with a function that returns "
+        '`tenuto.http_client("httpx")`'
+    ),
+}
+"""What to do instead, by the package of what was given."""
+
+
+def _advice(client: object) -> str:
+    """Return what to do with an object that cannot be wrapped, "" where nothing is known."""
+    library = library_of(client)
+    if library is not None:
+        maker = "async_http_client" if "Async" in type(client).__name__ else "http_client"
+        name = library.__name__
+        arguments = "" if name == "httpx2" else repr(name)
+        return f"make a client that recovers with `tenuto.{maker}({arguments})` instead"
+    if isinstance(client, type):
+        return "give an instance of the class, not the class"
+    package = f"{type(client).__module__}."
+    return next((advice for name, advice in _INSTEAD.items() if package.startswith(name)), "")
 
 
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:

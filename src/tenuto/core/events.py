@@ -91,7 +91,8 @@ class Report:
         reason: one word why, "completed" for a whole turn.
         stop: the last response's stop, None where there was no response.
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
-        suggestion: what may help: "retry", "modify_prompt", "increase_budget" or "stop".
+        suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
+            for a complete turn.
         rungs: the names of the rungs that were taken, in order.
     """
 

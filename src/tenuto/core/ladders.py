@@ -302,7 +302,7 @@ class Ending:
 _P, _F = Status.PARTIAL, Status.FAILED
 
 ENDINGS: dict[Outcome, Ending] = {
-    Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE, "stop"),
+    Outcome.DONE: Ending("completed", Status.COMPLETE, Status.COMPLETE, "none"),
     Outcome.TEXT_CUT: Ending("retry_limit", _P, _P, "increase_budget"),
     Outcome.ARGUMENTS_CUT: Ending("tool_call_truncated", _P, _P, "increase_budget"),
     Outcome.ARGUMENTS_MALFORMED: Ending("tool_call_malformed", _P, _F, "modify_prompt", True),

@@ -133,14 +133,15 @@ class Decision:
         rung: the name of the rung that decided, or "" where the ladder is spent.
         proceed: True where another request (or a wait) follows, False where the turn ends.
         why: one sentence for a person.
-        suggestion: what helps: "retry", "modify_prompt", "increase_budget" or "stop".
+        suggestion: what helps: "retry", "modify_prompt", "increase_budget", "stop", or "none"
+            where nothing is wrong.
     """
 
     outcome: str
     rung: str
     proceed: bool
     why: str
-    suggestion: Literal["retry", "modify_prompt", "increase_budget", "stop"]
+    suggestion: Literal["retry", "modify_prompt", "increase_budget", "stop", "none"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.response import Response, is_visible
 from tenuto.core.seam import trailing_space
 
-Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop"]
+Suggestion = Literal["retry", "modify_prompt", "increase_budget", "stop", "none"]
 
 
 class Budget(StrEnum):

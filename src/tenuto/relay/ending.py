@@ -60,6 +60,8 @@ _WHOSE = {
     FaultKind.LIMIT: "A limit was passed",
     FaultKind.NOT_THIS_API: "What came",
     FaultKind.REDIRECTED: "What came",
+    FaultKind.CONNECTION: "What failed",
+    FaultKind.TIMEOUT: "What failed",
 }
 """What stands before the words of a fault that are ours and not the provider's."""
 

@@ -7,11 +7,12 @@ from urllib.parse import urlsplit
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.stop import printable
-from tenuto.relay.commands import Head
+from tenuto.relay.commands import Head, Lost
 from tenuto.relay.framing import is_of_an_api
 from tenuto.relay.turn import Attempt
 
 _NAME_CHARS = 60
+_MOST_CAUSES = 10
 
 
 def is_good(head: Head) -> bool:
@@ -30,6 +31,35 @@ def not_of_this_api(attempt: Attempt) -> Fault | None:
     if attempt.page or not head.get(b"location"):
         return Fault(FaultKind.NOT_THIS_API, message=_page(head), status=head.status)
     return Fault(FaultKind.REDIRECTED, message=_elsewhere(head), status=head.status)
+
+
+def unreachable(lost: Lost, url: str) -> Fault:
+    """Return the fault of a request that got no answer. Its words are ours: the host and the port,
+    and the system's own error where there is one; never what a library says, which may quote a URL
+    with its query."""
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port else ""
+    where = printable(f"{parts.hostname}{port}", _NAME_CHARS)
+    error = _of_the_system(lost.error)
+    slow = lost.kind is FaultKind.TIMEOUT
+    why = (
+        f"{error.strerror} (errno {error.errno})"
+        if error
+        else "the time for it is over"
+        if slow
+        else ""
+    )
+    message = f"no answer came from {where}" + (f": {why}" if why else "")
+    return Fault(lost.kind, type(lost.error).__name__, message)
+
+
+def _of_the_system(error: BaseException | None) -> OSError | None:
+    """Return the error of the system that a library's error stands for, or None."""
+    for _ in range(_MOST_CAUSES):
+        if error is None or (isinstance(error, OSError) and error.errno and error.strerror):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 def _page(head: Head) -> str:

@@ -39,7 +39,7 @@ from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, hand_on
 from tenuto.relay.framing import Framing, look_ahead, named_by
-from tenuto.relay.no_answer import is_good, not_of_this_api
+from tenuto.relay.no_answer import is_good, not_of_this_api, unreachable
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
@@ -109,7 +109,7 @@ class Pipe:
                 self._turn.watch.ended = True
                 yield Reraise(reply.error)
                 return None
-            fault = Fault(reply.kind, type(reply.error).__name__)
+            fault = unreachable(reply, self._turn.request.url)
             lost = reply if self._turn.left_alone else None
             return self._turn.received(Attempt(failed(fault), lost=lost))
         assert isinstance(reply, Head)

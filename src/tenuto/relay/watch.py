@@ -55,6 +55,7 @@ class Watch:
     rungs: list[str] = field(default_factory=list)
     last: Response | None = None
     continuations: int = 0
+    repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call, and the rung
     ended: bool = False
     report: Report | None = None
 
@@ -122,6 +123,7 @@ class Watch:
                 prefill=holds_prefill(action.edits),
             )
         elif action.recovery is Recovery.TOOL_REPAIR:
+            self.repairing = outcome, action.rung
             self._repair(outcome, attempted=True, result="sent", rung=action.rung)
         elif action.recovery is Recovery.EMPTY:
             self._empty(outcome, action.rung, facts)
@@ -159,8 +161,9 @@ class Watch:
             self._empty(outcome, finish.rung, facts)
         if outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED):
             self._repair(outcome, attempted=False, result="given_up", rung=finish.rung)
-        elif any(rung in _REPAIRING for rung in self.rungs) and outcome is Outcome.DONE:
-            self._repair(outcome, attempted=True, result="repaired", rung=self.rungs[-1])
+        elif self.repairing is not None and outcome is Outcome.DONE:
+            issue, rung = self.repairing
+            self._repair(issue, attempted=True, result="repaired", rung=rung)
         return self._end(finish.status.value, finish.reason, outcome, len(facts.said))
 
     def cancelled(self, output_chars: int) -> None:
@@ -182,7 +185,7 @@ class Watch:
                 output_chars=chars,
             )
         stop = self.last.stop if self.last else None
-        suggestion = "stop" if status == "complete" else ENDINGS[outcome].suggestion
+        suggestion = "none" if status == "complete" else ENDINGS[outcome].suggestion
         report = Report(status, reason, stop, tuple(self.usage), suggestion, tuple(self.rungs))
         self.report = report
         self.emit(
@@ -196,16 +199,6 @@ class Watch:
             usage=[_counts(usage) for usage in self.usage],
         )
         return report
-
-
-_REPAIRING = frozenset(
-    {
-        "ask for the call again",
-        "answer the calls as failed",
-        "go on while the call gets smaller",
-        "ask for the missing call",
-    }
-)
 
 
 def _counts(usage: Usage | None) -> dict[str, int | None] | None:

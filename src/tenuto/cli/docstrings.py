@@ -1,0 +1,43 @@
+"""Reads what the docstrings of the code say of its fields, for tables and pages."""
+
+from __future__ import annotations
+
+import re
+
+
+def attributes(docstring: str | None) -> dict[str, str]:
+    """Return what the `Attributes:` of a docstring say, by name; `a, b: …` is said of both.
+
+    Python run with -OO keeps no docstrings: None gives nothing.
+
+    >>> attributes('''One.
+    ...
+    ...     Attributes:
+    ...         a, b: what
+    ...             goes on.
+    ...
+    ...     Raises:
+    ...         No: never.
+    ... ''')
+    {'a': 'what goes on.', 'b': 'what goes on.'}
+    """
+    found: dict[str, str] = {}
+    names: list[str] = []
+    inside, depth = False, 0
+    for line in (docstring or "").splitlines():
+        indent = len(line) - len(line.lstrip())
+        if line.strip() == "Attributes:":
+            inside, depth = True, indent
+            continue
+        if not inside or not line.strip():
+            continue
+        if indent <= depth:
+            break
+        begun = re.match(r"(\w+(?:, \w+)*): (.*)", line.strip()) if indent == depth + 4 else None
+        if begun:
+            names = begun[1].split(", ")
+            found.update(dict.fromkeys(names, begun[2].strip()))
+        else:
+            for name in names:
+                found[name] += " " + line.strip()
+    return found
