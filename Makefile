@@ -17,7 +17,7 @@ MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m ven
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks format docs bench fuzz lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) frameworks format docs bench soak fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -50,8 +50,8 @@ run: setup ## show the demo
 
 # Neither pip nor uv compiles what it installs. Where Python is told to write no bytecode, each process of
 # the tests would compile the SDKs anew: 10 s in each worker, and 0.5 s in each program that they start.
-test heavy: export PYTHONDONTWRITEBYTECODE :=
-test heavy: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
@@ -109,6 +109,12 @@ docs: setup ## write the generated docs anew
 
 bench: setup ## run every script in bench/
 	@shopt -s nullglob; for script in bench/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+SOAK_S ?= 600
+SOAK_SEED ?= 20261123
+
+soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
+	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
 
 # An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
 FUZZ_VENV := .fuzz/venv

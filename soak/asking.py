@@ -1,0 +1,392 @@
+"""Asking through the official SDKs, wrapped by Tenuto, as a program does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import anthropic
+import openai
+
+import tenuto
+from soak.truth import TOOLS, Plan
+
+READ_TIMEOUT_S = 2.0
+CLEAN = {
+    "chat": ("stop", "tool_calls"),
+    "messages": ("end_turn", "tool_use"),
+    "responses": ("completed",),
+}
+_report: ContextVar[list[dict[str, Any]] | None] = ContextVar("report", default=None)
+
+
+@dataclass
+class Got:
+    """What one turn gave: what a program would go on with, or an error."""
+
+    text: str = ""
+    calls: list[tuple[str, str, Any]] = field(default_factory=list)
+    stop: str | None = None
+    error: str = ""
+    odd: list[str] = field(default_factory=list)
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def _on_event(event: tenuto.Event) -> None:
+    told = _report.get()
+    if told is not None and event.name == "turn_ended":
+        told.append(event.data)
+
+
+class Asker:
+    """Wrapped clients, one of a kind, shared by all who ask in this process."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self._made: dict[tuple[str, ...], Any] = {}
+
+    def warm(self) -> None:
+        """Make every client before anybody asks: threads share them."""
+        for wire in ("openai", "anthropic"):
+            for way in ("task", "thread"):
+                for on_incomplete in ("stop", "error"):
+                    for prefill in ("auto", "always"):
+                        self._client(wire, way, on_incomplete, prefill)
+
+    def _client(self, *kind: str) -> Any:
+        if kind not in self._made:
+            library, way, on_incomplete, prefill = kind
+            policy = tenuto.Policy(
+                on_incomplete=on_incomplete,  # type: ignore[arg-type]
+                prefill=prefill,  # type: ignore[arg-type]
+                backoff_s=0.004,
+                backoff_max_s=0.02,
+            )
+            base = f"http://127.0.0.1:{self.port}"
+            waits = openai.Timeout if library == "openai" else anthropic.Timeout
+            given: dict[str, Any] = {"api_key": "key", "timeout": waits(60, read=READ_TIMEOUT_S)}
+            if library == "openai":
+                kinds: Any = openai.AsyncOpenAI if way == "task" else openai.OpenAI
+                client = kinds(base_url=f"{base}/v1", **given)
+            else:
+                kinds = anthropic.AsyncAnthropic if way == "task" else anthropic.Anthropic
+                client = kinds(base_url=base, **given)
+            self._made[kind] = tenuto.wrap(client, policy=policy, on_event=_on_event)
+        return self._made[kind]
+
+    def _given(self, plan: Plan, way: str) -> tuple[Any, dict[str, Any]]:
+        library = "anthropic" if plan.wire == "messages" else "openai"
+        client = self._client(library, way, plan.on_incomplete, plan.prefill)
+        return client, _REQUESTS[plan.wire](plan)
+
+    def ask(self, plan: Plan) -> Got:
+        """Ask once, in a thread."""
+        told: list[dict[str, Any]] = []
+        _report.set(told)
+        client, given = self._given(plan, "thread")
+        got = Got()
+        try:
+            _ASK[plan.wire](client, given, plan, got)
+        except Exception as error:  # noqa: BLE001 - what a turn raises is what this is about
+            _raised(got, error)
+        got.report = told[-1] if told else {}
+        return got
+
+    async def ask_async(self, plan: Plan) -> Got:
+        """Ask once, in a task."""
+        told: list[dict[str, Any]] = []
+        _report.set(told)
+        client, given = self._given(plan, "task")
+        got = Got()
+        try:
+            await _ASK_ASYNC[plan.wire](client, given, plan, got)
+        except Exception as error:  # noqa: BLE001
+            _raised(got, error)
+        got.report = told[-1] if told else {}
+        return got
+
+    async def close(self) -> None:
+        """Close all clients."""
+        for (_, way, *_rest), client in self._made.items():
+            if way == "task":
+                await client.close()
+            else:
+                client.close()
+
+
+def _raised(got: Got, error: Exception) -> None:
+    mine = isinstance(error, openai.OpenAIError | anthropic.AnthropicError)
+    got.error = f"{type(error).__name__}: {str(error)[:300]}"
+    if not mine:
+        got.odd.append(
+            f"an exception that the SDK does not have: {type(error).__module__}.{got.error}"
+        )
+
+
+# Requests
+
+
+def _chat(plan: Plan) -> dict[str, Any]:
+    rows: list[Any] = []
+    for who, what in plan.history:
+        if who == "call":
+            function = {"name": what.name, "arguments": what.arguments}
+            call = {"id": "call_before", "type": "function", "function": function}
+            rows.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        elif who == "result":
+            rows.append({"role": "tool", "tool_call_id": "call_before", "content": what})
+            rows.append({"role": "assistant", "content": "That is done."})
+        else:
+            rows.append({"role": who, "content": what})
+    given: dict[str, Any] = {"messages": [*rows, {"role": "user", "content": plan.prompt}]}
+    given |= {"model": plan.model}
+    if plan.tools:
+        given["tools"] = [
+            {"type": "function", "function": {"name": name, "parameters": schema}}
+            for name, schema in TOOLS.items()
+        ]
+    given |= {"max_tokens": plan.max_tokens} if plan.max_tokens else {}
+    given |= {"response_format": {"type": "json_object"}} if plan.document else {}
+    if plan.stream:
+        given["stream"] = True
+        given |= {"stream_options": {"include_usage": True}} if plan.usage else {}
+    return given
+
+
+def _responses(plan: Plan) -> dict[str, Any]:
+    items: list[Any] = []
+    for who, what in plan.history:
+        if who == "call":
+            made = {"type": "function_call", "call_id": "call_before", "name": what.name}
+            items.append(made | {"arguments": what.arguments})
+        elif who == "result":
+            items.append({"type": "function_call_output", "call_id": "call_before", "output": what})
+            items.append({"role": "assistant", "content": "That is done."})
+        else:
+            items.append({"role": who, "content": what})
+    given: dict[str, Any] = {"input": [*items, {"role": "user", "content": plan.prompt}]}
+    given |= {"model": plan.model}
+    if plan.tools:
+        given["tools"] = [
+            {"type": "function", "name": name, "parameters": schema, "strict": False}
+            for name, schema in TOOLS.items()
+        ]
+    given |= {"max_output_tokens": plan.max_tokens} if plan.max_tokens else {}
+    given |= {"text": {"format": {"type": "json_object"}}} if plan.document else {}
+    given |= {"stream": True} if plan.stream else {}
+    return given
+
+
+def _messages(plan: Plan) -> dict[str, Any]:
+    rows: list[Any] = []
+    for who, what in plan.history:
+        if who == "call":
+            call = {
+                "type": "tool_use",
+                "id": "toolu_before",
+                "name": what.name,
+                "input": what.input,
+            }
+            rows.append({"role": "assistant", "content": [call]})
+        elif who == "result":
+            result = {"type": "tool_result", "tool_use_id": "toolu_before", "content": what}
+            rows.append({"role": "user", "content": [result]})
+            rows.append({"role": "assistant", "content": "That is done."})
+        else:
+            rows.append({"role": who, "content": what})
+    given: dict[str, Any] = {"messages": [*rows, {"role": "user", "content": plan.prompt}]}
+    given |= {"model": plan.model, "max_tokens": plan.max_tokens}
+    if plan.tools:
+        given["tools"] = [{"name": name, "input_schema": schema} for name, schema in TOOLS.items()]
+    return given
+
+
+_REQUESTS = {"chat": _chat, "responses": _responses, "messages": _messages}
+
+
+# Asking, and reading what comes
+
+
+class _Chunks:
+    """A stream of chunks put together as the SDK's documentation does it."""
+
+    def __init__(self, got: Got) -> None:
+        self.got = got
+        self.calls: dict[int, list[str]] = {}
+
+    def add(self, chunk: Any) -> None:
+        for choice in chunk.choices or ():
+            self.got.text += choice.delta.content or ""
+            if choice.finish_reason is not None:
+                if self.got.stop is not None:
+                    self.got.odd.append("two finish reasons")
+                self.got.stop = choice.finish_reason
+            for piece in choice.delta.tool_calls or ():
+                call = self.calls.setdefault(piece.index, ["", "", ""])
+                call[0] = call[0] or piece.id or ""
+                call[1] += piece.function.name or ""
+                call[2] += piece.function.arguments or ""
+        self.got.calls = [(c[0], c[1], c[2]) for c in self.calls.values()]
+
+
+def _of_completion(made: Any, got: Got) -> None:
+    choice = made.choices[0]
+    got.text, got.stop = choice.message.content or "", choice.finish_reason
+    got.calls = [
+        (c.id, c.function.name, c.function.arguments) for c in choice.message.tool_calls or ()
+    ]
+
+
+def _ask_chat(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    made = client.chat.completions.create(**given)
+    if not plan.stream:
+        return _of_completion(made, got)
+    chunks = _Chunks(got)
+    with made:
+        for chunk in made:
+            chunks.add(chunk)
+    return None
+
+
+async def _ask_chat_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    made = await client.chat.completions.create(**given)
+    if not plan.stream:
+        return _of_completion(made, got)
+    chunks = _Chunks(got)
+    async with made:
+        async for chunk in made:
+            chunks.add(chunk)
+    return None
+
+
+class _Events:
+    """A stream of events of Responses: the deltas, and the response at the end."""
+
+    def __init__(self, got: Got) -> None:
+        self.got = got
+        self.last: Any = None
+
+    def add(self, event: Any) -> None:
+        if event.type == "response.output_text.delta":
+            self.got.text += event.delta
+        elif event.type in ("response.completed", "response.incomplete", "response.failed"):
+            if self.last is not None:
+                self.got.odd.append("two ends")
+            self.last = event.response
+        elif event.type == "error":
+            self.got.error = f"error event: {event.code} {event.message}"
+
+    def end(self) -> None:
+        if self.last is not None:
+            streamed = self.got.text
+            _of_response(self.last, self.got)
+            if self.got.text != streamed:
+                self.got.odd.append(f"deltas and response differ: {streamed!r}, {self.got.text!r}")
+
+
+def _of_response(made: Any, got: Got) -> None:
+    got.text = "".join(
+        part.text or ""
+        for item in made.output
+        if item.type == "message"
+        for part in item.content
+        if part.type == "output_text"
+    )
+    got.calls = [(i.call_id, i.name, i.arguments) for i in made.output if i.type == "function_call"]
+    got.stop = made.status
+    if made.status == "failed":
+        got.error = f"failed: {made.error}"
+
+
+def _ask_responses(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    made = client.responses.create(**given)
+    if not plan.stream:
+        return _of_response(made, got)
+    events = _Events(got)
+    with made:
+        for event in made:
+            events.add(event)
+    events.end()
+    return None
+
+
+async def _ask_responses_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    made = await client.responses.create(**given)
+    if not plan.stream:
+        return _of_response(made, got)
+    events = _Events(got)
+    async with made:
+        async for event in made:
+            events.add(event)
+    events.end()
+    return None
+
+
+def _of_message(made: Any, got: Got) -> None:
+    got.text = "".join(block.text for block in made.content if block.type == "text")
+    got.calls = [
+        (b.id, b.name, json.loads(json.dumps(b.input)))
+        for b in made.content
+        if b.type == "tool_use"
+    ]
+    got.stop = made.stop_reason
+
+
+def _ask_messages(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    if not plan.stream:
+        return _of_message(client.messages.create(**given), got)
+    with client.messages.stream(**given) as stream:
+        for event in stream:
+            if event.type == "text":
+                got.text += event.text
+        streamed = got.text
+        _of_message(stream.get_final_message(), got)
+    if got.text != streamed:
+        got.odd.append(f"deltas and message differ: {streamed!r}, {got.text!r}")
+    return None
+
+
+async def _ask_messages_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    if not plan.stream:
+        return _of_message(await client.messages.create(**given), got)
+    async with client.messages.stream(**given) as stream:
+        async for event in stream:
+            if event.type == "text":
+                got.text += event.text
+        streamed = got.text
+        _of_message(await stream.get_final_message(), got)
+    if got.text != streamed:
+        got.odd.append(f"deltas and message differ: {streamed!r}, {got.text!r}")
+    return None
+
+
+_ASK: dict[str, Any] = {
+    "chat": _ask_chat,
+    "responses": _ask_responses,
+    "messages": _ask_messages,
+}
+_ASK_ASYNC: dict[str, Any] = {
+    "chat": _ask_chat_async,
+    "responses": _ask_responses_async,
+    "messages": _ask_messages_async,
+}
+
+
+def run_one(port: int, plan: Plan) -> Got:
+    """One turn by itself, with clients of its own."""
+
+    async def run() -> Got:
+        asker = Asker(port)
+        try:
+            return (
+                await asker.ask_async(plan)
+                if plan.task
+                else await asyncio.to_thread(asker.ask, plan)
+            )
+        finally:
+            await asker.close()
+
+    return asyncio.run(run())

@@ -1,0 +1,80 @@
+"""What became of a turn, judged by the truth alone, and whether a wrong one could be right at all."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from soak.asking import CLEAN, Got
+from soak.truth import Plan
+
+SHORT_CHARS = 12
+"""An overlap with fewer visible characters is no evidence: nobody can tell it from a text that says
+the same twice (docs/seams.md, "No right answer")."""
+DOUBLED_CHARS = 5
+"""A text that says so many characters or more twice in a row, just where it was cut, looks like an
+overlap."""
+
+
+def verdict(plan: Plan, got: Got) -> tuple[str, str]:
+    """One of "complete", "said" (unfinished, and says so) and "wrong", and why."""
+    if got.odd:
+        return "wrong", got.odd[0]
+    calls, broken = _calls(got)
+    true_calls = [(call.name, call.input) for call in plan.calls]
+    clean = not got.error and got.stop in CLEAN[plan.wire]
+    if clean:
+        if broken:
+            return "wrong", broken
+        if got.text == plan.text and calls == true_calls:
+            told = got.report.get("status", "complete")
+            return "complete", "" if told == "complete" else f"reported as {told}"
+        reported = got.report.get("status") == "partial" and plan.on_incomplete == "stop"
+        if reported and plan.text.startswith(got.text) and not calls:
+            return "said", f"report: {got.report.get('reason')}"
+        what = "text" if got.text != plan.text else "calls"
+        return "wrong", f"a clean stop ({got.stop}) and wrong {what}"
+    if not got.error and plan.on_incomplete == "error" and got.stop is not None:
+        return "wrong", f'no error though on_incomplete is "error": {got.stop}'
+    if not got.error and (broken or any(call not in true_calls for call in calls)):
+        return "wrong", f"an unfinished turn hands out a wrong call: {broken or calls}"
+    if not plan.text.startswith(got.text.rstrip("\ufffd")):
+        return "wrong", "the text of an unfinished turn is not the beginning of the truth"
+    return "said", got.error[:80] or str(got.stop)
+
+
+def _calls(got: Got) -> tuple[list[tuple[str, Any]], str]:
+    ids = [call[0] for call in got.calls]
+    if len(set(ids)) < len(ids) or not all(ids):
+        return [], f"ids of calls: {ids}"
+    found = []
+    for _, name, raw in got.calls:
+        try:
+            found.append((name, json.loads(raw or "{}") if isinstance(raw, str) else raw))
+        except ValueError:
+            return [], f"arguments that are no JSON: {raw!r}"
+    return found, ""
+
+
+def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
+    """Why the text, which is wrong, could be right as well; "" where it could not.
+
+    Where the server repeated little, the plain join is as good an answer as any; where the truth says
+    a passage twice just where it was cut, leaving it out is.
+    """
+    truth = plan.text
+    for attempt in attempts:
+        said, repeated = attempt["said"], attempt["repeated"]
+        at = len(said)
+        visible = len("".join(repeated.split()))
+        if repeated and visible < SHORT_CHARS:
+            rest = truth[at:]
+            lead = rest[: len(rest) - len(rest.lstrip())]
+            for joined in (said + repeated + rest, said + lead + repeated + rest):
+                if text == joined or (joined.startswith(text) and len(text) > at):
+                    return f"{visible} characters were repeated: {repeated!r}"
+        if not repeated and said and truth.startswith(said):
+            for size in range(min(400, at, len(truth) - at), DOUBLED_CHARS - 1, -1):
+                if said.endswith(truth[at : at + size]) and text == said + truth[at + size :]:
+                    return f"the truth itself says {truth[at : at + size]!r} twice"
+    return ""

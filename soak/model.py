@@ -1,0 +1,237 @@
+"""A model that really goes on: what it answers, and how an attempt goes wrong.
+
+`said` is what the request shows of the answer so far. The model finds where the truth goes on and
+writes the rest; a `Fault` then says how that attempt is spoiled.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import dataclass, field, replace
+
+from soak.truth import Call, Plan
+
+CHARS_PER_TOKEN = 3
+
+STYLES = ("overlap", "line", "restart", "preamble", "fence", "echo")
+"""How a continuation begins that does not begin where it should."""
+
+CUTS = (
+    "length_text",
+    "length_call",
+    "empty",
+    "thinking",
+    "malformed_call",
+    "missing_call",
+    "pause",
+)
+"""Ends that the model or its host writes into a whole answer."""
+
+BREAKS = (
+    "reset",
+    "no_last_chunk",
+    "short_body",
+    "stall",
+    "half_event",
+    "close_no_stop",
+    "error_event",
+    "status",
+)
+"""What goes wrong on the way, or in place of the answer."""
+
+PREAMBLES = (
+    "Sure, continuing from where I left off:",
+    "Continuing:",
+    "Here is the rest of the answer.",
+    "Sorry about the interruption. I'll carry on with the unfinished line:",
+    "Natürlich, hier geht es weiter:",
+    "Voici la suite :",
+    "[continued]",
+    "(…continued from above)",
+    "Right. Picking up again.",
+    "好的,继续:",
+)
+CLOSING = (
+    "The answer above is complete.",
+    "My previous message was already complete. Let me know if you need anything else!",
+    "Hello! How can I help you today?",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one attempt says. `stop` is a word of our own: "stop", "length", "pause"; `cut_call` is
+    how many characters of the last call's arguments came, None for all."""
+
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    reasoning: str = ""
+    stop: str = "stop"
+    cut_call: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        chars = len(self.text) + len(self.reasoning) + sum(len(c.arguments) for c in self.calls)
+        return chars // CHARS_PER_TOKEN + 1
+
+
+@dataclass(slots=True)
+class Attempt:
+    """What is kept of one attempt, so that a person can judge the turn."""
+
+    said: str = ""
+    hint: str = ""
+    prefill: bool = False
+    style: str = ""
+    repeated: str = ""
+    fault: str = ""
+    at: float = 0.0
+    sent: str = ""
+    whole: bool = False
+    max_tokens: int | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        return "+".join(filter(None, (self.style, self.fault))) or "-"
+
+
+def rest_of(plan: Plan, said: str) -> tuple[str, bool]:
+    """Where the truth goes on after `said`, and whether `said` is its beginning."""
+    if plan.text.startswith(said):
+        return plan.text[len(said) :], True
+    for size in (60, 30, 15):
+        at = plan.text.find(said[-size:])
+        if at >= 0:
+            return plan.text[at + len(said[-size:]) :], False
+    return plan.text[len(said) :], False
+
+
+def unfinished_line(said: str) -> str:
+    """The line that a model says again: all of the last line, where there is enough of it."""
+    line = said.rsplit("\n", 1)[-1]
+    letters = re.sub(r"[\W_]", "", line)
+    return line if len(letters) >= 3 and len(line) < 400 else ""
+
+
+def styles_for(said: str, rest: str, prefill: bool, stream: bool) -> list[str]:
+    """The ways in which a continuation of this text may begin wrongly."""
+    if not said or not rest.strip():
+        return []
+    if prefill:  # llama.cpp repeats a prefill in whole bodies; a stream goes on exactly
+        return [] if stream else ["echo"]
+    found = []
+    if len(said) >= 12:
+        found.append("overlap")
+    if len(said) >= 24:
+        found.append("restart")
+    if unfinished_line(said):
+        found += ["line", "preamble"]
+    if said.count("```") % 2:
+        found.append("fence")
+    return found
+
+
+def begin_wrongly(style: str, said: str, rest: str, rng: random.Random) -> tuple[str, str]:
+    """The continuation in that style, and what of it was said before."""
+    line = unfinished_line(said)
+    if style == "overlap":
+        short = rng.random() < 0.04
+        size = rng.randrange(4, 12) if short else rng.randrange(12, 240)
+        repeated = said[-size:].lstrip()
+        return repeated + rest, repeated
+    if style in ("restart", "echo"):
+        return said + rest, said
+    if style == "line":
+        return line + rest, line
+    if style == "preamble":
+        return f"{rng.choice(PREAMBLES)}\n\n{line}{rest}", line
+    info = said[said.rindex("```") + 3 :].split("\n", 1)[0]
+    again = line if line and rng.random() < 0.5 else ""
+    return f"```{info}\n{again}{rest.lstrip() if not again and rng.random() < 0.3 else rest}", again
+
+
+def cuts_for(plan: Plan, answer: Answer, stream: bool) -> list[str]:
+    """The ends that may be written into this answer."""
+    found = ["empty", "thinking"]
+    if len(answer.text) >= 2:
+        found.append("length_text")
+        if plan.wire == "messages":
+            found.append("pause")
+    if answer.calls:
+        found.append("length_call")
+        if stream or plan.wire != "messages":
+            found.append("malformed_call")
+        if plan.wire != "responses":
+            found.append("missing_call")
+    return found
+
+
+def breaks_for(stream: bool) -> list[str]:
+    """What may go wrong on the way of a stream, or of a body."""
+    return [kind for kind in BREAKS if stream or kind != "close_no_stop"]
+
+
+def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
+    """The answer with that end."""
+    match name:
+        case "empty":
+            return Answer(rng.choice(("", "", " ", "\n")))
+        case "thinking":
+            return Answer(
+                reasoning="First I look at the question.", stop=rng.choice(("stop", "length"))
+            )
+        case "length_text" | "pause":
+            # Where nothing tells the limit, a cut shows it, and four times that is all there is.
+            least = 1 if plan.max_tokens or name == "pause" else max(1, len(answer.text) * 2 // 5)
+            at = rng.randrange(least, len(answer.text))
+            spaces = [m.start() for m in re.finditer(r"\s", answer.text) if m.start() >= least]
+            if spaces and rng.random() < 0.25:
+                at = min(rng.choice(spaces) + rng.randrange(2), len(answer.text) - 1)
+            text = answer.text[:at]
+            if name == "pause":
+                return Answer(text.rstrip() or answer.text[:1], (), answer.reasoning, "pause")
+            if not answer.text[at].isascii() and rng.random() < 0.3:
+                text += "\ufffd"  # a limit inside of a character
+            return Answer(text, (), answer.reasoning, "length")
+        case "length_call":
+            last = rng.randrange(len(answer.calls))
+            size = len(answer.calls[last].arguments)
+            calls = answer.calls[: last + 1]
+            return replace(answer, calls=calls, stop="length", cut_call=rng.randrange(size + 1))
+        case "malformed_call":
+            last = rng.randrange(len(answer.calls))
+            call = answer.calls[last]
+            broken = rng.choice(_BROKEN)(call.arguments)
+            return replace(
+                answer,
+                calls=(*answer.calls[:last], Call(call.name, broken), *answer.calls[last + 1 :]),
+            )
+        case _:
+            return replace(answer, calls=(), stop="calls")
+
+
+_BROKEN = (
+    lambda raw: raw[: len(raw) // 2] if len(raw) > 4 else "{",
+    lambda raw: raw.replace('"', "'") if '"' in raw else "{'a': 1}",
+    lambda raw: raw[:-1].rstrip() + ",}" if len(raw) > 4 else "{,}",
+    lambda raw: raw + "}",
+)
+
+
+def within_limit(answer: Answer, max_tokens: int | None) -> Answer:
+    """The answer as far as the request's own limit lets it be written."""
+    if max_tokens is None:
+        return answer
+    left = max_tokens * CHARS_PER_TOKEN
+    if len(answer.text) > left:
+        return Answer(answer.text[:left], (), "", "length")
+    left -= len(answer.text)
+    calls: list[Call] = []
+    for call in answer.calls:
+        calls.append(call)
+        if len(call.arguments) > left:
+            return replace(answer, calls=tuple(calls), stop="length", cut_call=left)
+        left -= len(call.arguments)
+    return answer
