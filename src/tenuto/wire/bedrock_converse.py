@@ -81,6 +81,9 @@ def error_of(value: JsonObject) -> object | None:
     named = value.get("message", value.get("Message"))
     if "__type" in value or (isinstance(named, str) and "output" not in value):
         return value
+    for name, told in value.items():  # as SDKs that do not raise hand on an exception
+        if name.endswith("Exception") and isinstance(told, dict):
+            return {**told, "type": name}
     return None
 
 

@@ -100,7 +100,9 @@ def is_event(value: JsonObject) -> bool:
         return anthropic_messages.is_event(value)
     if openai_chat.looks_like(value):
         return openai_chat.is_event(value)
-    return bedrock_converse.is_event(value) or METRICS in value or "event_type" in value
+    if "event_type" in value or "is_finished" in value:
+        return True
+    return bedrock_converse.is_event(value) or METRICS in value
 
 
 WIRE = replace(

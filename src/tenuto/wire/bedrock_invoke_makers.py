@@ -118,6 +118,13 @@ PLACES: tuple[Place, ...] = (
     Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
     Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
     Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
+    # The last event of Command's stream has the stop alone; in its `response` all stands again.
+    Place((("is_finished",), ("finish_reason",)), (), (("finish_reason",),)),
+    Place(
+        (("is_finished",), ("response", "generations", 0)),
+        (),
+        (("response", "generations", 0, "finish_reason"),),
+    ),
     # AI21's Jurassic.
     Place(
         (("completions", 0, "data"),),

@@ -29,7 +29,17 @@ def is_event(value: JsonObject) -> bool:
     True
     """
     kind = value.get("event_type")
-    return isinstance(kind, str) and kind in EVENT_TYPES
+    return (isinstance(kind, str) and kind in EVENT_TYPES) or _is_untyped(value)
+
+
+def _is_untyped(value: JsonObject) -> bool:
+    """Whether an object is a line of the streams that `/v1/generate` began with: it only says
+    whether it is the last one."""
+    return isinstance(value.get("is_finished"), bool) and _TYPED.isdisjoint(value)
+
+
+_TYPED = frozenset({"event_type", "type", "message"})
+"""Members of the events and bodies that came later."""
 
 
 def is_body(value: JsonObject) -> bool:
@@ -48,8 +58,11 @@ def told(value: JsonObject) -> tuple[list[Signal], Mapping[str, Any], Mapping[st
     """What a body or event says; where its stop stands, and where its usage does."""
     if is_event(value):
         signals = _said_in_event(value)
-        used = object_in(object_in(value.get("response")).get("meta")) or _on_bedrock(value)
-        return signals, value, used
+        response = object_in(value.get("response"))
+        used = object_in(response.get("meta")) or _on_bedrock(value)
+        if value.get("finish_reason") or not isinstance(response.get("generations"), list):
+            return signals, value, used
+        return signals, object_in(next(iter(response["generations"]), None)), used
     answer = value
     if "generations" in value:
         answer = object_in(next(iter(value["generations"]), None))
@@ -71,6 +84,8 @@ def _said_in_event(value: JsonObject) -> list[Signal]:
             return _text(value)
         case "tool-calls-generation":  # all calls once more, whatever pieces came before
             return _calls(value)
+        case None if _is_untyped(value):
+            return _text(value)
     return []
 
 
@@ -87,7 +102,7 @@ def _calls(value: JsonObject) -> list[Signal]:
             number,
             None,
             name if isinstance(name := call.get("name"), str) and name else None,
-            as_text(call.get("parameters") or {}),
+            None if (given := call.get("parameters")) is None else as_text(given),
             may_be_empty=True,
             may_lack_id=True,
             decoded=True,

@@ -125,6 +125,11 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
         _parse_part(part, event, signals)
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
+    details = choice.get("finish_details")
+    if details is not None:  # what OpenAI wrote in place of the reason for a while
+        kind = details.get("type") if isinstance(details, dict) else None
+        told = read_stop(kind, f"choices[{index}].finish_details.type")
+        signals.extend([told] if told is not None else [])
     if stop is not None:
         # OpenRouter: the upstream's own value, where that says more than the one it is mapped to.
         upstream = choice.get("native_finish_reason")
@@ -313,6 +318,7 @@ class _Choice(msgspec.Struct):
     delta: _Delta
     index: Literal[0, None] = 0
     finish_reason: Literal["", None] = None
+    finish_details: None = None
     native_finish_reason: Literal["", None] = None
     error: None = None
 
@@ -368,6 +374,7 @@ class _WholeChoice(msgspec.Struct):
     finish_reason: Literal["stop"]
     index: Literal[0] = 0
     native_finish_reason: Literal["stop", "", None] = None
+    finish_details: None = None
     error: None = None
 
 

@@ -205,7 +205,8 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
         "function_call",
         {"name": legacy.name, "arguments": legacy.arguments} if legacy else None,
     )
-    choice.pop("native_finish_reason", None)
+    for key in ("native_finish_reason", "finish_details"):
+        choice.pop(key, None)
     choice.update(index=0, message=message, finish_reason=answer.native_stop)
     body = {"object": "chat.completion", **first, "choices": [choice]}
     body.pop("error", None)

@@ -67,6 +67,7 @@ class _Choice(msgspec.Struct):
     text: str
     index: Literal[0, None] = 0
     finish_reason: Literal["", None] = None
+    finish_details: None = None
     native_finish_reason: Literal["", None] = None
     error: None = None
     delta: None = None
@@ -107,6 +108,7 @@ class _WholeChoice(msgspec.Struct):
     finish_reason: Literal["stop"]
     index: Literal[0] = 0
     native_finish_reason: Literal["stop", "", None] = None
+    finish_details: None = None
     error: None = None
     delta: None = None
     message: None = None
@@ -199,6 +201,7 @@ def body_of(events: Iterable[JsonObject]) -> JsonObject:
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """The bytes of a whole completion: the first attempt's identity, the last's choice."""
     choice = dict(_first_choice(last) or _first_choice(first))
+    choice.pop("finish_details", None)
     choice |= {"index": 0, "text": answer.text, "finish_reason": answer.native_stop}
     body = {"object": KIND, **first, "choices": [choice]}
     body.pop("error", None)

@@ -16,12 +16,13 @@ ARGUMENTS: Mapping[str, str] = {"function_call": "arguments", "custom_tool_call"
 CLIENT_CALLS = frozenset(
     {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
 )
-"""Further calls for the caller; what they ask for was decoded by the provider."""
+"""Further calls for the caller; what they ask for was decoded by the provider. Others are the
+caller's where they say so: `execution` of a `tool_search_call` is then "client"."""
 
 RESULTS = frozenset(
     {"function_call_output", "custom_tool_call_output", "computer_call_output"}
     | {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}
-    | {"mcp_approval_response"}
+    | {"mcp_approval_response", "tool_search_output"}
 )
 """What answers the calls, in the history."""
 
@@ -44,12 +45,24 @@ def kind_of(item: object) -> str:
 def is_client_call(item: object) -> bool:
     """Whether the caller has to run it; all other tools the provider ran itself."""
     kind = kind_of(item)
-    if kind in ("shell_call", "tool_search_call"):  # in a container of the provider's, or not
-        return kind == "shell_call" and not _is_hosted(item)
-    return kind in ARGUMENTS or kind in CLIENT_CALLS
+    if kind in ARGUMENTS:
+        return True
+    return (kind in CLIENT_CALLS and not _is_hosted(item)) or (
+        kind.endswith("_call") and is_run_by_client(item)
+    )
+
+
+def is_run_by_client(item: Any) -> bool:
+    """Whether a tool, or a call of it, says that the caller runs it; most say nothing.
+
+    >>> is_run_by_client({"type": "tool_search_call", "execution": "client"})
+    True
+    """
+    return isinstance(item, dict) and item.get("execution") == "client"
 
 
 def _is_hosted(item: Any) -> bool:
+    """Whether a `shell_call` ran in a container of the provider's."""
     environment = item.get("environment")
     return isinstance(environment, dict) and environment.get("type") == "container_reference"
 

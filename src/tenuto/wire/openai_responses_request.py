@@ -47,13 +47,14 @@ from tenuto.wire.members import (
 )
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import repair_history
-from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, kind_of
+from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
 
 SERVER_TOOLS = frozenset(
     {"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation"}
     | {"mcp", "tool_search", "programmatic_tool_calling"}
 )
-"""Tools that the provider runs itself; every other one is the caller's."""
+"""Tools that the provider runs itself, unless they say that the caller does; every other one is the
+caller's."""
 
 LEAST_TOKENS = 16
 """OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a
@@ -181,7 +182,9 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
 
 def _is_client_tool(tool: Any) -> bool:
     kind = tool.get("type") if isinstance(tool, dict) else None
-    return isinstance(kind, str) and not kind.startswith("web_search") and kind not in SERVER_TOOLS
+    if not isinstance(kind, str) or kind.startswith("web_search"):
+        return False
+    return kind not in SERVER_TOOLS or is_run_by_client(tool)
 
 
 def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:

@@ -33,6 +33,11 @@ SPOKEN_ELSEWHERE: StopTable = {
     # watsonx.
     "time_limit": (StopReason.ERROR, "time_limit"),
     "cancelled": (StopReason.CANCELLED, None),
+    # The same in American spelling: gateways, and OpenAI's own run steps.
+    "canceled": (StopReason.CANCELLED, None),
+    # Gateways that translate OpenAI's Responses for the other wires.
+    "max_output_tokens": (StopReason.MAX_TOKENS, None),
+    "incomplete": (StopReason.MAX_TOKENS, None),
     # Mistral behind a compatible endpoint.
     "model_length": (StopReason.CONTEXT_WINDOW_EXCEEDED, None),
     # Anthropic's, Bedrock's and Cohere's values, passed through by gateways.
