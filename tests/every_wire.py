@@ -16,7 +16,7 @@ from asking_interactions import asks
 from asking_invoke import WrappedInvoke
 from asking_responses import TOOLS as RESPONSES_TOOLS
 from aws import chunk, message
-from far_sides import FarSide, answer, sse_answer
+from far_sides import FarSide, answer, json_answer, sse_answer
 from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
@@ -70,10 +70,19 @@ class At:
         self.root_url = far.base_url.removesuffix("/v1")
 
 
-def ask(asker: Any, wire: str, mode: str = "stream") -> Any:
-    """One question with a tool."""
+def ask(
+    asker: Any, wire: str, mode: str = "stream", way: str = "sync", *, required: bool = True
+) -> Any:
+    """One question with a tool; `required`: whether the tool requires arguments."""
     row = ROWS.get(wire, {"role": "user", "content": "Write it."})
-    return asker.ask([row], mode, **TOOLS[wire])
+    tools = TOOLS[wire] if required else _without_required(TOOLS[wire])
+    return asker.ask([row], mode, way, **tools)
+
+
+def _without_required(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _without_required(v) for k, v in value.items() if k != "required"}
+    return [_without_required(item) for item in value] if isinstance(value, list) else value
 
 
 def arguments_of(said: Any) -> list[Any]:
@@ -83,10 +92,14 @@ def arguments_of(said: Any) -> list[Any]:
     return [json.loads(raw) for raw in said.raw_arguments]
 
 
-def streamed(wire: str, *pieces: Any, text: str = "") -> bytes:
-    """A response that streams a text and a call, with a clean stop. Each piece stands where the wire
-    has a piece of the arguments, whatever it is."""
-    events = list(EVENTS[wire](pieces, text))
+def streamed(wire: str, *pieces: Any, text: str = "", stop: str | None = None) -> bytes:
+    """A response that streams a text and a call, with a clean stop: that of a call, or `stop`. Each
+    piece stands where the wire has a piece of the arguments, whatever it is."""
+    return as_stream(wire, [_stopped(e, stop) for e in EVENTS[wire](pieces, text)])
+
+
+def as_stream(wire: str, events: list[Event]) -> bytes:
+    """Events as the wire has them."""
     if wire in AWS:
         raw = b"".join(map(AWS[wire], events))
         return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
@@ -267,6 +280,124 @@ def _ollama(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     end: Event = {"role": "assistant", "content": ""}
     yield {**shared, "message": end, "done": True, "done_reason": "stop"}
 
+
+ABSENT: Any = object()
+"""Stands for arguments that do not stand in a body at all."""
+
+
+def whole(wire: str, given: Any, *, text: str = "", stop: str | None = None) -> bytes:
+    """A body with a text and a call, with a clean stop: that of a call, or `stop`."""
+    body = _given(_stopped(BODIES[wire](text), stop), given)
+    return json_answer(json.dumps(body).encode())
+
+
+def _given(value: Any, given: Any) -> Any:
+    """A body with the arguments of its call in their place, which is `ABSENT` there."""
+    if isinstance(value, dict):
+        said = {k: given if v is ABSENT else _given(v, given) for k, v in value.items()}
+        return {k: v for k, v in said.items() if v is not ABSENT}
+    return [_given(item, given) for item in value] if isinstance(value, list) else value
+
+
+_STOPS = ("stop_reason", "stopReason", "finish_reason", "status")
+_OF_CALLS = ("tool_use", "tool_calls", "TOOL_CALL", "requires_action")
+
+
+def _stopped(event: Any, stop: str | None) -> Any:
+    """An event or body in which `stop` stands in place of the stop of a call."""
+    if stop is None or not isinstance(event, dict | list):
+        return event
+    if isinstance(event, list):
+        return [_stopped(item, stop) for item in event]
+    return {
+        k: stop if k in _STOPS and v in _OF_CALLS else _stopped(v, stop) for k, v in event.items()
+    }
+
+
+def _function() -> Event:
+    return {"id": ID, "type": "function", "function": {"name": NAME, "arguments": ABSENT}}
+
+
+def _chat_body(text: str) -> Event:
+    said: Event = {"role": "assistant", "content": text or None, "tool_calls": [_function()]}
+    choice = {"index": 0, "message": said, "finish_reason": "tool_calls"}
+    usage = {"prompt_tokens": 1, "completion_tokens": 5, "total_tokens": 6}
+    told = {"id": "c1", "object": "chat.completion", "created": 1, "model": "m"}
+    return {**told, "choices": [choice], "usage": usage}
+
+
+def _anthropic_body(text: str) -> Event:
+    said = [{"type": "text", "text": text}] if text else []
+    call = {"type": "tool_use", "id": ID, "name": NAME, "input": ABSENT}
+    told: Event = {"id": "m1", "type": "message", "role": "assistant", "model": "m"}
+    told |= {"stop_reason": "tool_use", "stop_sequence": None}
+    return {**told, "content": [*said, call], "usage": {"input_tokens": 1, "output_tokens": 5}}
+
+
+def _converse_body(text: str) -> Event:
+    said = [{"text": text}] if text else []
+    content = [*said, {"toolUse": {"toolUseId": ID, "name": NAME, "input": ABSENT}}]
+    usage = {"inputTokens": 1, "outputTokens": 5, "totalTokens": 6}
+    told: Event = {"output": {"message": {"role": "assistant", "content": content}}}
+    return {**told, "stopReason": "tool_use", "usage": usage, "metrics": {"latencyMs": 1}}
+
+
+def _cohere_body(text: str) -> Event:
+    said: Event = {"role": "assistant", "tool_calls": [_function()]}
+    said |= {"content": [{"type": "text", "text": text}]} if text else {}
+    usage = {"tokens": {"input_tokens": 1, "output_tokens": 5}}
+    return {"id": "m1", "finish_reason": "TOOL_CALL", "message": said, "usage": usage}
+
+
+def _gemini_body(text: str) -> Event:
+    said = [{"text": text}] if text else []
+    parts = [*said, {"functionCall": {"name": NAME, "args": ABSENT}}]
+    candidate = {"index": 0, "content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    return {"candidates": [candidate], "responseId": "g1", "modelVersion": "m"}
+
+
+def _interactions_body(text: str) -> Event:
+    said: list[Event] = [{"type": "model_output", "content": [{"type": "text", "text": text}]}]
+    call = {"type": "function_call", "id": ID, "name": NAME, "arguments": ABSENT}
+    told: Event = {"id": "v1_1", "object": "interaction", "model": "m"}
+    return {**told, "status": "requires_action", "steps": [*(said if text else []), call]}
+
+
+def _mistral_body(text: str) -> Event:
+    return _chat_body(text) | {"id": "08f3" * 8, "model": "mistral-small-latest"}
+
+
+def _ollama_body(text: str) -> Event:
+    call = {"function": {"name": NAME, "arguments": ABSENT}}
+    said = {"role": "assistant", "content": text, "tool_calls": [call]}
+    told: Event = {"model": "m", "created_at": "2026-11-22T10:00:00Z", "message": said}
+    return {**told, "done": True, "done_reason": "stop"}
+
+
+def _responses_body(text: str) -> Event:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    said: list[Event] = [
+        {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed"}
+    ]
+    said[0]["content"] = [part]
+    call = {"id": "fc_1", "type": "function_call", "call_id": ID, "name": NAME}
+    call |= {"status": "completed", "arguments": ABSENT}
+    told: Event = {"id": "r1", "object": "response", "created_at": 1, "model": "m"}
+    return {**told, "status": "completed", "output": [*(said if text else []), call]}
+
+
+BODIES = {
+    "anthropic-messages": _anthropic_body,
+    "bedrock-converse": _converse_body,
+    "bedrock-invoke": _chat_body,
+    "cohere": _cohere_body,
+    "gemini-generate": _gemini_body,
+    "gemini-interactions": _interactions_body,
+    "mistral": _mistral_body,
+    "ollama": _ollama_body,
+    "openai-chat": _chat_body,
+    "openai-responses": _responses_body,
+}
 
 EVENTS = {
     "anthropic-messages": _anthropic,

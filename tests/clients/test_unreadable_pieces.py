@@ -74,7 +74,7 @@ def test_a_call_without_arguments_is_whole_as_each_wire_writes_it(
 ) -> None:
     with FarSide(streamed(wire, *pieces)) as far:
         asker = MAKERS[wire](At(far), tenuto.Policy(**QUICK))
-        said = ask(asker, wire)
+        said = ask(asker, wire, required=False)
         asker.close()
         assert (said.error, arguments_of(said)) == (None, [{}])
         assert len(far.requests) == 1

@@ -49,7 +49,8 @@ class Builder:
             exactly this many tokens is suspicious (N12).
         salt: letters and digits by which ids made up here differ from those of other turns.
         overrides: native stops, in small letters, that mean something else here (N11).
-        parameters: gives the tools' parameters, asked only of calls that came decoded.
+        parameters: gives the tools' parameters, asked only of calls whose arguments came decoded or
+            never came, and where names may have come in pieces.
 
     >>> builder = Builder()
     >>> for signal in (TextDelta("Hel"), TextDelta("lo"), Ended()):

@@ -7,11 +7,12 @@ parsed object: parsers of the official SDKs make a cut call look whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tenuto.core.arguments import Finding, judge
+from tenuto.core.arguments import ArgumentTracker, Finding, judge
+from tenuto.core.required import requires_something
 from tenuto.core.signals import CallDelta
 
 
@@ -39,6 +40,9 @@ class ToolCall:
     extra: Mapping[str, object] | None = None
 
 
+NEVER_CAME = "never_came"
+"""The detail of a call without arguments that a clean stop ended, though its tool requires some."""
+
 Parameters = Callable[[], Mapping[str, Mapping[str, Any]]]
 """Gives the JSON Schema of each tool's parameters, by the tool's name."""
 
@@ -57,12 +61,22 @@ class _Slot:
     decoded: bool = False
     unreadable: bool = False
     extra: dict[str, object] = field(default_factory=dict)
+    tracker: ArgumentTracker = field(default_factory=ArgumentTracker)
+    tracked: int = 0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether its arguments are whole so far; each of their characters is looked at once."""
+        for part in self.parts[self.tracked :]:
+            self.tracker.feed(part)
+        self.tracked = len(self.parts)
+        return self.tracker.finding is Finding.WHOLE
 
 
 class Calls:
     """Sorts call deltas into calls (T13, quirks Q5–Q9): by index, else by id, else a new id or name
-    begins a new call. Providers leave out the index, repeat it, send "" for the id, or give two
-    calls one id."""
+    begins a new call. Providers leave out the index, repeat it, send "" for the id, give two
+    calls one id, say the name in every piece, or say it in pieces (T12a)."""
 
     def __init__(self, salt: str, parameters: Parameters | None) -> None:
         self._salt = salt
@@ -81,12 +95,17 @@ class Calls:
             slot = _Slot(delta.index, delta.id or "", delta.name or "")
             self.slots.append(slot)
         else:
+            if delta.name and slot.name and not delta.whole:
+                self.odd.append("call_name_repeated")  # readers that join pieces would double it
             slot.id = slot.id or delta.id or ""
             slot.name = slot.name or delta.name or ""
+            if delta.whole and delta.name and delta.name.startswith(slot.name):
+                slot.name = delta.name
         if delta.whole and delta.arguments is not None:
             # It may only add to what was said before: what contradicts it is judged as it came.
             if delta.arguments.startswith("".join(slot.parts)):
-                slot.parts = [delta.arguments]
+                slot.parts, slot.tracked = [delta.arguments], 0
+                slot.tracker.reset()
                 slot.unreadable = slot.unreadable and not delta.arguments
             else:
                 self.odd.append("call_arguments_differ")
@@ -111,16 +130,13 @@ class Calls:
             # Backwards: where one index serves several calls, the newest one is meant.
             for slot in reversed(self.slots):
                 if slot.index == delta.index:
-                    another = _differ(delta.id, slot.id) or _differ(delta.name, slot.name)
-                    return None if another else slot
+                    return None if _begins_another(delta, slot) else slot
             return None
-        if delta.id:
-            return next(
-                (s for s in reversed(self.slots) if s.id == delta.id and not delta.name), None
-            )
-        if delta.name:
+        # Where every delta is a call, it may be the same call again.
+        if delta.name and delta.may_lack_id:
             return None
-        return self.slots[-1] if self.slots else None
+        last = next((s for s in reversed(self.slots) if not delta.id or s.id == delta.id), None)
+        return None if last is None or _begins_another(delta, last) else last
 
     def build(self, clean: bool) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
         """The calls as they stand, and what had to be put right in them. `clean` says that the stop
@@ -128,7 +144,10 @@ class Calls:
         calls: list[ToolCall] = []
         odd = list(self.odd)
         taken: set[str] = set()
-        for number, slot in enumerate(self.slots):
+        slots = self._with_names_joined()
+        if len(slots) < len(self.slots):
+            odd.append("call_name_in_pieces")
+        for number, slot in enumerate(slots):
             raw = "".join(slot.parts)
             found = judge(raw)
             finding, text, detail = found.finding, found.text, found.detail
@@ -138,7 +157,10 @@ class Calls:
                 finding, text, detail = Finding.WHOLE, raw, "free"
             elif finding is Finding.EMPTY:
                 # Some providers call a tool without parameters with "" or null.
-                finding, text = (Finding.WHOLE, "{}") if clean else (Finding.TRUNCATED, raw)
+                if clean and not self._requires(slot.name):
+                    finding, text = Finding.WHOLE, "{}"
+                else:
+                    finding, detail = Finding.TRUNCATED, NEVER_CAME if clean else detail
                 if not slot.may_be_empty:
                     odd.append("arguments_empty")
             elif finding is Finding.WHOLE and text != raw:
@@ -157,20 +179,82 @@ class Calls:
             calls.append(ToolCall(call_id, slot.name, text, finding, detail, slot.free, extra))
         return tuple(calls), tuple(dict.fromkeys(odd))
 
+    def _with_names_joined(self) -> list[_Slot]:
+        """The calls, where those that are pieces of one call's name are one: the pieces follow each
+        other, no arguments stand between them, and together they are a tool that was declared while
+        none of them is."""
+        names = self._parameters() if self._parameters and len(self.slots) > 1 else {}
+        left = list(self.slots)
+        joined: list[_Slot] = []
+        while left:
+            slot = left.pop(0)
+            run = _pieces_of_a_name(slot, left, names) if names else [slot]
+            for piece in run[1:]:
+                left.remove(piece)
+            joined.append(_as_one(run) if len(run) > 1 else slot)
+        return joined
+
+    def _requires(self, name: str) -> bool:
+        """Whether the tool's schema wants arguments; where no schema is known, nothing does."""
+        schema = self._parameters().get(name) if self._parameters else None
+        return schema is not None and requires_something(schema)
+
     def _lacks(self, name: str, arguments: str) -> bool:
         """Whether arguments lack a member that their tool requires: of a call that was decoded
-        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks)."""
+        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks). An empty
+        object counts as sent (T12a)."""
         if self._parameters is None:
             return False
         required = self._parameters().get(name, {}).get("required")
         given = json.loads(arguments)
-        return isinstance(required, list) and any(
-            isinstance(key, str) and key not in given for key in required
+        return (
+            bool(given)
+            and isinstance(required, list)
+            and any(isinstance(key, str) and key not in given for key in required)
         )
+
+
+def _begins_another(delta: CallDelta, slot: _Slot) -> bool:
+    """Whether a delta in the place of a call begins another one: it has an id or a name of its own,
+    or says the name beside whole arguments where those of the call are whole already."""
+    if _differ(delta.id, slot.id) or _differ(delta.name, slot.name):
+        return True
+    if not delta.name or not delta.arguments or delta.whole:
+        return False
+    return slot.is_whole and judge(delta.arguments).finding is Finding.WHOLE
 
 
 def _differ(one: str | None, other: str) -> bool:
     return bool(one and other) and one != other
+
+
+def _pieces_of_a_name(first: _Slot, after: Iterable[_Slot], names: Iterable[str]) -> list[_Slot]:
+    """The longest row of calls, from the first one on, whose names are pieces of one."""
+    longest = run = [first]
+    for slot in _same_place(first, after):
+        if any(run[-1].parts) or {run[-1].name, slot.name} & set(names):
+            break
+        run = [*run, slot]
+        longest = run if "".join(piece.name for piece in run) in names else longest
+    return longest
+
+
+def _same_place(first: _Slot, after: Iterable[_Slot]) -> Iterator[_Slot]:
+    """The calls under the same index, as far as they have no id of their own."""
+    for slot in after:
+        if slot.index == first.index:
+            if not slot.name or _differ(slot.id, first.id):
+                return
+            yield slot
+        elif first.index is None:
+            return
+
+
+def _as_one(run: list[_Slot]) -> _Slot:
+    extra = {key: value for piece in run for key, value in piece.extra.items()}
+    ids = [piece.id for piece in run if piece.id]
+    name = "".join(piece.name for piece in run)
+    return replace(run[-1], index=run[0].index, id=(ids or [""])[0], name=name, extra=extra)
 
 
 def _fresh_id(salt: str, number: int, taken: Iterable[str]) -> str:

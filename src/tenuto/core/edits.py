@@ -20,7 +20,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
+from tenuto.core.calls import NEVER_CAME, ToolCall
 from tenuto.core.view import View
 
 
@@ -66,6 +66,9 @@ def resume_pause(view: View) -> tuple[Edit, ...]:
 
 
 def repeat_call(view: View) -> tuple[Edit, ...]:
+    broken = [call for call in view.response.calls if call.finding is not Finding.WHOLE]
+    if broken and all(call.detail == NEVER_CAME for call in broken):
+        return _call_again(view, hints.FILL_CALL, hints.FILL_CALLS)
     return _call_again(view, hints.REPEAT_CALL, hints.REPEAT_CALLS)
 
 
@@ -95,7 +98,14 @@ def failed_results(
     """A failed result for every call of a broken batch, in the order of the calls (T5). That of a
     call that was cut is what `call_hints` says of its tool, where that says anything (T6)."""
     broken = any(call.finding is not Finding.WHOLE for call in calls)
-    general = [_RESULTS[call.finding] if broken else hints.CALL_CUT_RESULT for call in calls]
+    general = [
+        hints.CALL_EMPTY_RESULT
+        if call.detail == NEVER_CAME
+        else _RESULTS[call.finding]
+        if broken
+        else hints.CALL_CUT_RESULT
+        for call in calls
+    ]
     return tuple(
         call_hints.get(call.name, text) if text == hints.CALL_CUT_RESULT else text
         for call, text in zip(calls, general, strict=True)

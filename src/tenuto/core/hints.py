@@ -37,6 +37,17 @@ REPAIR_CALL = (
 )
 """After a malformed tool call, first rung: wrong syntax is another finding than a cut (T2)."""
 
+FILL_CALL = (
+    "[Your tool call was not run: its arguments did not arrive. Make the call again with all of "
+    "the arguments that the tool requires, and write nothing else.]"
+)
+"""After a call whose arguments never came (T12a)."""
+
+FILL_CALLS = (
+    "[None of your tool calls was run: the arguments of one did not arrive. Make all of them again "
+    "with all of the arguments that the tools require, and write nothing else.]"
+)
+
 REPEAT_CALLS = (
     "[Your tool calls were cut off by the output limit, and none of them was run. Make all of them "
     "again, complete, and write nothing else. If their content is large, make smaller changes or "
@@ -53,6 +64,11 @@ CALL_CUT_RESULT = (
     "Try again with a smaller, more targeted change, or split the work over several calls."
 )
 """The failed result for a call that was cut (T6, where the tool has no hint of its own)."""
+
+CALL_EMPTY_RESULT = (
+    "Error: this call was not run. Its arguments did not arrive. Try again with all of the "
+    "arguments that the tool requires."
+)
 
 CALL_MALFORMED_RESULT = (
     "Error: this call was not run. Its arguments were not a valid JSON object. Try again with "

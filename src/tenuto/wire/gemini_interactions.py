@@ -163,7 +163,7 @@ def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
         name if isinstance(name, str) and name else None,
         arguments,
         odd if index is not None else (*odd, "call_index_missing"),
-        may_be_empty=True,
+        may_be_empty=begun or decoded,
         decoded=decoded,
         extra=extra or None,
     )
