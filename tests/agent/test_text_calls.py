@@ -4,7 +4,7 @@ import json
 
 import pytest
 from agent.simulated import QUICK, WIRES, agent, model
-from replay import END, MAX, R, Replay
+from replay import END, MAX, Call, R, Replay
 
 from tenuto.agent import Agent, Model, tool
 from tenuto.agent.text_calls import read
@@ -33,12 +33,12 @@ FORMS = [
 @pytest.mark.behaviour("T4")
 @pytest.mark.parametrize("said", FORMS)
 def test_a_call_is_read_in_each_common_form_and_only_of_a_known_tool(said: str) -> None:
-    found = read(f"{said}" if "think" in said else f"Let me see.\n{said}", {"add"}, 7)
+    found = read(f"{said}" if "think" in said else f"Let me see.\n{said}", {"add": {}}, 7)
     assert [(c.name, json.loads(c.arguments), c.finding) for c in found.calls] == [
         ("add", {"a": 1, "b": 2}, Finding.WHOLE)
     ]
     assert found.text in ("Let me see.", "")
-    assert read(said, {"subtract"}, 7).calls == ()
+    assert read(said, {"subtract": {}}, 7).calls == ()
 
 
 @pytest.mark.behaviour("T1", "T4", "S8")
@@ -46,15 +46,15 @@ def test_a_call_is_read_in_each_common_form_and_only_of_a_known_tool(said: str) 
 def test_a_call_that_is_cut_anywhere_is_never_whole(said: str) -> None:
     end = max(said.rfind("}"), said.rfind("]") if "[" in said and "[ARGS]" not in said else 0)
     for cut in range(end):
-        for call in read(said[:cut], {"add"}, 1).calls:
+        for call in read(said[:cut], {"add": {}}, 1).calls:
             assert call.finding is not Finding.WHOLE, said[:cut]
 
 
 @pytest.mark.behaviour("T4")
 def test_text_that_only_looks_like_a_call_stays_as_it_is() -> None:
     for said in ('```json\n{"name": "add"}\n```', "Use <tool_call> for it.", "```\ncode\n```"):
-        assert read(said, {"add"}, 1).text == said
-        assert read(said, {"add"}, 1).calls == ()
+        assert read(said, {"add": {}}, 1).text == said
+        assert read(said, {"add": {}}, 1).calls == ()
 
 
 class Adding:
@@ -117,6 +117,47 @@ def test_of_an_answer_that_stays_cut_nothing_runs() -> None:
     with Replay() as replay:
         done = Adding(replay, *[R(f"{FORMS[0]} and", MAX)] * 4)
     assert (done.result.status, done.ran) == ("partial", [])
+
+
+BESIDE = [
+    pytest.param(Call("add", '{"a": 3, "b"'), id="a cut call"),
+    pytest.param(Call("add", '{"a": 3, "b": 4}'), id="a call that looks whole"),
+]
+
+
+@pytest.mark.behaviour("T3", "T4")
+@pytest.mark.parametrize("beside", BESIDE)
+def test_a_call_as_text_of_an_answer_that_the_limit_cut_beside_a_native_call_does_not_run(
+    beside: Call,
+) -> None:
+    again = R("", END, [Call("add", '{"a": 3, "b": 4}')])
+    with Replay() as replay:
+        done = Adding(replay, R(FORMS[0], MAX, [beside]), again, R("Seven.", END))
+    assert (done.result.status, done.result.text, done.ran) == ("complete", "Seven.", [(3, 4)])
+
+
+@pytest.mark.behaviour("T3", "T4")
+@pytest.mark.parametrize("beside", BESIDE)
+def test_where_the_call_is_asked_for_again_only_the_text_that_answers_calls(beside: Call) -> None:
+    other = '<function=add>{"a": 3, "b": 4}</function>'
+    for again, ran in ((other, (3, 4)), (FORMS[0], (1, 2))):
+        with Replay() as replay:
+            done = Adding(replay, R(FORMS[0], MAX, [beside]), R(again, END), R("Seven.", END))
+        assert (done.result.status, done.result.text) == ("complete", "Seven.")
+        assert done.ran == [ran]
+    with Replay() as replay:
+        done = Adding(replay, R(FORMS[0], MAX, [beside]), R("I would rather not.", END))
+    assert done.ran == []
+
+
+@pytest.mark.behaviour("T12a")
+@pytest.mark.parametrize("given", ['""', "null"])
+def test_no_empty_object_is_made_for_a_call_as_text_that_requires_arguments(given: str) -> None:
+    with Replay() as replay:
+        empty = f'<tool_call>{{"name": "add", "arguments": {given}}}</tool_call>'
+        done = Adding(replay, R(empty, END), R("I cannot.", END))
+    assert done.ran == []
+    assert [result.text for result in done.came] == ["Error: add less at once."]
 
 
 @pytest.mark.behaviour("T4")

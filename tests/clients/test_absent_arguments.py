@@ -138,7 +138,9 @@ def tool(name: str, *required: str) -> dict[str, Any]:
 def chat_stream(*pieces: dict[str, Any]) -> bytes:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
     deltas += [{"tool_calls": [piece]} for piece in pieces]
-    told = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
+    told: list[dict[str, Any]] = [
+        {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
+    ]
     told.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
     lines = [f"data: {json.dumps({**SHARED, 'choices': [choice]})}\n\n" for choice in told]
     return sse_answer("".join([*lines, "data: [DONE]\n\n"]).encode())

@@ -279,7 +279,7 @@ class Loop:
             answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
         )
         if model.text_calls:
-            row = self._read(row, report.status == "complete")
+            row = self._read(row, report.status == "complete", carried)
         if row.text.strip() or row.calls:
             self._keep(row)
         if row.text.strip():
@@ -294,11 +294,17 @@ class Loop:
         late = reason == "provider_error" and may_pass and self._is_late()
         return "time_limit" if late else reason
 
-    def _read(self, row: Assistant, whole: bool) -> Assistant:
-        """A row of a model whose calls are text (T4); of an answer that is not whole none runs."""
-        names = {tool.name for tool in self._setup.tools}
-        found = text_calls.read(row.text, names, len(self._transcript))
-        return Assistant(found.text, (*row.calls, *found.calls) if whole else (), row.reasoning)
+    def _read(self, row: Assistant, whole: bool, carried: Carried) -> Assistant:
+        """A row of a model whose calls are text (T4); of an answer that is not whole none runs, and
+        none that stood beside a call which was asked for again (T3), unless it came again."""
+        tools = {tool.name: tool.parameters for tool in self._setup.tools}
+        number, unsure_chars = len(self._transcript), carried.unsure_chars
+        found = text_calls.read(row.text, tools, number)
+        calls = found.calls
+        if unsure_chars:
+            since = row.text[unsure_chars:].strip() or carried.last_text
+            calls = text_calls.read(since, tools, number).calls
+        return Assistant(found.text, (*row.calls, *calls) if whole else (), row.reasoning)
 
     def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
         calls = self._transcript.pending

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, is_document, judge
 from tenuto.core.calls import ToolCall
+from tenuto.core.required import requires_something
 from tenuto.core.response import THINK_BLOCK
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.wire.form import Declared
@@ -84,19 +85,23 @@ class Read:
     calls: tuple[ToolCall, ...]
 
 
-def read(text: str, known: Collection[str], number: int) -> Read:
+Tools = Mapping[str, Mapping[str, Any]]
+"""The JSON Schema of each tool's arguments, by the tool's name."""
+
+
+def read(text: str, known: Tools, number: int) -> Read:
     """What a model's text says and calls.
 
     Args:
         text: the answer's.
-        known: the names of the tools.
+        known: the tools.
         number: of the answer in its conversation, which the calls' ids are made of.
 
     >>> said = 'Let me see.<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>'
-    >>> found = read(said, {"add"}, 1)
+    >>> found = read(said, {"add": {}}, 1)
     >>> found.text, found.calls[0].name, found.calls[0].arguments
     ('Let me see.', 'add', '{"a": 1}')
-    >>> read(said, {"subtract"}, 1).calls
+    >>> read(said, {"subtract": {}}, 1).calls
     ()
     """
     text = THINK_BLOCK.sub("", _leading_thought.sub("", text))
@@ -117,9 +122,7 @@ def read(text: str, known: Collection[str], number: int) -> Read:
 _Found = tuple[str, str, Finding]
 
 
-def _calls_at(
-    text: str, opener: re.Match[str], known: Collection[str]
-) -> tuple[int, Sequence[_Found]]:
+def _calls_at(text: str, opener: re.Match[str], known: Tools) -> tuple[int, Sequence[_Found]]:
     """Where what begins here ends, and its calls; none where it is something else."""
     form = next(key for key in _closers if opener[key])
     name = opener["of_function"] or opener["of_list"] or ""
@@ -133,11 +136,11 @@ def _calls_at(
     return (closed.end() if closed else end), made
 
 
-def _whole(value: Any, raw: str, name: str, known: Collection[str]) -> Sequence[_Found]:
+def _whole(value: Any, raw: str, name: str, known: Tools) -> Sequence[_Found]:
     if not is_document(raw):
         return ()
     if name:
-        return [_judged(name, raw)] if name in known else ()
+        return [_judged(name, raw, known)] if name in known else ()
     each = value if isinstance(value, list) else [value]
     made = []
     for one in each:
@@ -146,19 +149,21 @@ def _whole(value: Any, raw: str, name: str, known: Collection[str]) -> Sequence[
         if found not in known or not isinstance(found, str) or not keys:
             return ()
         given = one[keys[0]]
-        made.append(_judged(found, given if isinstance(given, str) else json.dumps(given)))
+        raw_given = given if isinstance(given, str) else json.dumps(given)
+        made.append(_judged(found, raw_given, known))
     return made
 
 
-def _judged(name: str, arguments: str) -> _Found:
+def _judged(name: str, arguments: str, known: Tools) -> _Found:
     judged = judge(arguments)
-    if judged.finding is Finding.EMPTY:
-        return name, "{}", Finding.WHOLE
+    if judged.finding is Finding.EMPTY:  # nothing is invented where something is required (T12a)
+        lacks = requires_something(known[name])
+        return (name, "", Finding.TRUNCATED) if lacks else (name, "{}", Finding.WHOLE)
     return name, judged.text, judged.finding
 
 
 def _broken(
-    text: str, begin: int, closer: str, name: str, known: Collection[str]
+    text: str, begin: int, closer: str, name: str, known: Tools
 ) -> tuple[int, Sequence[_Found]]:
     """A call that is no JSON: cut where nothing closes it, else malformed. Which of several in a
     list would be whole is not asked: none runs."""

@@ -136,7 +136,10 @@ class Calls:
         if delta.name and delta.may_lack_id:
             return None
         last = next((s for s in reversed(self.slots) if not delta.id or s.id == delta.id), None)
-        return None if last is None or _begins_another(delta, last) else last
+        if last is None or _begins_another(delta, last):
+            return None
+        # Without numbers nothing but the name tells a call from one that is over already.
+        return None if delta.name and last.is_whole and not delta.whole else last
 
     def build(self, clean: bool) -> tuple[tuple[ToolCall, ...], tuple[str, ...]]:
         """The calls as they stand, and what had to be put right in them. `clean` says that the stop

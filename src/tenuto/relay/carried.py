@@ -51,6 +51,9 @@ class Carried:
         answer: text, reasoning, whole calls and content, merged over all attempts.
         fault: the error of the last attempt, None where there was none.
         given: the text that was given, where the caller went away before the end; else "".
+        unsure_chars: characters at the beginning of the answer's text that came with a call which
+            had to be asked for again: whatever else they call for was asked for again as well.
+        last_text: all text of the last attempt, what only repeats that beginning included.
     """
 
     parsed: WireRequest
@@ -66,6 +69,8 @@ class Carried:
     answer: Answer | None = None
     fault: Fault | None = None
     given: str = ""
+    unsure_chars: int = 0
+    last_text: str = ""
 
     def ended(
         self, report: Report, answer: Answer, fault: Fault | None, spent: Mapping[Budget, int]

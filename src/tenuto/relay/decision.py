@@ -6,7 +6,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, Finish, Send
+from tenuto.core.actions import AppendCalls, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import settled, step
@@ -40,10 +40,14 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     now_s = turn.around.now()
     turn.state, action = _step(turn, response, facts, now_s)
     turn.watch.observed(response, outcome, action)
+    if turn.carried is not None:
+        turn.carried.last_text = response.text
     if isinstance(action, Send):
         left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
         turn.watch.sending(action, outcome, turn.state, facts, left)
         if turn.carried is not None:
+            if action.recovery is Recovery.TOOL_REPAIR:
+                turn.carried.unsure_chars = len(turn.said)
             for edit in action.edits:
                 if isinstance(edit, AppendCalls):
                     turn.carried.answered(edit.answers)
