@@ -15,9 +15,10 @@ QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
 CHECKS := check-format check-lint check-types check-layers check-docs check-behaviours check-frameworks
+LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks format docs bench soak fuzz lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +101,16 @@ frameworks: $(ENVIRONMENTS:%=.frameworks/%/.installed) ## every fault under each
 	$(BIN)/python tests/frameworks/table.py .frameworks; \
 	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
 
+# What an extra lets in is resolved anew each time, so that a bound is tried as a user's resolver reads it.
+lowest: setup ## the lowest version of each SDK that an extra lets in, in an environment each
+	@mkdir -p .lowest; failed=; for extra in $(LOWEST); do \
+	  $(BIN)/uv venv --quiet --clear .lowest/$$extra \
+	  && $(BIN)/uv pip compile --quiet --no-header --no-annotate pyproject.toml --extra $$extra --resolution lowest-direct --output-file .lowest/$$extra.txt \
+	  && $(BIN)/uv pip install --quiet --python .lowest/$$extra/bin/python -r .lowest/$$extra.txt httpx2 \
+	  && PYTHONPATH=src .lowest/$$extra/bin/python tests/lowest/run.py $$extra || failed="$$failed $$extra"; \
+	done; \
+	if [ -n "$$failed" ]; then echo "Failed:$$failed"; exit 1; fi
+
 format: setup ## format the code and mend what ruff can
 	$(BIN)/ruff check --fix-only --quiet .
 	$(BIN)/ruff format .
@@ -139,5 +150,5 @@ wheel: setup ## build the wheel into dist/
 	$(BIN)/python -m hatchling build --target wheel
 
 clean: ## remove what was made here, .venv included
-	rm -rf $(VENV) .frameworks .fuzz dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .frameworks .lowest .fuzz dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
