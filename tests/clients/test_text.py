@@ -95,7 +95,7 @@ def test_four_times_the_first_limit_in_tokens_really_used_is_all_that_a_turn_may
     ("tokens", "settings", "budgets"),
     [
         (50, {}, [None, 100, 100]),  # base: what the first answer used
-        (None, {}, [None, 200, 200]),  # not counted: estimated from 300 bytes, 100 tokens
+        (None, {}, [None, 8_192, 12_288]),  # not counted: the default
         (50, {"continuation_max_total_completion_tokens": 70}, [None, 20]),
         (50, {"continuation_max_total_completion_tokens": 0}, [None, 100, 150, 200]),
     ],

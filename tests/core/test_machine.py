@@ -435,6 +435,12 @@ def test_boosted_limits_are_multiples_of_the_base_within_what_is_left() -> None:
         ({}, {}, 900, 1_800),  # what the first cut answer used
         ({}, {}, 0, 8_192),  # not known: twice 4,096
         ({}, {"default_max_tokens": 50}, 0, 100),
+        ({}, {}, 65_536, 65_536),  # the ceiling rises to what the cut answer used
+        ({}, {"boost_max_tokens": 500}, 900, 900),
+        ({}, {"boost_max_tokens": 500}, 0, 500),
+        ({}, {"hard_max_tokens": 40_000}, 65_536, 40_000),
+        ({"ceiling_tokens": 50_000}, {}, 65_536, 50_000),
+        ({}, {"continuation_max_total_completion_tokens": 100_000}, 65_536, 34_464),
         ({"max_tokens": 30_000}, {}, 900, 32_768),
         ({"max_tokens": 50_000}, {}, 900, 50_000),  # never below what was asked
         ({"least_tokens": 16}, {}, 6, 16),  # never below what the wire accepts
@@ -447,7 +453,23 @@ def test_boosted_limits_are_multiples_of_the_base_within_what_is_left() -> None:
 )
 def test_the_next_output_limit(facts, policy, used, wanted) -> None:
     turn = Turn(Policy(**policy), **facts)
-    assert tokens_asked(turn.hear(TEXT, MAX, output_tokens=used)) == wanted
+    told = (UsageSeen(Tokens(9, used)),) if used else ()
+    assert tokens_asked(turn.hear(TEXT, MAX, *told, output_tokens=used)) == wanted
+
+
+@pytest.mark.behaviour("C17", "C4")
+@pytest.mark.parametrize("estimate", [0, 2, 38, 4_000])
+def test_what_is_only_estimated_is_no_output_limit(estimate) -> None:
+    turn = Turn()
+    assert tokens_asked(turn.hear(TEXT, MAX, output_tokens=estimate)) == 8_192
+    assert turn.state.base_tokens == 4_096
+    last = turn.hear(TextDelta("and more"), MAX, output_tokens=8_192)
+    assert tokens_asked(last) == min(12_288, 16_384 - 8_192 - estimate)
+
+
+@pytest.mark.behaviour("C17")
+def test_the_limit_is_no_lower_than_the_text_that_was_seen() -> None:
+    assert tokens_asked(Turn().hear(TEXT, MAX, output_tokens=9_000)) == 18_000
 
 
 @pytest.mark.behaviour("C17")
@@ -742,11 +764,38 @@ def test_waits_double_up_to_their_limit_and_retry_after_is_honoured() -> None:
     assert waits(4, SERVER_FAULT, fault_retries=4, backoff_max_s=3.0) == [0.5, 1.0, 2.0, 3.0]
     assert waits(2) == [0.5, 1.0]
     assert waits(1, SERVER_FAULT, backoff_s=0) == [0.0]
-    for asked, waited in ((5.0, 5.0), (500.0, 120.0), (0.0, 0.0), (-1.0, 0.0), (float("nan"), 0.0)):
+    for asked, waited in ((5.0, 5.0), (119.0, 119.0), (120.0, 120.0), (0.0, 0.0), (-1.0, 0.0)):
         assert waits(1, fault(FaultKind.RATE_LIMITED, retry_after_s=asked)) == [waited]
-    assert waits(1, fault(FaultKind.OVERLOADED, retry_after_s=9.0), retry_after_max_s=2.0) == [2.0]
+    assert waits(1, fault(FaultKind.RATE_LIMITED, retry_after_s=float("nan"))) == [0.5]
     assert waits(1, END) == [0.5], "an empty answer"
     assert waits(1, THOUGHT, END) == [0.0]
+
+
+@pytest.mark.behaviour("P5")
+@pytest.mark.parametrize(
+    ("asked", "policy"),
+    [
+        (120.5, {}),
+        (500.0, {}),
+        (float("inf"), {}),
+        (9.0, {"retry_after_max_s": 2.0}),
+        (0.5, {"retry_after_max_s": 0.0}),
+    ],
+)
+def test_a_wait_that_is_told_beyond_the_cap_is_not_begun(asked, policy) -> None:
+    slow = fault(FaultKind.RATE_LIMITED, retry_after_s=asked)
+    end = Turn(Policy(**policy)).hear(slow)
+    assert (end.status, end.reason) == (Status.FAILED, "provider_error")
+    turn = Turn(Policy(**policy))
+    turn.hear(TEXT, MAX)
+    end = turn.hear(slow)
+    assert (end.status, end.reason) == (Status.PARTIAL, "provider_error")
+
+
+@pytest.mark.behaviour("P5")
+def test_a_wait_that_is_told_is_kept_as_it_is_and_a_back_off_is_not() -> None:
+    assert Turn().hear(fault(FaultKind.RATE_LIMITED, retry_after_s=3.0)).told
+    assert not Turn().hear(SERVER_FAULT).told
 
 
 @pytest.mark.behaviour("P5")

@@ -145,12 +145,14 @@ class Send:
         rung: the rung that decided.
         recovery: what kind of recovery it is.
         wait_s: seconds to wait before, 0 for none.
+        told: whether the provider named that wait: it is kept as it is.
     """
 
     edits: tuple[Edit, ...]
     rung: str
     recovery: Recovery
     wait_s: float = 0.0
+    told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import isnan
 
 from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, Send, Status
@@ -65,7 +66,8 @@ def step(
     if made == state.last_edits and outcome not in MAY_BE_REPEATED:
         made = edits.varied(made)
     state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=made)
-    return state, Send(made, rung.name, rung.recovery, _wait_s(view, rung))
+    told = rung.waits and _told_wait_s(view) is not None
+    return state, Send(made, rung.name, rung.recovery, _wait_s(view, rung), told)
 
 
 WHOLE = Finish(Status.COMPLETE, ENDINGS[Outcome.DONE].reason, Outcome.DONE)
@@ -93,6 +95,7 @@ def _seen(
         spent=spent,
         output_tokens=state.output_tokens + facts.output_tokens,
         base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
+        used_tokens=_used_tokens(response) if state.base_tokens is None else state.used_tokens,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         lacking=state.lacking or _lacks(outcome, response),
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
@@ -122,13 +125,21 @@ def _made_nothing(outcome: Outcome, response: Response) -> bool:
 
 
 def _base_tokens(outcome: Outcome, response: Response, facts: Facts, policy: Policy) -> int | None:
-    """What a first unfinished answer says about the output limit. Only one that the limit cut shows
-    where it is: one that broke off after five tokens would have used more."""
-    if outcome is Outcome.DONE or not facts.output_tokens:
+    """What a first unfinished answer says about the output limit. Only one that the limit cut, and
+    whose usage was told, shows where it is: one that broke off after five tokens would have used
+    more, and of one that nobody counted the visible text may be the least part."""
+    cut = response.stop.reason is StopReason.MAX_TOKENS
+    if outcome is Outcome.DONE or not (cut or facts.output_tokens):
         return None
-    if response.stop.reason is StopReason.MAX_TOKENS:
-        return facts.output_tokens
-    return max(facts.output_tokens, policy.default_max_tokens)
+    return _used_tokens(response) or max(facts.output_tokens, policy.default_max_tokens)
+
+
+def _used_tokens(response: Response) -> int:
+    """What an answer that the limit cut used, as its provider tells; 0 for others, and where the
+    provider does not tell."""
+    if response.stop.reason is not StopReason.MAX_TOKENS or response.usage is None:
+        return 0
+    return response.usage.output_tokens or 0
 
 
 def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
@@ -144,13 +155,15 @@ def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
 
 
 def _may_be_taken(view: View, rung: Rung) -> bool:
-    """Whether the budget is not spent, every guard holds, and the wait ends within the time."""
+    """Whether the budget is not spent, every guard holds, and the wait ends within the time. A wait
+    that the provider names is kept whole or not begun (P5)."""
     if _is_spent(view, rung.budget) or not all(guard.holds(view) for guard in rung.guards):
         return False
     if not rung.waits:
         return True
-    wait_s, patience_s = _wait_s(view, rung), view.facts.patience_s
-    if _asked_wait_s(view) is not None and patience_s is not None and wait_s > patience_s:
+    wait_s = _wait_s(view, rung)
+    longest = (view.policy.retry_after_max_s, view.facts.patience_s)
+    if _told_wait_s(view) is not None and any(s is not None and wait_s > s for s in longest):
         return False
     return TIME_LEFT.holds(replace(view, now_s=view.now_s + wait_s))
 
@@ -207,17 +220,18 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
 
 
 def _wait_s(view: View, rung: Rung) -> float:
-    """Seconds before the next request: what the provider asks for, within the policy, else a
-    back-off that doubles with each try of the same budget."""
+    """Seconds before the next request: what the provider asks for, else a back-off that doubles
+    with each try of the same budget."""
     if not rung.waits or rung.budget is None:
         return 0.0
-    asked = _asked_wait_s(view)
-    if asked is not None:
-        return min(max(0.0, asked), view.policy.retry_after_max_s)  # in this order NaN is 0
+    told = _told_wait_s(view)
+    if told is not None:
+        return told
     tries: int = view.state.spent.get(rung.budget, 0)
     return float(min(view.policy.backoff_s * 2**tries, view.policy.backoff_max_s))
 
 
-def _asked_wait_s(view: View) -> float | None:
+def _told_wait_s(view: View) -> float | None:
     """Seconds that the provider asks to wait, None where it asks for none."""
-    return view.response.fault.retry_after_s if view.response.fault else None
+    told = view.response.fault.retry_after_s if view.response.fault else None
+    return None if told is None or isnan(told) else max(0.0, told)

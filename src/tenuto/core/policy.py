@@ -175,8 +175,10 @@ class Policy:
         parameter_fixes: requests sent again with a parameter that an error named put right.
         pause_resumes: times a turn that the provider paused is resumed.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
-        boost_max_tokens: the ceiling of a boosted output limit, in tokens.
-        default_max_tokens: the output limit assumed where neither request nor usage tells, tokens.
+        boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
+            no limit, it rises to what the cut answer used.
+        default_max_tokens: the output limit assumed where neither request nor usage tells, tokens;
+            a text that was longer than that shows more.
         context_window_tokens: the model's context window. None: as the provider's row or its own
             errors name it, if they do.
         context_min_free_tokens: below this much free context window no continuation starts.
@@ -184,7 +186,9 @@ class Policy:
         turn_timeout_s: wall-clock seconds of a turn beyond its first attempt. 0: no limit.
         backoff_s: the first wait before a retry, in seconds; it doubles.
         backoff_max_s: the longest such wait, in seconds.
-        retry_after_max_s: the longest wait that a provider may ask for, in seconds.
+        retry_after_max_s: the longest wait that a provider may ask for, in seconds. Such a wait is
+            kept to the second. Where a provider asks for more, nothing is waited for and its error
+            goes out with its Retry-After.
         hold_max_bytes: bytes of a stream that may be held back. 0: no limit.
         event_max_bytes: the largest event of a stream. 0: no limit.
         body_max_bytes: the largest whole body that is read; larger ones pass unread. 0: no limit.

@@ -78,6 +78,8 @@ class State:
         output_tokens: output tokens of all attempts so far.
         base_tokens: the output limit that boosts multiply where the request sets none: what the
             first unfinished answer used, None before it (C17).
+        used_tokens: output tokens that the first cut answer used, as its provider told; 0 where it
+            did not. Where the request sets no limit no further one asks for less (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
         lacking: True once more is known to belong to the answer than came: a call that was begun or
             announced, what a fault broke off. An answer without news is not its end then.
@@ -94,6 +96,7 @@ class State:
     spent: Mapping[Budget, int] = field(default_factory=_nothing_spent)
     output_tokens: int = 0
     base_tokens: int | None = None
+    used_tokens: int = 0
     cut: bool = False
     lacking: bool = False
     paused: bool = False
@@ -220,7 +223,7 @@ class View:
 
     def budget(self, boosts: int) -> int:
         """The output limit of the next request: base × (boosts + 1) within every bound (C17)."""
-        least = max(self.facts.max_tokens or 0, self.facts.least_tokens)
+        least = max(self.facts.max_tokens or self.state.used_tokens, self.facts.least_tokens)
         return self.bounded(
             max(min(self.base_tokens * (boosts + 1), self.policy.boost_max_tokens), least)
         )

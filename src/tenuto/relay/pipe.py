@@ -72,7 +72,8 @@ class Pipe:
         send = Send((), "", Recovery.RETRY)
         while True:
             if send.wait_s:
-                yield Wait(send.wait_s * self._turn.around.jitter())
+                spread = 1.0 if send.told else self._turn.around.jitter()
+                yield Wait(send.wait_s * spread)
             attempt = yield from self._attempt(send)
             if attempt is None:
                 return
