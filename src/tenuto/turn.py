@@ -56,10 +56,13 @@ class Turn:
     `next()` gives a command; carry it out and give the reply to the following `next()`, until it
     gives None:
 
-    - `Transmit(headers, body, edited, timeout_s)`: send this request to the turn's URL, closing the
-      response before it; reply with its `Head(status, headers)`, or `Lost(kind, error)`.
+    - `Transmit(headers, body, edited, timeout_s, within_s)`: send this request to the turn's URL,
+      closing the response before it; reply with its `Head(status, headers)`, or with
+      `Lost(kind, error)`.
     - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`. Its `take`
       may be left aside: it saves a driver of many streams a step for each event.
+    - Both may bound the wait: `within_s()` tells how many seconds are left. Where nothing came by
+      then, reply with a `Lost` whose kind is `FaultKind.TIMEOUT`.
     - `Open(head)`, then `Write(data, last)`: what the caller is to see; no reply. With `last` all
       is said, whatever still follows.
     - `Wait(seconds)`: wait; no reply.
@@ -73,7 +76,8 @@ class Turn:
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event`.
-        timeout_s: how long a whole body is waited for, in seconds; None: for ever.
+        timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: for
+            ever.
 
     Raises:
         TurnError: the request asks no model for a turn on a wire that is known; send it as it is.

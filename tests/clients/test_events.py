@@ -264,14 +264,33 @@ def test_what_may_be_retried_is_and_nothing_else(play, mode, status, kind, again
 
 
 @pytest.mark.behaviour("P5")
-@pytest.mark.parametrize(("asked", "allowed", "waited"), [("0.3", 120.0, 0.3), ("90", 0.3, 0.3)])
-def test_retry_after_is_honoured_within_reason(play, way, asked, allowed, waited):
-    busy = Refused(429, headers={"retry-after": asked})
-    turn = play(R("A", MAX), busy, R("B"), retry_after_max_s=allowed)
-    assert turn.tell("body", way).text == "AB"
+@pytest.mark.parametrize("mode", ["body", "stream"])
+def test_retry_after_is_waited_for_and_no_shorter(play, way, mode):
+    busy = Refused(429, headers={"retry-after": "0.3"})
+    turn = play(R("A", MAX), busy, R("B"), retry_after_max_s=0.3)
+    assert turn.tell(mode, way).text == "AB"
     times = [request.at_s for request in turn.replay.requests]
-    assert 0.7 * waited <= times[2] - times[1] < 2 * waited
-    assert turn.of("fault")[0]["wait_s"] == pytest.approx(waited)
+    assert times[2] - times[1] >= 0.3
+    assert turn.of("fault")[0]["wait_s"] == pytest.approx(0.3)
+
+
+@pytest.mark.behaviour("P5", "C5")
+@pytest.mark.parametrize("mode", ["body", "stream"])
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+def test_told_to_wait_beyond_the_cap_nothing_is_waited_for(play, way, mode, on_incomplete):
+    busy = Refused(429, headers={"retry-after": "90"})
+    turn = play(R("A", MAX), busy, R("B"), retry_after_max_s=89.0, on_incomplete=on_incomplete)
+    got = turn.tell(mode, way)
+    assert turn.sent == 2
+    assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "provider_error")
+    assert turn.of("fault")[0]["wait_s"] == 0
+    if on_incomplete == "stop":
+        assert (got.text, got.finish) == ("A", "length")
+    elif mode == "body":
+        assert got.error.response.headers["retry-after"] == "90"
+        assert got.error.response.headers["x-should-retry"] == "false"
+    else:
+        assert got.error is not None
 
 
 @pytest.mark.behaviour("P5")

@@ -61,7 +61,8 @@ def endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.closed_early, _Scope)
+            limit = _Limit
+            turn = AsyncDrive(run, connect, asyncio.sleep, exchange.closed_early, _Scope, limit)
             return await _driven(exchange, turn)
 
         async def _answered(self, exchange: Exchange, request: Any) -> Any:
@@ -127,6 +128,22 @@ class _Scope:
         # Cancelled from elsewhere as well: that goes on.
         ours = self._task.uncancel() <= self._before
         return ours and kind is not None and issubclass(kind, asyncio.CancelledError)
+
+
+class _Limit(_Scope):
+    """The same, which cancels by itself after so many seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def __enter__(self) -> _Limit:
+        super().__enter__()
+        self._timer = asyncio.get_running_loop().call_later(max(self._seconds, 0.0), self.cancel)
+        return self
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        self._timer.cancel()
+        return super().__exit__(kind, error, trace)
 
 
 class _Upstream:

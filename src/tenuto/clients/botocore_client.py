@@ -25,6 +25,7 @@ from collections.abc import Generator, Iterator
 from functools import cache
 from typing import Any, NamedTuple, cast
 
+from tenuto.clients.waking import wake_waiting
 from tenuto.core.fault import FaultKind
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
 from tenuto.relay.drive import Drive
@@ -121,7 +122,7 @@ def _endpoint(base: Any) -> type:
                 except Exception as error:  # noqa: BLE001 - handlers raise what they like
                     return exchange.lost_or_raise(error)
 
-            return _driven(exchange, Drive(run, connect, exchange.closed_early))
+            return _driven(exchange, Drive(run, connect, exchange.closed_early, exchange.wake))
 
         def _answered(self, exchange: Exchange, request: Any) -> Any:
             """What a handler answers in place of the network, None where none does."""
@@ -255,6 +256,11 @@ class Exchange:
         """What is raised where more is asked for of a turn that was closed before its end."""
         error = "the turn was closed"
         return self.exceptions.ResponseStreamingError(error=error)  # type: ignore[no-any-return]
+
+    def wake(self, _: object, thread: int) -> None:
+        """Wake the thread that waits for a further attempt, or for more of its response: there is
+        no time left (C29a)."""
+        wake_waiting(thread)
 
     def opened(self, response: Any, head: Head, body: bytes | None) -> None:
         """An attempt's response has begun; the first one is kept."""

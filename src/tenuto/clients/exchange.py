@@ -61,6 +61,11 @@ class Exchange:
         self.asked = asked
         self.started_s = time.perf_counter()
 
+    def is_read_whole(self, stream: bool) -> bool:
+        """Whether the library reads an attempt's body: not of a further one, whose time is looked
+        at with each piece that comes (C29a)."""
+        return not stream and self.first is None
+
     def request_for(self, command: Transmit) -> Any:
         """The request of one attempt; the caller's own where nothing differs."""
         same = not command.edited and command.headers == self.asked.headers
@@ -68,9 +73,12 @@ class Exchange:
             return self.request
         self.remade = True
         extensions = dict(self.request.extensions)
-        if command.timeout_s is not None:
-            timeout = dict(extensions.get("timeout") or {})
-            extensions["timeout"] = {**timeout, "read": command.timeout_s}
+        if (longest_s := command.timeout_s) is not None:
+            given = {"read": longest_s, **(extensions.get("timeout") or {})}
+            extensions["timeout"] = {
+                key: longest_s if each is None else min(each, longest_s)
+                for key, each in given.items()
+            }
         if self.first is not None:  # before, nobody has what could be closed
             extensions[_MARK] = self
         headers = command.headers
@@ -158,6 +166,14 @@ class Exchange:
         if self.remade:
             wake_sender(self.client, self.request, _MARK, self)
 
+    def wake_from(self, upstream: Any, _: int) -> None:
+        """Wake the thread that waits for a further attempt, or for more of its response: there is
+        no time left (C29a)."""
+        if upstream is None:
+            self.wake()
+        else:
+            upstream.wake()
+
     def closed(self) -> None:
         """The caller's response is over: its time is what the turn took."""
         answer = self.answer() if self.answer is not None else None
@@ -225,6 +241,10 @@ class Upstream(_Answer):
         except BaseException:
             self.close()  # the caller goes away (C23)
             raise
+
+    def wake(self) -> None:
+        """Wake the thread that reads it."""
+        wake_reader(self._response)
 
     def close(self) -> None:
         # While another thread waits in it, that one closes it as soon as it wakes.

@@ -80,7 +80,7 @@ def _send(base: Any) -> Any:
                 if signer is not None and made is not request:
                     signer.sign(made)
                 response = base.send(self, made, stream=True, **options)
-                return Upstream(exchange, response, whole=not stream)
+                return Upstream(exchange, response, whole=exchange.is_read_whole(stream))
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
 
@@ -97,7 +97,8 @@ def _send(base: Any) -> Any:
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
-        turn = Drive(engine.run(asked)[1], connect, exchange.closed_early)
+        run = engine.run(asked)[1]
+        turn = Drive(run, connect, exchange.closed_early, exchange.wake_from)
         pieces = turn.pieces()
         head = next(pieces)
         assert isinstance(head, Head)
@@ -128,7 +129,7 @@ def _async_send(base: Any) -> Any:
                 if signer is not None and made is not request:
                     await signer.sign(made)
                 response = await base.send(self, made, stream=True, **options)
-                return AsyncUpstream(exchange, response, whole=not stream)
+                return AsyncUpstream(exchange, response, whole=exchange.is_read_whole(stream))
             except Exception as error:  # noqa: BLE001 - hooks raise what they like
                 return exchange.lost_or_raise(error)
 
@@ -149,7 +150,8 @@ def _async_send(base: Any) -> Any:
         # httpx and httpx2 stand on anyio: its waits are those of whichever loop is running.
         anyio = importlib.import_module("anyio")
         run = engine.run(asked)[1]
-        turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, anyio.CancelScope)
+        scope, limit = anyio.CancelScope, anyio.move_on_after
+        turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, scope, limit)
         pieces = turn.pieces()
         head = await anext(pieces)
         assert isinstance(head, Head)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import weakref
-from typing import Any
+from typing import Any, cast
 
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.httpx_client import engine_of
@@ -33,13 +33,13 @@ class LoopTurn(Drive):
 
     def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
         exchange, run = _begun(client, request, carried)
-        whole = _is_read_whole(carried, stream)
+        whole = carried.within_s is None  # else its time is looked at with each piece
         self._client, self._request, self._carried = client, request, carried
 
         def connect(command: Transmit) -> Upstream | Lost:
             try:
                 response = exchange.client.send(exchange.request_for(command), stream=True)
-                return Upstream(exchange, response, whole=whole)
+                return Upstream(exchange, response, whole=whole and exchange.is_read_whole(stream))
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
 
@@ -50,7 +50,17 @@ class LoopTurn(Drive):
     def cancel(self) -> None:
         """End it, before or while it is sent and answered."""
         self.stop()
+        self._wake_sender()
+
+    def _wake_sender(self) -> None:
         wake_sender(self._client, self._request, _EXTENSION, self._carried)
+
+    def _ring(self, thread: int) -> None:
+        """There is no time left (C29a)."""
+        if self._upstream is None:
+            self._wake_sender()
+        else:
+            cast("Upstream", self._upstream).wake()
 
 
 class AsyncLoopTurn(AsyncDrive):
@@ -58,22 +68,20 @@ class AsyncLoopTurn(AsyncDrive):
 
     def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
         exchange, run = _begun(client, request, carried)
-        whole = _is_read_whole(carried, stream)
+        whole = carried.within_s is None  # else its time is looked at with each piece
 
         async def connect(command: Transmit) -> AsyncUpstream | Lost:
             try:
                 response = await exchange.client.send(exchange.request_for(command), stream=True)
-                return AsyncUpstream(exchange, response, whole=whole)
+                return AsyncUpstream(
+                    exchange, response, whole=whole and exchange.is_read_whole(stream)
+                )
             except Exception as error:  # noqa: BLE001  # as for any other client
                 return exchange.lost_or_raise(error)
 
         # httpx and httpx2 stand on anyio: its sleep is that of whichever loop is running.
-        super().__init__(run, connect, importlib.import_module("anyio").sleep)
-
-
-def _is_read_whole(carried: Carried, stream: bool) -> bool:
-    """Whether the library reads a body: whose time is limited looks at each piece that comes."""
-    return not stream and carried.within_s is None
+        anyio = importlib.import_module("anyio")
+        super().__init__(run, connect, anyio.sleep, limit=anyio.move_on_after)
 
 
 def _begun(client: Any, request: Any, carried: Carried) -> tuple[Exchange, Run]:

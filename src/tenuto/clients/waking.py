@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -38,6 +39,22 @@ def wake_reader(response: Any) -> bool:
     if response.extensions.get("http_version") not in _OWN_CONNECTION:
         return False
     return shut_down(response.extensions.get("network_stream"))
+
+
+def wake_waiting(thread: int) -> None:
+    """Wake a thread that reads from a socket by way of `http.client`, as urllib3 does, which has no
+    word for the connection before the response is there. The thread's own frames have it: what
+    reads is a `socket.SocketIO`."""
+    frame = sys._current_frames().get(thread)  # noqa: SLF001  # CPython's only way to look at them
+    while frame is not None:
+        reader = frame.f_locals.get("self")
+        if isinstance(reader, socket.SocketIO):
+            found = getattr(reader, "_sock", None)
+            if isinstance(found, socket.socket):
+                with contextlib.suppress(OSError):  # the provider was faster
+                    socket.socket.shutdown(found, socket.SHUT_RDWR)
+            return
+        frame = frame.f_back
 
 
 def wake_sender(client: Any, request: Any, key: str, value: object) -> None:

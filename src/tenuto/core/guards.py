@@ -25,9 +25,11 @@ class Guard:
 
 
 def _time_left(view: View) -> bool:
-    gone_s = view.now_s - view.state.started_s
-    limits = (view.policy.turn_timeout_s or None, view.facts.timeout_s)
-    return all(limit is None or gone_s < limit for limit in limits)
+    limits = (
+        (view.state.answered_s, view.policy.turn_timeout_s or None),
+        (view.state.started_s, view.facts.timeout_s),
+    )
+    return all(limit is None or view.now_s - since_s < limit for since_s, limit in limits)
 
 
 def _tokens_left(view: View) -> bool:

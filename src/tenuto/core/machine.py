@@ -55,6 +55,8 @@ def step(
     """
     outcome = classify(response)
     state = _seen(state, outcome, response, facts, policy)
+    if state.attempts == 1:
+        state = replace(state, answered_s=now_s)
     view = View(state, response, facts, policy, now_s)
     # What the next response is compared with.
     state = replace(state, call_chars=call_chars(response))

@@ -183,7 +183,8 @@ class Policy:
             errors name it, if they do.
         context_min_free_tokens: below this much free context window no continuation starts.
         probe_max_tokens: requests for this few tokens are probes and left alone. 0: none are.
-        turn_timeout_s: wall-clock seconds of a turn beyond its first attempt. 0: no limit.
+        turn_timeout_s: wall-clock seconds of a turn, counted from the end of its first attempt:
+            waits and further attempts end with it, whatever still comes. 0: no limit.
         backoff_s: the first wait before a retry, in seconds; it doubles.
         backoff_max_s: the longest such wait, in seconds.
         retry_after_max_s: the longest wait that a provider may ask for, in seconds. Such a wait is

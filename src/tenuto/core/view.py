@@ -73,6 +73,7 @@ class State:
 
     Attributes:
         started_s: when the turn began, in seconds of any steady clock.
+        answered_s: when the first attempt had ended, on the same clock; 0 before.
         attempts: responses seen.
         spent: tries used, by budget; what is not named is 0.
         output_tokens: output tokens of all attempts so far.
@@ -92,6 +93,7 @@ class State:
     """
 
     started_s: float = 0.0
+    answered_s: float = 0.0
     attempts: int = 0
     spent: Mapping[Budget, int] = field(default_factory=_nothing_spent)
     output_tokens: int = 0

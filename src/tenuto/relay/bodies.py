@@ -8,7 +8,7 @@ from collections.abc import Generator
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import Ended, FaultSeen
-from tenuto.relay.commands import READ, Command, Head, Lost, Open, Reply, Write
+from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.ending import hand_on
 from tenuto.relay.framing import Framing, framing_of
@@ -60,18 +60,17 @@ def read_body(
 def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tuple[bytes, Reply]]:
     """What came, and the reply behind it: a piece of it itself where it became too large."""
     pieces: list[bytes] = []
-    size, limit, begun = 0, turn.policy.body_max_bytes, False
+    size, limit = 0, turn.policy.body_max_bytes
     while True:
-        reply = ahead.popleft() if ahead else (yield READ)
+        reply = ahead.popleft() if ahead else (yield turn.reading)
         if not isinstance(reply, bytes) or not reply:
             return b"".join(pieces), reply
         pieces.append(reply)
         size += len(reply)
-        begun = begun or bool(reply.strip())
         if limit and size > limit:
             return b"".join(pieces), reply
-        if not begun and turn.is_over():
-            return b"", turn.silent()
+        if turn.late:
+            return b"".join(pieces), late()
 
 
 def _is_plain(turn: Turn, raw: bytes) -> bool:

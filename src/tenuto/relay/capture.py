@@ -30,7 +30,6 @@ from tenuto.core.events import Event, OnEvent
 from tenuto.core.policy import RULES, Policy
 from tenuto.core.stop import printable
 from tenuto.relay.commands import (
-    READ,
     Head,
     Lost,
     Open,
@@ -43,6 +42,7 @@ from tenuto.relay.commands import (
     Wait,
     Write,
     decoded,
+    reading,
 )
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.redaction import Redaction
@@ -213,7 +213,7 @@ class Record:
                     return
                 self._quietly(self._saw, command)
                 # Not with its offer: what passes by unasked would be missing here.
-                reply = yield READ if isinstance(command, Read) else command
+                reply = yield reading(command.within_s) if isinstance(command, Read) else command
                 if reply is not None:
                     self._quietly(self._got, reply)
         finally:

@@ -81,13 +81,20 @@ class Head(msgspec.Struct, frozen=True):
         return self.without(*BODY_HEADERS).plus((b"content-length", b"%d" % len(body)))
 
 
+LeftS = Callable[[], float]
+"""Tells how many seconds are left, 0 or less where none are."""
+
+
 class Transmit(msgspec.Struct, frozen=True):
     """Send this request upstream, after closing the response before it.
 
     Attributes:
         headers, body: as they leave.
         edited: False where the body is the caller's own.
-        timeout_s: seconds that are left for a read, None for the caller's own setting.
+        timeout_s: the longest that a single wait may take, in seconds; None for the caller's own
+            setting.
+        within_s: tells how many seconds are left for the whole head, however many waits it takes;
+            where it is not there by then the reply is `late()`. None: as long as it takes.
 
     Reply: `Head`, or `Lost`."""
 
@@ -95,6 +102,7 @@ class Transmit(msgspec.Struct, frozen=True):
     body: bytes
     edited: bool
     timeout_s: float | None = None
+    within_s: LeftS | None = None
 
 
 class Read(msgspec.Struct, frozen=True):
@@ -102,9 +110,13 @@ class Read(msgspec.Struct, frozen=True):
 
     `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
     those for the caller, which may be none, and reading goes on; the first for which it gives None
-    are the reply. Who leaves it aside replies at once, and is given a `Write`."""
+    are the reply. Who leaves it aside replies at once, and is given a `Write`.
+
+    `within_s` tells how many seconds are left for what is read; where nothing came by then the
+    reply is `late()`. None: as long as it takes. Never beside `take`."""
 
     take: Callable[[bytes], bytes | None] | None = None
+    within_s: LeftS | None = None
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -147,6 +159,15 @@ class Lost(msgspec.Struct, frozen=True):
     error: Exception
 
 
+def late() -> Lost:
+    """What was waited for longer than there was time (C29a).
+
+    >>> late().kind.value
+    'timeout'
+    """
+    return Lost(FaultKind.TIMEOUT, TimeoutError("it did not come in the time that was left"))
+
+
 Command = Transmit | Read | Open | Write | Wait | Reraise
 Reply = Head | bytes | Lost | None
 
@@ -154,3 +175,8 @@ Run = Generator[Command, Reply, None]
 """A turn, or a part of one, as the driver sees it."""
 
 READ = Read()
+
+
+def reading(within_s: LeftS | None) -> Read:
+    """To read on for as long as this tells."""
+    return READ if within_s is None else Read(within_s=within_s)

@@ -12,9 +12,23 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar, assert_never
 
-from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Run, Transmit, Wait, Write
+from tenuto.relay.alarm import Alarm
+from tenuto.relay.commands import (
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Reraise,
+    Run,
+    Transmit,
+    Wait,
+    Write,
+    late,
+)
 
 
 class Upstream(Protocol):
@@ -76,6 +90,9 @@ class Drive:
         connect: sends a request of it.
         when_closed: makes the exception for who asks for more of a turn that was closed before all
             was said; None: the pieces just end, for a caller that closes what only it reads.
+        wake: ends a wait for the head (given None) or for more of a response, from another thread,
+            given the identifier of the one that waits; None: nobody can, and limits of time are
+            looked at between the pieces alone.
     """
 
     def __init__(
@@ -83,10 +100,13 @@ class Drive:
         run: Run,
         connect: Callable[[Transmit], Upstream | Lost],
         when_closed: WhenClosed | None = None,
+        wake: Callable[[Upstream | None, int], object] | None = None,
     ) -> None:
         self._run = run
         self._connect = connect
         self._when_closed = when_closed
+        self._wake = wake
+        self._limit: Alarm | None = None
         self._all_said = False
         self._upstream: Upstream | None = None
         self._closed = False
@@ -115,6 +135,9 @@ class Drive:
                 reply = None
                 match command:
                     case Read():
+                        if command.within_s is not None:
+                            reply = self._read_within(command.within_s())
+                            continue
                         upstream, take = self._upstream, command.take or _takes_nothing
                         assert upstream is not None
                         reply = b""
@@ -141,7 +164,7 @@ class Drive:
                         self._leave()
                         if self._closed:  # by who was told of an event, or by another thread
                             break
-                        answer = self._connect(command)
+                        answer = self._connected(command)
                         self._upstream = None if isinstance(answer, Lost) else answer
                         reply = answer if isinstance(answer, Lost) else answer.head
                     case Wait(seconds):
@@ -175,6 +198,50 @@ class Drive:
         with contextlib.suppress(ValueError):
             self._run.close()
         self._leave()
+        if self._limit is not None:
+            self._limit.close()
+            self._limit = None  # it refers to us
+
+    def _connected(self, command: Transmit) -> Upstream | Lost:
+        if command.within_s is None:
+            return self._connect(command)
+        self._upstream = None
+        alarm = self._alarm_in(command.within_s())
+        try:
+            answer = self._connect(command)
+        finally:
+            rang = alarm.off()
+        if rang and not isinstance(answer, Lost):
+            answer.close()
+        return late() if rang else answer
+
+    def _read_within(self, left_s: float) -> bytes | Lost:
+        """The next piece; b"" at the end."""
+        upstream = self._upstream
+        assert upstream is not None
+        if left_s <= 0:
+            return late()
+        alarm = self._alarm_in(left_s)
+        try:
+            reply: bytes | Lost = next((piece for piece in upstream.pieces if piece), b"")
+        except Exception as error:
+            lost = upstream.lost(error)
+            if lost is None:
+                raise
+            reply = lost
+        finally:
+            rang = alarm.off()
+        return late() if rang else reply
+
+    def _alarm_in(self, seconds: float) -> Alarm:
+        if self._limit is None:
+            self._limit = Alarm(self._ring)
+        self._limit.set(seconds)
+        return self._limit
+
+    def _ring(self, thread: int) -> None:
+        if self._wake is not None:
+            self._wake(self._upstream, thread)
 
     def _sleep(self, seconds: float) -> None:
         # Made before the flag is looked at: whoever closes meanwhile sees one of the two.
@@ -198,6 +265,10 @@ class Scope(Protocol):
         """End the wait. The scope swallows the cancellation that ends it."""
 
 
+Limit = Callable[[float], AbstractContextManager[object]]
+"""What `anyio.move_on_after` is: a wait within it ends after so many seconds, without an error."""
+
+
 class AsyncDrive:
     """The same for async callers.
 
@@ -205,6 +276,8 @@ class AsyncDrive:
         run, connect, when_closed: as for `Drive`.
         sleep: that of their event loop, in seconds.
         scope: makes a scope of it; None: a wait ends with the task that waits, and by nothing else.
+        limit: makes a context within which a wait ends after so many seconds, without an error;
+            None: limits of time are looked at between the pieces alone.
     """
 
     def __init__(
@@ -214,6 +287,7 @@ class AsyncDrive:
         sleep: Callable[[float], Awaitable[None]],
         when_closed: WhenClosed | None = None,
         scope: Callable[[], Scope] | None = None,
+        limit: Limit | None = None,
     ) -> None:
         self._run = run
         self._connect = connect
@@ -221,6 +295,7 @@ class AsyncDrive:
         self._all_said = False
         self._sleep = sleep
         self._scope = scope
+        self._limit = limit
         self._waiting: Scope | None = None
         self._opened = False
         self._upstream: AsyncUpstream | None = None
@@ -241,6 +316,9 @@ class AsyncDrive:
                 reply = None
                 match command:
                     case Read():
+                        if command.within_s is not None:
+                            reply = await self._read_within(command.within_s())
+                            continue
                         upstream, take = self._upstream, command.take or _takes_nothing
                         assert upstream is not None
                         reply = b""
@@ -266,7 +344,7 @@ class AsyncDrive:
                         yield head
                     case Transmit():
                         await self._leave()
-                        answer = await self._unless_closed(self._connect, command)
+                        answer = await self._connected(command)
                         if answer is None:
                             continue
                         self._upstream = None if isinstance(answer, Lost) else answer
@@ -297,6 +375,38 @@ class AsyncDrive:
             self._run.close()
         if self._waiting is not None:
             self._waiting.cancel()
+
+    async def _connected(self, command: Transmit) -> AsyncUpstream | Lost | None:
+        """What answers a request; None where the turn is closed meanwhile."""
+        if command.within_s is None or self._limit is None:
+            return await self._unless_closed(self._connect, command)
+        with self._limit(command.within_s()):
+            return await self._unless_closed(self._connect, command)
+        return late()
+
+    async def _read_within(self, left_s: float) -> bytes | Lost:
+        """The next piece; b"" at the end."""
+        if left_s <= 0:
+            return late()
+        if self._limit is None:
+            return await self._piece()
+        with self._limit(left_s):
+            return await self._piece()
+        return late()
+
+    async def _piece(self) -> bytes | Lost:
+        upstream = self._upstream
+        assert upstream is not None
+        try:
+            async for piece in upstream.pieces:
+                if piece:
+                    return piece
+        except Exception as error:
+            lost = upstream.lost(error)
+            if lost is None:
+                raise
+            return lost
+        return b""
 
     async def _unless_closed(
         self, wait: Callable[[Asked], Awaitable[Awaited]], asked: Asked

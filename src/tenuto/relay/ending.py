@@ -18,6 +18,7 @@ from tenuto.core.policy import Policy
 from tenuto.relay.commands import (
     READ,
     Head,
+    Headers,
     Lost,
     Open,
     Reply,
@@ -50,6 +51,9 @@ _MISREAD = frozenset({"no_stop", "content_after_stop"})
 nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
 
 
+_ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
+"""Headers by which a provider asks to wait: an error in place of its own hands them on (P5)."""
+
 _LOST = {
     FaultKind.TIMEOUT: "ended in a timeout",
     FaultKind.CONNECTION: "lost its connection",
@@ -71,9 +75,11 @@ class Ending:
 
     def __init__(self, turn: Turn) -> None:
         self._turn = turn
+        self._last: Attempt | None = None
 
     def show(self, finish: Finish, attempt: Attempt, report: Report) -> Run:
         """The head and the bytes that are still to come."""
+        self._last = attempt
         if attempt.lost and attempt is self._turn.first and self._nothing_came(finish):
             # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
             # exception (P1b).
@@ -244,8 +250,14 @@ class Ending:
         status = self._turn.wire.error_status
         head = Head(status, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
         told = (b"x-tenuto-usage", line.encode())
-        yield Open(head.plus((b"content-length", b"%d" % len(body)), told))
+        asked = [pair for pair in self._last_headers() if pair[0].lower() in _ASKS_TO_WAIT]
+        yield Open(head.plus((b"content-length", b"%d" % len(body)), told, *asked))
         yield Write(body, last=True)
+
+    def _last_headers(self) -> Headers:
+        """Those of the last attempt, where it was an error's."""
+        last = self._last
+        return last.head.headers if last is not None and last.http_error and last.head else ()
 
 
 def hand_on(turn: Turn, head: Head, raw: bytes) -> Run:

@@ -11,10 +11,10 @@ import codecs
 import json
 import re
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from enum import StrEnum
 
-from tenuto.relay.commands import READ, Head, Read, Reply
+from tenuto.relay.commands import Head, LeftS, Read, Reply, late, reading
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.wire.aws_eventstream import PRELUDE_BYTES, begins_message
 from tenuto.wire.sse import BOM
@@ -156,25 +156,20 @@ def _may_begin_message(first: bytes) -> bool:
     return first[:1] in (b"\0", b"\1") and len(first) < PRELUDE_BYTES
 
 
-def never() -> bool:
-    """Time enough."""
-    return False
-
-
 def look_ahead(
-    asked: Framing, head: Head, limit_bytes: int, is_over: Callable[[], bool] = never
+    asked: Framing, head: Head, limit_bytes: int, within_s: LeftS | None = None
 ) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
     """Read as little as tells how an answer is framed; what was read is still to be taken.
 
     Args:
         limit_bytes: the most that one piece may unpack to; 0: no limit.
-        is_over: whether there is no time left to wait for what tells more.
+        within_s: tells how many seconds are left for what tells more; None: as long as it takes.
     """
     kind, ahead = head.get(b"content-type"), deque[Reply]()
     first = b""
     decoder = decoder_for(head.coding, limit_bytes)
     while (framing := framing_of(asked, kind, first)) is None:
-        reply = yield READ
+        reply = yield reading(within_s)
         ahead.append(reply)
         if not isinstance(reply, bytes) or not reply or decoder is None:
             return asked, ahead
@@ -182,6 +177,7 @@ def look_ahead(
             first += decoder.feed(reply)
         except UndecodableBytes:
             return asked, ahead
-        if is_over():
+        if within_s is not None and within_s() <= 0:
+            ahead.append(late())
             return asked, ahead
     return framing, ahead

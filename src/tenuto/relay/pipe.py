@@ -24,7 +24,6 @@ from tenuto.core.signals import FaultSeen
 from tenuto.providers.table import by_server
 from tenuto.relay.bodies import read_body
 from tenuto.relay.commands import (
-    READ,
     Command,
     Head,
     Lost,
@@ -34,6 +33,7 @@ from tenuto.relay.commands import (
     Transmit,
     Wait,
     Write,
+    late,
 )
 from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
@@ -137,8 +137,8 @@ class Pipe:
         if asked is named_by(reply.get(b"content-type")):
             # It says that it is what was asked for: the head need not wait for what it is.
             yield from open_head(self._turn, reply)
-        limit_bytes, is_over = self._turn.policy.body_max_bytes, self._turn.is_over
-        framing, ahead = yield from look_ahead(asked, reply, limit_bytes, is_over)
+        limit_bytes, within_s = self._turn.policy.body_max_bytes, self._turn.within_s
+        framing, ahead = yield from look_ahead(asked, reply, limit_bytes, within_s)
         if framing is asked:
             return (yield from read_stream(self._turn, reply, decoder, ahead))
         return (yield from read_body(self._turn, reply, decoder, ahead))
@@ -149,10 +149,11 @@ class Pipe:
         else:
             body = self._turn.parsed.apply(edits, self._turn.provider.dialect)
             body = self._turn.around.successors.instead(body, self._turn.facts.follows)
-        number = self._turn.state.attempts
+        number, left_s = self._turn.state.attempts, self._turn.begin_attempt()
+        within_s = self._turn.within_s
+        edited = body is not self._turn.request.body
         if not number and not self._turn.headers_for_us:
-            edited = body is not self._turn.request.body
-            return Transmit(self._turn.request.headers, body, edited, self._time_left_s())
+            return Transmit(self._turn.request.headers, body, edited, left_s, within_s)
         headers = tuple(
             (
                 key,
@@ -163,23 +164,16 @@ class Pipe:
             for key, value in self._turn.request.headers
             if not key.lower().startswith(b"x-tenuto")
         )
-        return Transmit(headers, body, body is not self._turn.request.body, self._time_left_s())
-
-    def _time_left_s(self) -> float | None:
-        """Seconds for a read: a whole body's turn may take as long as its caller waits (C28a)."""
-        limit = self._turn.timeout_s()
-        if limit is None or self._turn.state.attempts == 0:
-            return None
-        return max(limit - (self._turn.around.now() - self._turn.state.started_s), 0.001)
+        return Transmit(headers, body, edited, left_s, within_s)
 
     def _error(
         self, head: Head, decoder: Decoder | None
     ) -> Generator[Command, Reply, Attempt | None]:
         raw, lost, more = b"", None, False
         while not more:
-            reply = yield READ
-            if not isinstance(reply, bytes) or not reply:
-                lost = reply if isinstance(reply, Lost) else None
+            reply = yield self._turn.reading
+            if not isinstance(reply, bytes) or not reply or self._turn.late:
+                lost = reply if isinstance(reply, Lost) else late() if reply else None
                 break
             raw += reply
             more = len(raw) >= ERROR_BODY_MAX_BYTES
@@ -188,6 +182,8 @@ class Pipe:
         except UndecodableBytes:
             body = b""
         lowered = {k.lower().decode("latin-1"): v.decode("latin-1") for k, v in head.headers}
+        # A wait until some date is counted from the response's own, where it has one.
+        lowered.setdefault("date", self._turn.around.date())
         fault = self._turn.wire.parse_fault(head.status, lowered, body)
         learn(self._turn, fault)
         builder = self._turn.builder()

@@ -18,7 +18,6 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import (
     BODY_HEADERS,
-    READ,
     Head,
     Lost,
     Open,
@@ -27,6 +26,8 @@ from tenuto.relay.commands import (
     Run,
     Transmit,
     Write,
+    late,
+    reading,
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.framing import Framing, look_ahead
@@ -113,9 +114,13 @@ def reframed(
                 break
             match command:
                 case Read():
+                    within_s = command.within_s
+                    read = reading(within_s)
                     while framing.reading and not ready:
-                        framing.take((yield READ))
-                    reply = ready.popleft() if ready else (yield READ)
+                        framing.take((yield read))
+                        if within_s is not None and not ready and within_s() <= 0:
+                            framing.take(late())
+                    reply = ready.popleft() if ready else (yield read)
                 case Write(data, last):
                     made = framing.written(data)
                     if last or made is not data:
@@ -129,7 +134,8 @@ def reframed(
                     ready.clear()
                     framing.reading = False
                     if isinstance(reply, Head) and 200 <= reply.status < 300:
-                        came, ahead = yield from look_ahead(asked, reply, policy.body_max_bytes)
+                        limit_bytes, within_s = policy.body_max_bytes, command.within_s
+                        came, ahead = yield from look_ahead(asked, reply, limit_bytes, within_s)
                         reply = framing.began(reply, came)
                         if not framing.reading:
                             ready += ahead

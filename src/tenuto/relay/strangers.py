@@ -18,7 +18,7 @@ from collections.abc import Generator
 
 from tenuto.core.policy import Policy
 from tenuto.providers.table import by_server
-from tenuto.relay.commands import READ, Head, Lost, Read, Reply, Run, Transmit
+from tenuto.relay.commands import Head, Lost, Read, Reply, Run, Transmit
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.ending import hand_on
 from tenuto.relay.framing import Framing, begins, may_become_more
@@ -88,7 +88,7 @@ def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
     decoder = decoder_for(head.coding, turn.policy.body_max_bytes)
     first, streams = b"", turn.facts.stream
     while decoder is not None and len(first) < _LOOK_BYTES:
-        reply = yield READ
+        reply = yield turn.reading
         ahead.append(reply)
         if not isinstance(reply, bytes):
             return False

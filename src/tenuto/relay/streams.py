@@ -12,7 +12,6 @@ from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
 from tenuto.relay.commands import (
     BODY_HEADERS,
-    READ,
     Command,
     Head,
     Lost,
@@ -21,6 +20,7 @@ from tenuto.relay.commands import (
     Reply,
     Run,
     Write,
+    late,
 )
 from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
@@ -32,6 +32,9 @@ from tenuto.wire.stream import under_its_name
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"
 """Limits of the policy, in words: each names its setting."""
+
+_EVENT_S = 1.0
+"""An event that has begun has so long to be said, once a loop has no time left for its turn."""
 
 
 def open_head(turn: Turn, head: Head) -> Run:
@@ -83,15 +86,18 @@ def read_stream(
         yield from open_head(turn, head)
     if opening:
         yield Write(opening)
+    turn.begin_stream()
     events = _Events(turn, decoder)
-    quick = events.quick(outlet, builder)
-    tail, lost, heard = b"", None, -1
+    quick, slow = events.quick(outlet, builder), turn.reading
+    tail, lost, heard, heard_s = b"", None, -1, 0.0
     while not builder.ended:
-        offered = quick if events.idle and outlet.flows else READ
+        offered = quick if events.idle and outlet.flows else slow
         reply = ahead.popleft() if ahead else (yield offered)
         if not isinstance(reply, bytes):
             lost = reply if isinstance(reply, Lost) else None
-            if lost is not None and lost.kind is FaultKind.LIMIT:
+            if turn.late:
+                builder.feed(_late(turn))
+            elif lost is not None and lost.kind is FaultKind.LIMIT:
                 builder.feed(_limit("event_too_large", str(lost.error)))
             break
         try:
@@ -114,12 +120,13 @@ def read_stream(
             break  # what follows stands behind a hole
         if outlet.overfull:
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
-        elif _is_late(turn):
-            builder.feed(_limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s)))
-        elif heard == outlet.heard and events.silent(reply) and turn.is_over():
-            lost = turn.silent()
+        elif turn.late:
+            builder.feed(_late(turn))
+        elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
+            lost = late()
         elif reply:
-            heard = outlet.heard
+            if heard != outlet.heard:
+                heard, heard_s = outlet.heard, turn.around.now()
             continue
         break
     if out := outlet.end(builder):
@@ -163,10 +170,15 @@ class _Events:
         """Whether no part of an event is held: what comes next begins one."""
         return self._sse.idle
 
-    def silent(self, piece: bytes) -> bool:
-        """Whether a piece that said nothing keeps a connection alive, and is no part of an event
-        that is still to say something; b"" is the end, and no silence."""
-        return bool(piece) and (self.idle or piece.strip()[:1] in (b"", b":"))
+    def stalls(self, piece: bytes, heard_s: float) -> bool:
+        """Whether a piece that said nothing only keeps a connection alive, and is no part of an
+        event that is still to say something and does not take long; b"" is the end, and no silence.
+
+        `heard_s`: when something was said."""
+        if not piece:
+            return False
+        keeps_alive = self.idle or piece.strip()[:1] in (b"", b":")
+        return keeps_alive or self._turn.around.now() - heard_s > _EVENT_S
 
     def quick(self, outlet: Outlet, builder: Builder) -> Read:
         """What to ask for while nothing is held: pieces that are one event like one before it are
@@ -174,7 +186,7 @@ class _Events:
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
         flows = not outlet.writing and not outlet.writer.follows_text
         if not self._decoder.plain or not flows or self._turn.state.attempts:
-            return READ
+            return self._turn.reading
         kept = self.kept if self._wants_content else None
         return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))
 
@@ -211,12 +223,9 @@ def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[by
     return b"".join(out), b""
 
 
+def _late(turn: Turn) -> FaultSeen:
+    return _limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s))
+
+
 def _limit(what: str, message: str = "") -> FaultSeen:
     return FaultSeen(Fault(FaultKind.LIMIT, what, message))
-
-
-def _is_late(turn: Turn) -> bool:
-    """Whether a further attempt runs on beyond the turn's time (C29). The first one may: it ends
-    when it would have ended without Tenuto."""
-    limit, state = turn.policy.turn_timeout_s, turn.state
-    return bool(limit and state.attempts) and turn.around.now() - state.started_s > limit

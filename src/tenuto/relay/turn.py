@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from email.utils import formatdate
+from functools import cached_property, partial
 from typing import SupportsBytes
 
 import msgspec
@@ -17,7 +19,7 @@ from tenuto.core.actions import Content
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import Fault
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen
@@ -25,7 +27,7 @@ from tenuto.core.view import State
 from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
 from tenuto.relay import schema
-from tenuto.relay.commands import Head, Headers, Lost, Request
+from tenuto.relay.commands import READ, Head, Headers, LeftS, Lost, Read, Request
 from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
@@ -45,6 +47,7 @@ class Surroundings:
         on_event: who watches, or None.
         learned: what providers taught, shared by all turns of a client.
         now: a steady clock, in seconds.
+        date: what a header says that tells the date.
         jitter: a factor for waits, around 1.
         successors: responses that others took the place of, shared by all turns of a client.
         patterns: how the events of streams look that are alike, shared by all turns of a client.
@@ -54,6 +57,7 @@ class Surroundings:
     on_event: OnEvent | None
     learned: Learned
     now: Callable[[], float] = time.monotonic
+    date: Callable[[], str] = partial(formatdate, usegmt=True)
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
     patterns: Patterns = field(default_factory=dict)
@@ -158,6 +162,7 @@ class Turn:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
+        self._ends_s: float | None = None  # when what is read now must be there
         self.headed = False  # the caller has the head
         self.open = False  # and is given events
         self.first: Attempt | None = None
@@ -236,14 +241,51 @@ class Turn:
         left = self.carried.within_s if self.carried is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
 
+    def begin_attempt(self) -> float | None:
+        """Begin to count the time of an attempt's head, and of its body where it has one (C29a):
+        all that is left of the turn, and of a further attempt no more than the caller waits for a
+        read. Returns the seconds that there are, None where nothing bounds them: a first attempt
+        takes as long as without Tenuto."""
+        now_s, begun_s = self.around.now(), self.state.started_s
+        ends = [self._turn_ends_s()]
+        if self.carried is not None and self.carried.within_s is not None:
+            ends.append(begun_s + self.carried.within_s)
+        if self.state.attempts and self.request.timeout_s is not None:
+            ends.append((now_s if self.facts.stream else begun_s) + self.request.timeout_s)
+        self._ends_s = min((end for end in ends if end is not None), default=None)
+        return None if self._ends_s is None else max(self._ends_s - now_s, 0.001)
+
+    def begin_stream(self) -> None:
+        """The attempt is a stream: while it goes on only the turn's own limit ends it."""
+        self._ends_s = self._turn_ends_s()
+
+    def _turn_ends_s(self) -> float | None:
+        """By when a further attempt must be over: so long after the end of the first one."""
+        limit = self.policy.turn_timeout_s
+        return self.state.answered_s + limit if limit and self.state.attempts else None
+
+    @property
+    def reading(self) -> Read:
+        """To read on for as long as there is time."""
+        return READ if self._ends_s is None else Read(within_s=self._left_s)
+
+    @property
+    def within_s(self) -> LeftS | None:
+        """Tells how many seconds are left for what is read now; None: nothing bounds it."""
+        return None if self._ends_s is None else self._left_s
+
+    @property
+    def late(self) -> bool:
+        """Whether no time is left for what is read now."""
+        return self._ends_s is not None and self._left_s() <= 0
+
+    def _left_s(self) -> float:
+        return math.inf if self._ends_s is None else self._ends_s - self.around.now()
+
     def is_over(self) -> bool:
         """Whether a loop has no time left for this turn: no silence is waited out any more."""
         left = self.carried.within_s if self.carried is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
-
-    def silent(self) -> Lost:
-        """How a connection is lost that was only kept alive until then."""
-        return Lost(FaultKind.TIMEOUT, TimeoutError("nothing was said in the time that was left"))
 
     def runnable(self, response: Response) -> tuple[ToolCall, ...]:
         """The calls of a cut response that may run (T3)."""
