@@ -162,7 +162,7 @@ class Server:
         answer, fault = _drawn(turn, asked, attempt, rng)
         attempt.sent = answer.text
         mark = f"{plan.key.replace('.', '_')}_{number}"
-        turn.paused = answer.stop == "pause"
+        turn.paused = turn.paused or answer.stop == "pause"
         if fault == "status":
             return await _status(wire, turn, attempt, number, rng, writer)
         pieces = _pieces(wire, answer, asked, mark, rng, fault)

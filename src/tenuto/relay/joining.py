@@ -73,6 +73,11 @@ def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
     turn.said = said
     if not begins and not apart:
         turn.kept = []
+    # A cut character at the end of what was kept is written anew, so that an attempt in between,
+    # which brought nothing, begins no later than this one.
+    turn.kept = [
+        replace(kept, begins=begins) if kept.begins > begins else kept for kept in turn.kept
+    ]
     turn.kept.append(Kept(attempt, begins, apart))
 
 
