@@ -156,8 +156,9 @@ def test_a_tools_own_schema_decides_and_what_cannot_be_checked_does_not_run(play
 
 
 @pytest.mark.behaviour("T3")
-def test_execute_complete_says_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "jsonschema", None)  # as if it were not there
+@pytest.mark.parametrize("package", ["jsonschema", "jsonschema_rs"])
+def test_execute_complete_says_what_to_install(monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not there
     client = openai.OpenAI(api_key="none")
     with pytest.raises(tenuto.PolicyError, match=r"pip install 'tenuto\[schema\]'"):
         tenuto.wrap(client, policy=tenuto.Policy(truncated_calls="execute_complete"))

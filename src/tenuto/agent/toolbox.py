@@ -13,7 +13,7 @@ from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.relay import schema
+from tenuto.relay.checking import LEFT_OUT, Checker, Uncheckable, deepest
 
 _MOST_FAULTS: Final = 5
 """So many faults of one call are told; the model puts the rest right as well, or hears of it."""
@@ -52,7 +52,7 @@ class Toolbox:
 
     def __init__(self, tools: Iterable[Tool | Callable[..., object]] = ()) -> None:
         self._tools: dict[str, Tool] = {}
-        self._validators: dict[str, Any] = {}
+        self._checkers: dict[str, Checker] = {}
         for each in tools:
             if not isinstance(each, Tool) and not callable(each):
                 raise ToolError(f"{each!r} is no tool: allowed are Tools and plain functions")
@@ -60,7 +60,7 @@ class Toolbox:
             if made.name in self._tools:
                 raise ToolError(f"two tools are named {made.name!r}: give one another name")
             self._tools[made.name] = made
-            self._validators[made.name] = _validator(made)
+            self._checkers[made.name] = _checker(made)
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -100,10 +100,9 @@ class Toolbox:
         if not isinstance(arguments, dict):
             return Failure(hints.CALL_MALFORMED_RESULT)
         try:
-            faults = _faults(self._validators[call.name], arguments)
-        except schema.unusable() as error:
-            why = f"{type(error).__name__}: {error}"
-            return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=why))
+            faults = _faults(self._checkers[call.name], arguments)
+        except Uncheckable as error:
+            return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=error))
         return _unfit(call.name, faults) if faults else arguments
 
     def _names(self) -> str:
@@ -121,16 +120,17 @@ def _number(text: str) -> float:
 _decoder: Final = msgspec.json.Decoder(float_hook=_number)
 
 
-def _validator(made: Tool) -> Any:
+def _checker(made: Tool) -> Checker:
     try:
-        return schema.validator(made.parameters)
-    except ImportError:
+        return Checker(made.parameters)
+    except ImportError as error:
         raise ToolError(
-            "tools need the package jsonschema to check arguments: pip install 'tenuto[agent]'"
+            f"tools need the package {error.name} to check arguments: pip install 'tenuto[agent]'"
         ) from None
-    except schema.unusable() as error:
-        why = getattr(error, "message", error)
-        raise ToolError(f"the parameters of {made.name} are no JSON Schema: {why}") from None
+    except Uncheckable as error:
+        raise ToolError(
+            f"the parameters of {made.name} are no JSON Schema that can be checked: {error}"
+        ) from None
 
 
 def _unfit(name: str, faults: Sequence[str]) -> Failure:
@@ -140,18 +140,19 @@ def _unfit(name: str, faults: Sequence[str]) -> Failure:
     return Failure(hints.CALL_UNFIT_RESULT.format(name=name, faults="\n".join(lines)))
 
 
-def _faults(validator: Any, arguments: dict[str, Any]) -> list[str]:
+def _faults(checker: Checker, arguments: dict[str, Any]) -> list[str]:
     """Each fault with its path, the value, and what is allowed."""
-    found = sorted(validator.iter_errors(arguments), key=lambda each: each.json_path)
-    return list(dict.fromkeys(_said(schema.deepest(each)) for each in found))
+    found = sorted(checker.faults(arguments), key=lambda each: each.json_path)
+    return list(dict.fromkeys(_said(deepest(each)) for each in found))
 
 
 def _said(fault: Any) -> str:
     path = fault.json_path.removeprefix("$").removeprefix(".")
     message: str = fault.message
-    value = repr(fault.instance)
-    if message.startswith(value):
-        message = quoted(fault.instance) + message.removeprefix(value)
+    for value in (LEFT_OUT, repr(fault.instance)):
+        if message.startswith(value):
+            message = quoted(fault.instance) + message.removeprefix(value)
+            break
     if fault.validator == "additionalProperties" and isinstance(fault.schema, Mapping):
         message += f"; known are {', '.join(fault.schema.get('properties', ())) or '(none)'}"
     if len(message) > _MOST_CHARS:

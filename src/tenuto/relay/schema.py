@@ -2,15 +2,13 @@
 
 Only `truncated_calls="execute_complete"` asks: calls of a response that the limit cut are handed on
 without a clean stop behind them, so they have to prove themselves. JSON Schema is large enough that
-the optional `jsonschema` reads it, and a schema never makes us fetch anything.
+optional packages read it (`checking`), and a schema never makes us fetch anything.
 """
 
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -19,23 +17,25 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
+from tenuto.relay.checking import Checker, Uncheckable
 
 
 def require(policy: Policy) -> None:
     """Nothing where the policy can be carried out as installed.
 
     Raises:
-        PolicyError: it needs `jsonschema`, which is not there; the message says what to install.
+        PolicyError: it needs packages that are not there; the message says what to install.
     """
     if policy.truncated_calls != "execute_complete":
         return
-    try:
-        _library()
-    except ImportError:
-        raise PolicyError(
-            "truncated_calls is 'execute_complete', which needs the package jsonschema to check "
-            "arguments: pip install 'tenuto[schema]'"
-        ) from None
+    for package in ("jsonschema", "jsonschema_rs"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise PolicyError(
+                f"truncated_calls is 'execute_complete', which needs the package {package} to "
+                "check arguments: pip install 'tenuto[schema]'"
+            ) from None
 
 
 def runnable(
@@ -62,41 +62,8 @@ def runnable(
     )
 
 
-def validator(schema: Mapping[str, Any]) -> Any:
-    """What checks values against a schema: a validator of jsonschema, of the draft that it names.
-
-    Raises:
-        ImportError: the package is not there.
-        Exception: one of `unusable()`: what was given is no schema.
-    """
-    library = _library()
-    referencing = importlib.import_module("referencing")
-    kind = library.validators.validator_for(schema, default=library.Draft202012Validator)
-    kind.check_schema(schema)
-    # A registry of its own: the default one would fetch references from the network.
-    return kind(schema, registry=referencing.Registry())
-
-
-def unusable() -> tuple[type[Exception], ...]:
-    """What the library raises on a schema that is none, when it reads one and when it checks by it:
-    the schema comes from outside, so it may be anything."""
-    unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
-    odd = (RecursionError, TypeError, ValueError, AttributeError)
-    return (_library().SchemaError, unresolvable, re.error, *odd)
-
-
-def deepest(fault: Any) -> Any:
-    """The fault within a fault that tells most: of a union, the one of the nearest alternative."""
-    return _library().exceptions.best_match(iter([fault]))
-
-
 def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
     try:
-        fits: bool = validator(schema).is_valid(msgspec.json.decode(arguments))
-    except unusable():
+        return Checker(schema).fits(msgspec.json.decode(arguments))
+    except Uncheckable:
         return False  # what cannot be checked has not been proved
-    return fits
-
-
-def _library() -> ModuleType:
-    return importlib.import_module("jsonschema")
