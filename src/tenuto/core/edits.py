@@ -144,7 +144,8 @@ def ask_again(view: View) -> tuple[Edit, ...]:
 
 
 def ask_for_call(view: View) -> tuple[Edit, ...]:
-    return _after_said(view, AppendUser(hints.CALL_MISSING, for_call=True))
+    hint = hints.CALL_OWED if view.facts.call_forced else hints.CALL_MISSING
+    return _after_said(view, AppendUser(hint, for_call=True))
 
 
 def ask_once_more(view: View) -> tuple[Edit, ...]:

@@ -150,6 +150,12 @@ CALL_MISSING = (
 )
 """After a stop that names tool calls where none came (E8)."""
 
+CALL_OWED = (
+    "[Your previous message held no tool call, and the request demands one. Make the call now, "
+    "complete, and write nothing else.]"
+)
+"""The same where the caller has demanded a call."""
+
 ORPHAN_RESULT = "Error: no result is available for this call; the conversation was interrupted."
 """The stub result for a call that the incoming history leaves unanswered (H2)."""
 

@@ -19,7 +19,7 @@ from dataclasses import replace
 from math import isnan
 
 from tenuto.core import edits
-from tenuto.core.actions import Action, Finish, Send, Status
+from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
 from tenuto.core.outcome import Outcome, classify
@@ -53,7 +53,7 @@ def step(
     >>> action.status.value, action.reason
     ('complete', 'completed')
     """
-    outcome = classify(response)
+    outcome = outcome_of(state, response, facts)
     state = _seen(state, outcome, response, facts, policy)
     if state.attempts == 1:
         state = replace(state, answered_s=now_s)
@@ -70,6 +70,24 @@ def step(
     state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=made)
     told = rung.waits and _told_wait_s(view) is not None
     return state, Send(made, rung.name, rung.recovery, _wait_s(view, rung), told)
+
+
+def outcome_of(state: State, response: Response, facts: Facts) -> Outcome:
+    """What a response means within its turn. A request that goes on from what was said leaves it to
+    the model what to call (C28a): where the caller demanded a call, the turn owes it still."""
+    outcome = classify(response)
+    if outcome in _SAY_NO_MORE and _owes_call(state, response, facts):
+        return Outcome.CALLS_MISSING
+    return outcome
+
+
+_SAY_NO_MORE = (Outcome.DONE, Outcome.EMPTY, Outcome.THINKING_ONLY)
+
+
+def _owes_call(state: State, response: Response, facts: Facts) -> bool:
+    freed = any(isinstance(edit, FreeToolChoice) for edit in state.last_edits)
+    asked = freed or edits.asks_for_call(state.last_edits)
+    return facts.call_forced and asked and not response.calls
 
 
 WHOLE = Finish(Status.COMPLETE, ENDINGS[Outcome.DONE].reason, Outcome.DONE)
@@ -210,6 +228,8 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     # What a rung ends with text is text that lacks its end, even where nothing more came.
     unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
     cut = unended if rung else view.state.cut and ending.hidden_by_cut
+    owed = outcome is Outcome.CALLS_MISSING and view.facts.call_forced
+    cut = cut or (owed and bool(view.said))
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends

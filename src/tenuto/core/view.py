@@ -145,6 +145,7 @@ class Facts:
         structured: whether the request constrains the output.
         one_of_words: whether that is no document, but one of some words.
         tools: whether tools are attached.
+        call_forced: whether the request demands a call of one of them.
         after_tool_result: whether the request ends in a tool result.
         runnable: the calls of this response that are whole and satisfy their tool's parameters;
             told only where the policy runs calls of a cut response (T3).
@@ -174,6 +175,7 @@ class Facts:
     structured: bool = False
     one_of_words: bool = False
     tools: bool = False
+    call_forced: bool = False
     after_tool_result: bool = False
     runnable: tuple[ToolCall, ...] = ()
     http_error: bool = False

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tenuto.core.actions import AppendCalls, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.machine import settled, step
+from tenuto.core.machine import outcome_of, settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
@@ -38,6 +38,7 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         return finish, outcome, Facts(said=turn.said)
     facts = _facts(turn, attempt)
     now_s = turn.around.now()
+    outcome = outcome_of(turn.state, response, facts)
     turn.state, action = _step(turn, response, facts, now_s)
     turn.watch.observed(response, outcome, action)
     if turn.carried is not None:
@@ -95,6 +96,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         structured=request.structured,
         one_of_words=request.one_of_words,
         tools=request.tools,
+        call_forced=request.call_forced,
         after_tool_result=request.after_tool_result,
         runnable=turn.runnable(response),
         http_error=attempt.http_error and turn.carried is None,

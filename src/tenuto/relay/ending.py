@@ -15,6 +15,8 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
+from tenuto.core.response import Response
+from tenuto.core.stop import StopReason
 from tenuto.relay.commands import (
     READ,
     Head,
@@ -32,6 +34,7 @@ from tenuto.relay.streams import open_as_events
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
+from tenuto.wire.stops import in_other_words, look_up
 
 
 def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
@@ -133,7 +136,11 @@ class Ending:
         if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
             return False
         if finish.status is Status.COMPLETE:
-            if self._turn.policy.on_incomplete != "error" or not self._turn.open:
+            if self._turn.policy.on_incomplete != "error":
+                return True
+            if response.calls and not self._says_that_it_calls(response):
+                return False  # whoever goes by the stop would pass over them
+            if not self._turn.open:
                 return True
             outlet = self._turn.outlet
             return not outlet.only_text or not _MISREAD.intersection(response.stop.anomalies)
@@ -145,6 +152,16 @@ class Ending:
         if shown.error or response.fault is not None or response.calls:
             return False
         return shown.received or shown.native == response.stop.raw
+
+    def _says_that_it_calls(self, response: Response) -> bool:
+        """Whether the native stop is the one that this wire has beside calls, in whatever words."""
+        wire, raw = self._turn.wire, response.stop.raw or ""
+        usual = {wire.clean_stop(response.calls).lower()}
+        if self._turn.facts.call_forced:
+            usual.add(wire.forced_stop)
+        seen = look_up(raw, "", {**in_other_words(wire.stops), **wire.stops})
+        called = seen is not None and seen.reason is StopReason.TOOL_CALL
+        return called or raw.strip().lower() in usual
 
     def _untouched(self, attempt: Attempt, report: Report) -> Run:
         if self._turn.open:

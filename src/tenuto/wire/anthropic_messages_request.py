@@ -62,6 +62,7 @@ class _Asked(msgspec.Struct):
     stream: Any = None
     max_tokens: Any = None
     tools: msgspec.Raw = msgspec.Raw(b"null")
+    tool_choice: Any = None
     thinking: Any = None
     output_config: Any = None
     output_format: Any = None
@@ -72,6 +73,7 @@ class _Asked(msgspec.Struct):
 
 class _Tool(msgspec.Struct):
     type: Any = None
+    name: Any = None
 
 
 _read = msgspec.json.Decoder(_Asked).decode
@@ -251,6 +253,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         stream=bool(asked.stream),
         max_tokens=tokens if tokens is not None and tokens > 0 else None,
         tools=_has_client_tools(asked.tools),
+        call_forced=bool(asked.tool_choice) and _demands_call(asked.tool_choice, asked.tools),
         after_tool_result=_after_tool_result(asked.messages),
         structured=structured,
         lower_reasoning=lower,
@@ -271,6 +274,15 @@ def _has_client_tools(raw: msgspec.Raw) -> bool:
         return any(_is_client_tool(tool.type) for tool in _tools(raw))
     except msgspec.DecodeError:
         return False
+
+
+def _demands_call(choice: Any, raw: msgspec.Raw) -> bool:
+    """Whether a choice demands a call for the caller: of a tool that is the caller's, or of any
+    where all are the caller's."""
+    kind, name = object_in(choice).get("type"), object_in(choice).get("name")
+    if kind not in ("any", "tool") or not _has_client_tools(raw):
+        return False
+    return all(_is_client_tool(t.type) for t in _tools(raw) if kind == "any" or t.name == name)
 
 
 def _after_tool_result(rows: Sequence[JsonObject]) -> bool:

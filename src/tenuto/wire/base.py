@@ -80,6 +80,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     `structured`: the output is constrained, to a document or, where `one_of_words`, to one of some
     words, which is none. `follows`: the id of the response that the request goes on from, whose
     history the provider keeps. `least_tokens`: the smallest output limit that is accepted.
+    `call_forced`: the model must call a tool, one that is named or any.
     `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
     history that others read. Such a turn ends truthfully; one that is `left_alone` is only
     watched. `repeats`: each event of its stream says all that was said before it as well; None:
@@ -90,6 +91,7 @@ class RequestFacts(msgspec.Struct, frozen=True):
     max_tokens: int | None = None
     least_tokens: int = 1
     tools: bool = False
+    call_forced: bool = False
     after_tool_result: bool = False
     structured: bool = False
     one_of_words: bool = False
@@ -351,6 +353,8 @@ class Wire:
             which no event is ever seen.
         content: what these attempts said in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
+        forced_stop: the native value, in small letters, that providers give beside a call which the
+            request forced, where that is another one; "" where it is not.
         body_of: what the events of one stream say as a body does, but for what `render_body` adds:
             the content, the calls, the usage.
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
@@ -393,6 +397,7 @@ class Wire:
     writer: Callable[[str], Writer]
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
+    forced_stop: str = ""
     body_of: Callable[[Sequence[JsonObject]], JsonObject]
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]

@@ -210,6 +210,7 @@ def _facts(
         stream=stream,
         max_tokens=tokens,
         tools="toolConfig" in members,
+        call_forced=_demands_call(members),
         after_tool_result=any("toolResult" in block for block in _blocks(rows[-1])),
         structured=structured,
         lower_reasoning=reasoning.can_be_lowered(members),
@@ -217,6 +218,13 @@ def _facts(
         left_alone=_left_alone(members, model, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or reasoning.is_on(members),
     )
+
+
+def _demands_call(members: Mapping[str, bytes]) -> bool:
+    if b"toolChoice" not in members.get("toolConfig", b""):
+        return False
+    choice = object_in(object_in(value_of(members["toolConfig"])).get("toolChoice"))
+    return "any" in choice or "tool" in choice
 
 
 def _left_alone(

@@ -73,6 +73,7 @@ class _Asked(msgspec.Struct, rename="camel"):
     contents: list[JsonObject]
     generation_config: Any = None
     tools: Any = None
+    tool_config: Any = None
     continuation_token: Any = None
 
 
@@ -210,13 +211,13 @@ def _asked(body: bytes) -> _Asked:
     try:
         asked = _read(body)
     except msgspec.DecodeError:
-        read = read_leniently(body, ("generationConfig", "tools", TOKEN), (), "contents")
-        asked = _Asked(
-            read["contents"], read.get("generationConfig"), read.get("tools"), read.get(TOKEN)
-        )
+        keys = ("generationConfig", "tools", "toolConfig", TOKEN)
+        read = read_leniently(body, keys, (), "contents")
+        asked = _Asked(read["contents"], *(read.get(key) for key in keys))
     if b"_config" in body or b"_token" in body:
         members = members_of(body)
         asked.generation_config = asked.generation_config or value_of(members.get(CONFIG[1]))
+        asked.tool_config = asked.tool_config or value_of(members.get(_CHOICE[1]))
         asked.continuation_token = asked.continuation_token or members.get("continuation_token")
     return asked
 
@@ -234,6 +235,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         stream=path.rstrip("/").endswith(STREAMING),
         max_tokens=tokens,
         tools=bool(declarations(asked.tools)),
+        call_forced=_demands_call(asked.tool_config),
         after_tool_result=_holds_result(last),
         structured=structured,
         one_of_words=member(config, *CONSTRAINTS[0]) == "text/x.enum",
@@ -242,6 +244,11 @@ def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
         left_alone=_left_alone(asked, config, tokens, probe_max_tokens),
         prefill_barred=role_of(last) == "model" or structured,
     )
+
+
+def _demands_call(config: Any) -> bool:
+    calling = object_in(member(object_in(config), *_CALLING))
+    return str(calling.get("mode")).upper() == "ANY"
 
 
 def _holds_result(row: Any) -> bool:

@@ -187,6 +187,7 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
         stream=bool(asked.stream),
         max_tokens=max_tokens,
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
+        call_forced=_demands_call(config.get("tool_choice"), asked.tools),
         after_tool_result=kind_of(last) == RESULT,
         structured=_is_structured(asked),
         lower_reasoning=_can_think_less(config.get("thinking_level"), model),
@@ -199,6 +200,14 @@ def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
 
 def _is_client_tool(tool: Any) -> bool:
     return kind_of(tool) in CLIENT_TOOLS
+
+
+def _demands_call(choice: Any, tools: Any) -> bool:
+    """Whether a choice demands a call for the caller, whose tools all must be then."""
+    if isinstance(choice, dict):
+        choice = object_in(choice.get("allowed_tools")).get("mode")
+    ours = isinstance(tools, list) and bool(tools) and all(map(_is_client_tool, tools))
+    return ours and choice == "any"
 
 
 def _is_structured(asked: _Asked) -> bool:

@@ -450,6 +450,7 @@ WIRE = Wire(
     parse_fault=fault_parser(_error_of, read_fault),
     writer=render.ChatWriter,
     clean_stop=render.clean_stop,
+    forced_stop="stop",
     body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,

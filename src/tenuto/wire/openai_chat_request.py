@@ -61,6 +61,9 @@ class _Asked(Knobs):
     max_tokens: Any = None
     tools: msgspec.Raw = msgspec.Raw(b"null")
     functions: msgspec.Raw = msgspec.Raw(b"null")
+    tool_choice: Any = None
+    tool_choice_option: Any = None
+    function_call: Any = None
     response_format: Any = None
     n: Any = None
     modalities: Any = None
@@ -234,6 +237,9 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
         stream=bool(asked.stream),
         max_tokens=max_tokens,
         tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
+        call_forced=any(
+            map(_demands, (asked.tool_choice, asked.tool_choice_option, asked.function_call))
+        ),
         after_tool_result=last.get("role") in ("tool", "function"),
         structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
         lower_reasoning=can_reason_less(asked, dialect),
@@ -241,6 +247,19 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
         prefill_barred=last.get("role") == "assistant",
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
     )
+
+
+def _demands(choice: Any) -> bool:
+    """Whether a choice of tools demands a call. `any` is Mistral's word; watsonx has a member of
+    its own for such words, `tool_choice_option`.
+
+    >>> _demands("required"), _demands({"type": "function"}), _demands("auto"), _demands(None)
+    (True, True, False, False)
+    """
+    if isinstance(choice, dict):
+        allowed = choice.get("allowed_tools")
+        return not isinstance(allowed, dict) or _demands(allowed.get("mode"))
+    return isinstance(choice, str) and choice.lower() in ("required", "any")
 
 
 def _includes_usage(options: Any) -> bool:

@@ -78,6 +78,7 @@ class _Asked(msgspec.Struct):
     stream: Any = None
     max_output_tokens: Any = None
     tools: Any = None
+    tool_choice: Any = None
     text: Any = None
     reasoning: Any = None
     background: Any = None
@@ -168,6 +169,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         # Servers of others take less, as who asks for less there knows.
         least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),
         tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
+        call_forced=_demands_call(asked.tool_choice, asked.tools),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
         structured=form.get("type") in ("json_object", "json_schema"),
         lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
@@ -185,6 +187,18 @@ def _is_client_tool(tool: Any) -> bool:
     if not isinstance(kind, str) or kind.startswith("web_search"):
         return False
     return kind not in SERVER_TOOLS or is_run_by_client(tool)
+
+
+def _demands_call(choice: Any, tools: Any) -> bool:
+    """Whether a choice demands a call for the caller: of a tool that is the caller's by its type,
+    or of any where all are the caller's."""
+    given = choice
+    if isinstance(choice, dict):
+        if choice.get("type") != "allowed_tools":
+            return _is_client_tool(choice)
+        given, tools = choice.get("mode"), choice.get("tools")
+    all_ours = isinstance(tools, list) and bool(tools) and all(map(_is_client_tool, tools))
+    return given == "required" and all_ours
 
 
 def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
