@@ -86,7 +86,7 @@ class DropConstraint:
 
 @dataclass(frozen=True, slots=True)
 class DropKeys:
-    """Leave out top-level keys of the request that the provider rejects by name (H5)."""
+    """Leave out what the provider rejects by name and the answer is the same without (H5)."""
 
     keys: tuple[str, ...]
 

@@ -43,7 +43,10 @@ FAULT_ADVICE: dict[str, str] = {
     "redirected": "Check the base URL: what it names has moved, or wants a log-in.",
     "authentication": "Check the key, and whether it may use this model.",
     "invalid_request": "Look at what the provider says of the request: it will refuse it again.",
-    "unknown_key": "Leave out the members of the request that the provider names.",
+    "unknown_key": (
+        "Leave out the members of the request that the provider names, or name them in "
+        "drop_unsupported of the policy."
+    ),
     "prefill_rejected": "Let the request end with a user's message.",
     "output_budget_too_large": "Ask for fewer tokens: the model has a lower limit.",
     "malformed_call": "Try again, or simplify the tool's parameters.",

@@ -173,8 +173,7 @@ def clamp(view: View) -> tuple[Edit, ...]:
 
 
 def drop_keys(view: View) -> tuple[Edit, ...]:
-    fault = view.response.fault
-    named = [*_dropped_keys(view.state.last_edits), *(fault.keys if fault else ())]
+    named = [*_dropped_keys(view.state.last_edits), *view.facts.droppable]
     kept = tuple(e for e in view.state.last_edits if not isinstance(e, DropKeys))
     return (*kept, DropKeys(tuple(dict.fromkeys(named))))
 

@@ -72,7 +72,8 @@ EVENTS: dict[str, tuple[str, ...]] = {
         "after_tool_result",
     ),
     "history_repaired": ("repairs",),
-    "fault": ("kind", "code", "status", "retryable", "wait_s"),
+    "fault": ("kind", "code", "status", "retryable", "wait_s", "keys", "setting"),
+    "keys_left_out": ("keys",),
     "left_alone": ("why", "outcome"),
     "cancelled": ("output_chars", "attempts"),
     "turn_ended": ("status", "reason", "stop", "attempts", "suggestion", "advice", "usage"),
@@ -94,6 +95,7 @@ class Report:
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
         rungs: the names of the rungs that were taken, in order.
+        left_out: what went of the caller's own request because the provider rejected it by name.
     """
 
     status: str
@@ -102,6 +104,7 @@ class Report:
     usage: tuple[Usage | None, ...]
     suggestion: str
     rungs: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def attempts(self) -> int:

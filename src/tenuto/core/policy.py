@@ -7,8 +7,10 @@ what is allowed; errors and documentation are made from it.
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
@@ -17,6 +19,14 @@ from tenuto.core.errors import PolicyError
 OnIncomplete = Literal["stop", "notice", "error"]
 TruncatedCalls = Literal["refuse", "execute_complete"]
 Prefill = Literal["auto", "always", "never"]
+
+NEVER_LEFT_OUT = frozenset(
+    {"messages", "input", "contents", "prompt", "inputs", "model", "model_id"}
+    | {"role", "content", "parts", "type"}
+)
+"""Keys without which there is no request, or no row of it: `drop_unsupported` cannot name them."""
+
+_key_name = re.compile(r"[\w.-]+").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +59,10 @@ class Rule:
             words = "true or false"
         elif self.kind is str:
             words = "a text"
+        elif self.kind is frozenset:
+            words = "a set of names of keys, none of which may be " + ", ".join(
+                sorted(NEVER_LEFT_OUT)
+            )
         else:
             noun = "a whole number" if self.kind is int else "a number"
             upper = "" if self.most == float("inf") else f" to {self.most:g}"
@@ -65,6 +79,11 @@ class Rule:
             return isinstance(value, str) and value in self.choices
         if self.kind is bool or self.kind is str:
             return isinstance(value, self.kind)
+        if self.kind is frozenset:
+            return isinstance(value, frozenset) and all(
+                isinstance(name, str) and _key_name(name) and name not in NEVER_LEFT_OUT
+                for name in value
+            )
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         if self.kind is float:
@@ -88,6 +107,8 @@ class Rule:
                 word.lower(),
                 {"false": False, "0": False, "off": False, "no": False}.get(word.lower(), text),
             )
+        if self.kind is frozenset:
+            return frozenset(name for part in word.split(",") if (name := part.strip()))
         if self.kind in (int, float):
             try:
                 return self.kind(word)
@@ -173,6 +194,8 @@ class Policy:
         missing_call_retries: requests after a stop that names calls where none came.
         fault_retries: retries after an error or a drop for which the SDK's own retry is too late.
         parameter_fixes: requests sent again with a parameter that an error named put right.
+        drop_unsupported: names of keys that are left out of the request, and the request is sent
+            once more, when a 400 or 422 names them; beside those that may always go so.
         pause_resumes: times a turn that the provider paused is resumed.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
@@ -228,6 +251,7 @@ class Policy:
     missing_call_retries: int = _f(1, int, 0, 10)
     fault_retries: int = _f(2, int, 0, 20)
     parameter_fixes: int = _f(2, int, 0, 10)
+    drop_unsupported: Set[str] = _f(frozenset(), frozenset)
     pause_resumes: int = _f(10, int, 0, 100)
     hard_max_tokens: int | None = _f(None, int, 1, optional=True)
     boost_max_tokens: int = _f(32_768, int, 1)
@@ -250,6 +274,10 @@ class Policy:
     def __post_init__(self) -> None:
         for key, rule in RULES.items():
             value = getattr(self, key)
+            if rule.kind is frozenset and isinstance(value, set | list | tuple):
+                with contextlib.suppress(TypeError):  # a list in it: the check below says so
+                    value = frozenset(value)
+                    object.__setattr__(self, key, value)
             if not rule.accepts(value):
                 raise PolicyError(f"{key} is {_shown(value)}, allowed is {rule.allowed}")
         if self.decide is not None and not callable(self.decide):

@@ -150,6 +150,7 @@ class Facts:
         runnable: the calls of this response that are whole and satisfy their tool's parameters;
             told only where the policy runs calls of a cut response (T3).
         http_error: whether this response is an HTTP error status, which an SDK can retry itself.
+        droppable: the keys that its error names, where all of them may be left out (H5).
         call_hints: what a call that was cut is answered with, by its tool's name; the general hint
             where it names none (T6).
         left_alone: why the request must not be recovered (C28), "" where it may be.
@@ -179,6 +180,7 @@ class Facts:
     after_tool_result: bool = False
     runnable: tuple[ToolCall, ...] = ()
     http_error: bool = False
+    droppable: tuple[str, ...] = ()
     call_hints: Mapping[str, str] = field(default_factory=dict)
     left_alone: str = ""
     timeout_s: float | None = None

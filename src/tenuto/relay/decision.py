@@ -4,9 +4,10 @@ what an error teaches of the model."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, Finish, Recovery, Send
+from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import outcome_of, settled, step
@@ -37,7 +38,7 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         turn.watch.observed(response, outcome, finish)
         return finish, outcome, Facts(said=turn.said)
     facts = _facts(turn, attempt)
-    now_s = turn.around.now()
+    now_s, edits = turn.around.now(), turn.state.last_edits
     outcome = outcome_of(turn.state, response, facts)
     turn.state, action = _step(turn, response, facts, now_s)
     turn.watch.observed(response, outcome, action)
@@ -46,12 +47,13 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     if isinstance(action, Send):
         left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
         turn.watch.sending(action, outcome, turn.state, facts, left)
-        if turn.carried is not None:
-            if action.recovery is Recovery.TOOL_REPAIR:
-                turn.carried.unsure_chars = len(turn.said)
-            for edit in action.edits:
-                if isinstance(edit, AppendCalls):
-                    turn.carried.answered(edit.answers)
+        if turn.carried is not None and action.recovery is Recovery.TOOL_REPAIR:
+            turn.carried.unsure_chars = len(turn.said)
+        for edit in action.edits:
+            if isinstance(edit, AppendCalls) and turn.carried is not None:
+                turn.carried.answered(edit.answers)
+            if isinstance(edit, DropKeys) and facts.droppable:
+                turn.watch.leaving_out(_may_go(turn, attempt, edits) or ())
     elif facts.left_alone and outcome is not Outcome.DONE:
         turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
     return action, outcome, facts
@@ -100,6 +102,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         after_tool_result=request.after_tool_result,
         runnable=turn.runnable(response),
         http_error=attempt.http_error and turn.carried is None,
+        droppable=_droppable(turn, attempt),
         call_hints=turn.carried.hints if turn.carried is not None else {},
         left_alone=turn.left_alone
         or request.sent_once
@@ -107,6 +110,28 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,
     )
+
+
+def _droppable(turn: Turn, attempt: Attempt) -> tuple[str, ...]:
+    """The keys that an error names, where all of them may be left out."""
+    fault = attempt.response.fault
+    may_go = _may_go(turn, attempt, turn.state.last_edits)
+    return fault.keys if fault is not None and may_go is not None else ()
+
+
+def _may_go(turn: Turn, attempt: Attempt, edits: Sequence[Edit]) -> tuple[str, ...] | None:
+    """What of the caller's own request goes with the keys that an error names, which answers a
+    request with these edits; None where they may not go."""
+    fault = attempt.response.fault
+    if fault is None or not fault.keys or not attempt.http_error:
+        return None
+    if fault.status not in _NAMES_KEYS:
+        return None
+    return turn.unsupported.may_go(turn.body(edits), fault.keys)
+
+
+_NAMES_KEYS = (400, 422)
+"""Statuses by which providers refuse a request for a key that it has."""
 
 
 def _ceiling_tokens(turn: Turn) -> int | None:

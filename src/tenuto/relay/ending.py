@@ -116,7 +116,7 @@ class Ending:
         assert head is not None
         body = self._turn.wire.render_body(first, attempt.value or first, answer)
         usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(counted(head, answer.usage).of(body).plus(usage))
+        yield Open(self._turn.shown(counted(head, answer.usage).of(body).plus(usage)))
         yield Write(body, last=True)
 
     def _nothing_came(self, finish: Finish) -> bool:
@@ -178,7 +178,7 @@ class Ending:
             line = usage_line(report).encode()
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
         if not self._turn.headed:
-            yield Open(head)
+            yield Open(self._turn.shown(head))
         yield Write(attempt.raw, last=not attempt.more)
         if attempt.more:
             yield from rest_of_response()
@@ -268,7 +268,8 @@ class Ending:
         head = Head(status, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
         told = (b"x-tenuto-usage", line.encode())
         asked = [pair for pair in self._last_headers() if pair[0].lower() in _ASKS_TO_WAIT]
-        yield Open(head.plus((b"content-length", b"%d" % len(body)), told, *asked))
+        head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
+        yield Open(self._turn.shown(head))
         yield Write(body, last=True)
 
     def _last_headers(self) -> Headers:

@@ -147,7 +147,7 @@ class Pipe:
         if self._turn.left_alone:
             body = self._turn.request.body
         else:
-            body = self._turn.parsed.apply(edits, self._turn.provider.dialect)
+            body = self._turn.body(edits)
             body = self._turn.around.successors.instead(body, self._turn.facts.follows)
         number, left_s = self._turn.state.attempts, self._turn.begin_attempt()
         within_s = self._turn.within_s

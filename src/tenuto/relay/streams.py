@@ -41,7 +41,7 @@ def open_head(turn: Turn, head: Head) -> Run:
     """Hand on the head of a stream, if the caller has none yet."""
     if not turn.headed:
         turn.headed = True
-        yield Open(head.without(*BODY_HEADERS), events=True)
+        yield Open(turn.shown(head.without(*BODY_HEADERS)), events=True)
 
 
 def open_as_events(turn: Turn, attempt: Attempt) -> Run:
@@ -56,7 +56,7 @@ def open_as_events(turn: Turn, attempt: Attempt) -> Run:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
         kind = (b"content-type", b"text/event-stream; charset=utf-8")
-        yield Open(head.plus(kind), events=True)
+        yield Open(turn.shown(head.plus(kind)), events=True)
     if reasoning := "".join(turn.reasoning):
         yield Write(turn.outlet.writer.reasoning(reasoning))
     if text := turn.outlet.say(turn.said):

@@ -15,7 +15,7 @@ from typing import SupportsBytes
 
 import msgspec
 
-from tenuto.core.actions import Content
+from tenuto.core.actions import Content, DropKeys, Edit
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent
@@ -36,6 +36,7 @@ from tenuto.relay.watch import Watch
 from tenuto.wire.alike import Patterns
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
+from tenuto.wire.unsupported import Unsupported
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,25 @@ class Turn:
     def stop_sequences(self) -> tuple[str, ...]:
         """Those of the request."""
         return stop_sequences(self.request.body)
+
+    @cached_property
+    def unsupported(self) -> Unsupported:
+        """What may be left out of the request when the provider rejects it by name (H5)."""
+        opted = frozenset(self.policy.drop_unsupported)
+        return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
+
+    def body(self, edits: Sequence[Edit]) -> bytes:
+        """The request with these edits; without any, and without repairs, the caller's own."""
+        made = self.parsed.apply(edits, self.provider.dialect)
+        for edit in edits:
+            if isinstance(edit, DropKeys):  # last: keys of our own rows go as well
+                made = self.unsupported.without(made, edit.keys)
+        return made
+
+    def shown(self, head: Head) -> Head:
+        """A head for the caller: it names what was left out of the request (H5)."""
+        went = ", ".join(self.watch.left_out).encode("ascii", "replace")
+        return head.plus((b"x-tenuto-left-out", went)) if went else head
 
     def builder(self) -> Builder:
         """Adds up what an attempt says."""

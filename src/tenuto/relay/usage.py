@@ -59,12 +59,14 @@ def usage_line(report: Report) -> str:
         for u in report.usage
     ]
     billed = [u.output_tokens or 0 for u in report.usage if u is not None]
-    value = {
+    value: dict[str, object] = {
         "status": report.status,
         "reason": report.reason,
         "attempts": attempts,
         "billed_output_tokens": sum(billed),
     }
+    if report.left_out:
+        value["left_out"] = list(report.left_out)
     return json.dumps(value, separators=(",", ":"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tenuto.core.actions import Action, Finish, Recovery, Send, holds_prefill
@@ -56,6 +57,7 @@ class Watch:
     last: Response | None = None
     continuations: int = 0
     repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call, and the rung
+    left_out: list[str] = field(default_factory=list)
     ended: bool = False
     report: Report | None = None
 
@@ -99,6 +101,9 @@ class Watch:
                 status=fault.status,
                 retryable=fault.retryable,
                 wait_s=wait_s,
+                keys=[self.telling(key) for key in fault.keys],
+                # What would let them go, where they may not.
+                setting="drop_unsupported" if fault.keys and action.rung != _LEAVES_OUT else None,
             )
 
     def _raw(self, response: Response) -> str | None:
@@ -127,6 +132,13 @@ class Watch:
             self._repair(outcome, attempted=True, result="sent", rung=action.rung)
         elif action.recovery is Recovery.EMPTY:
             self._empty(outcome, action.rung, facts)
+
+    def leaving_out(self, places: Iterable[str]) -> None:
+        """What goes of the caller's own request (H5)."""
+        told = [printable(place) for place in places]
+        self.left_out += [place for place in told if place not in self.left_out]
+        if told:
+            self.emit("keys_left_out", keys=told)
 
     def _repair(self, outcome: Outcome, *, attempted: bool, result: str, rung: str) -> None:
         self.emit(
@@ -186,7 +198,15 @@ class Watch:
             )
         stop = self.last.stop if self.last else None
         suggestion = "none" if status == "complete" else ENDINGS[outcome].suggestion
-        report = Report(status, reason, stop, tuple(self.usage), suggestion, tuple(self.rungs))
+        report = Report(
+            status,
+            reason,
+            stop,
+            tuple(self.usage),
+            suggestion,
+            tuple(self.rungs),
+            tuple(self.left_out),
+        )
         self.report = report
         self.emit(
             "turn_ended",
@@ -199,6 +219,9 @@ class Watch:
             usage=[_counts(usage) for usage in self.usage],
         )
         return report
+
+
+_LEAVES_OUT = "leave the rejected keys out"
 
 
 def _counts(usage: Usage | None) -> dict[str, int | None] | None:

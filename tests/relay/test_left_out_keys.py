@@ -1,0 +1,237 @@
+"""Which keys of the caller's a provider may name in a 400 or 422 and see left out, on every wire (H5)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from refusals import SHAPES
+
+import tenuto
+from tenuto.relay.scripted import Script, Scripted
+
+CHAT, RESPONSES, COMPLETIONS = "/v1/chat/completions", "/v1/responses", "/v1/completions"
+ROWS = {"messages": [{"role": "user", "content": "Hi"}]}
+ITEMS = {"input": [{"role": "user", "content": "Hi"}]}
+PARTS = {"contents": [{"role": "user", "parts": [{"text": "Hi"}]}]}
+BLOCKS = {"messages": [{"role": "user", "content": [{"text": "Hi"}]}]}
+
+ASKED: dict[str, tuple[str, dict[str, Any]]] = {
+    "anthropic-messages": (
+        "https://api.anthropic.com/v1/messages",
+        {"model": "m", "max_tokens": 99} | ROWS,
+    ),
+    "bedrock-converse": (
+        "https://bedrock-runtime.us-east-1.amazonaws.com/model/amazon.nova/converse",
+        BLOCKS,
+    ),
+    "bedrock-invoke": (
+        "https://bedrock-runtime.us-east-1.amazonaws.com/model/qwen.qwen3/invoke",
+        ROWS,
+    ),
+    "cohere": ("https://api.cohere.com/v2/chat", {"model": "m"} | ROWS),
+    "dashscope": (
+        "https://dashscope.aliyuncs.com/api/v1/services/aigc/text-generation/generation",
+        {"model": "m", "input": ROWS, "parameters": {}},
+    ),
+    "gemini-generate": (
+        "https://generativelanguage.googleapis.com/v1beta/models/m:generateContent",
+        PARTS,
+    ),
+    "gemini-interactions": (
+        "https://generativelanguage.googleapis.com/v1beta/interactions",
+        {"model": "m", "input": "Hi"},
+    ),
+    "mistral": ("https://api.mistral.ai" + CHAT, {"model": "m"} | ROWS),
+    "ollama": ("http://localhost:11434/api/chat", {"model": "m"} | ROWS),
+    "openai-chat": ("https://api.openai.com" + CHAT, {"model": "m"} | ROWS),
+    "openai-completions": ("https://host" + COMPLETIONS, {"model": "m", "prompt": "Hi"}),
+    "openai-responses": ("https://api.openai.com" + RESPONSES, {"model": "m"} | ITEMS),
+    "tgi": ("https://host/generate", {"inputs": "Hi", "parameters": {"details": True}}),
+    "watsonx": ("https://host/ml/v1/text/chat?version=1", {"model_id": "m"} | ROWS),
+}
+NAMING: dict[str, str] = {
+    "anthropic-messages": "{}: Extra inputs are not permitted",
+    "bedrock-converse": "extraneous key [{}] is not permitted",
+    "bedrock-invoke": "extraneous key [{}] is not permitted",
+    "cohere": "unknown field: parameter '{}' is not a valid field",
+    "gemini-generate": "Unknown name \"{}\" at 'contents': Cannot find field.",
+    "gemini-interactions": "Unknown parameter '{}'",
+}
+"""How a wire names a key."""
+
+OK = {"choices": [{"index": 0, "message": {"content": "Hi."}, "finish_reason": "stop"}]}
+OKS: dict[str, Any] = {
+    "anthropic-messages": {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Hi."}],
+        "stop_reason": "end_turn",
+    },
+    "bedrock-converse": {
+        "output": {"message": {"role": "assistant", "content": [{"text": "Hi."}]}},
+        "stopReason": "end_turn",
+    },
+    "cohere": {
+        "id": "1",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]},
+        "finish_reason": "COMPLETE",
+    },
+    "dashscope": {"output": {"choices": OK["choices"]}, "request_id": "1"},
+    "gemini-generate": {
+        "candidates": [{"content": {"parts": [{"text": "Hi."}]}, "finishReason": "STOP"}]
+    },
+    "gemini-interactions": {
+        "id": "1",
+        "object": "interaction",
+        "status": "completed",
+        "steps": [{"type": "model_output", "content": [{"type": "text", "text": "Hi."}]}],
+    },
+    "ollama": {
+        "model": "m",
+        "message": {"role": "assistant", "content": "Hi."},
+        "done": True,
+        "done_reason": "stop",
+    },
+    "openai-completions": {"choices": [{"index": 0, "text": "Hi.", "finish_reason": "stop"}]},
+    "openai-responses": {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "output": [
+            {
+                "type": "message",
+                "role": "assistant",
+                "content": [{"type": "output_text", "text": "Hi."}],
+            }
+        ],
+    },
+    "tgi": {"generated_text": "Hi.", "details": {"finish_reason": "eos_token"}},
+}
+
+
+class Played:
+    """One turn over scripted answers: what left, what the caller got, what was told."""
+
+    def __init__(self, url: str, body: dict[str, Any], *answers: Scripted, **policy: Any) -> None:
+        self.events: list[tenuto.Event] = []
+        script = Script(*answers)
+        turn = tenuto.Turn(
+            "POST",
+            url,
+            [],
+            json.dumps(body).encode(),
+            policy=replace(tenuto.Policy(backoff_s=0.0), **policy),
+            on_event=self.events.append,
+        )
+        reply: Any = None
+        self.got = b""
+        self.head: Any = None
+        upstream: Any = None
+        while (command := turn.next(reply)) is not None:
+            reply = None
+            match command:
+                case tenuto.Transmit():
+                    upstream = script.connect(command)
+                    reply = upstream.head
+                case tenuto.Read():
+                    reply = upstream.read()
+                case tenuto.Open(head):
+                    self.head = head
+                case tenuto.Write(data):
+                    self.got += data
+        self.sent = [json.loads(command.body) for command in script.transmitted]
+        self.report: Any = turn.report
+
+    def of(self, name: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.events if event.name == name]
+
+
+def naming(wire: str, key: str, status: int = 400) -> Scripted:
+    text = NAMING.get(wire, "Unrecognized request argument supplied: {}").format(key)
+    value = SHAPES.get(wire, SHAPES["openai-chat"])(text)
+    return Scripted.body(json.dumps(value).encode(), status=status)
+
+
+def fine(wire: str) -> Scripted:
+    return Scripted.body(json.dumps(OKS.get(wire, OK)).encode())
+
+
+def played(wire: str, key: str, value: Any, status: int = 400, **policy: Any) -> Played:
+    url, body = ASKED[wire]
+    return Played(url, body | {key: value}, naming(wire, key, status), fine(wire), **policy)
+
+
+CONTRACT: dict[str, Any] = {
+    "response_format": {"type": "json_object"},
+    "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+    "tool_choice": "required",
+    "stop": ["END"],
+    "n": 2,
+    "system": "Be brief.",
+    "thinking": {"type": "enabled", "budget_tokens": 2000},
+    "guardrails": {"on": True},
+    "temperature": 0.2,
+    "top_p": 0.5,
+    "seed": 7,
+    "parallel_tool_calls": False,
+    "reasoning_effort": "low",
+    "logprobs": True,
+    "service_tier": "flex",
+    "safety_identifier": "me",
+    "store": True,
+    "model": "m",
+}
+SAYS_NOTHING: dict[str, Any] = {
+    "stop": [],
+    "tools": [],
+    "n": 1,
+    "frequency_penalty": 0,
+    "presence_penalty": 0.0,
+    "logprobs": False,
+    "parallel_tool_calls": True,
+    "tool_choice": "auto",
+    "response_format": {"type": "text"},
+    "service_tier": "auto",
+    "seed": None,
+    "user": "me",
+    "prompt_cache_key": "k",
+    "cache_control": {"type": "ephemeral"},
+}
+
+
+@pytest.mark.behaviour("H5")
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("key", CONTRACT)
+@pytest.mark.parametrize("wire", ASKED)
+def test_the_callers_own_keys_are_its_contract_and_the_error_is_the_clients(
+    wire: str, key: str, status: int
+) -> None:
+    got = played(wire, key, CONTRACT[key], status)
+    assert len(got.sent) == 1
+    assert got.sent[0][key] == CONTRACT[key]
+    assert got.head.status == status
+    assert got.of("keys_left_out") == []
+    if got.report.reason != "left_alone":
+        assert got.report.status == "failed"
+        (fault,) = got.of("fault")
+        assert (fault["keys"], fault["setting"]) == ([key], "drop_unsupported")
+        assert "drop_unsupported" in got.report.advice
+
+
+@pytest.mark.behaviour("H5")
+@pytest.mark.parametrize("status", [400, 422])
+@pytest.mark.parametrize("key", SAYS_NOTHING)
+@pytest.mark.parametrize("wire", ASKED)
+def test_hints_and_values_that_say_nothing_go_once_and_that_is_told(
+    wire: str, key: str, status: int
+) -> None:
+    got = played(wire, key, SAYS_NOTHING[key], status)
+    assert [key in body for body in got.sent] == [True, False]
+    assert {k: v for k, v in got.sent[0].items() if k != key} == got.sent[1]
+    assert (got.report.status, got.report.left_out) == ("complete", (key,))
+    assert got.of("keys_left_out") == [{"keys": [key]}]
+    assert got.head.get(b"x-tenuto-left-out") == key
+    assert b"Hi." in got.got
