@@ -7,6 +7,7 @@ from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
 from tenuto.core.policy import RULES, Decision, Policy
+from tenuto.wire.unsupported import KEYS
 
 HEAD = """\
 # Policy
@@ -24,6 +25,16 @@ CODE_HEAD = """
 ## In code only
 """
 
+LEFT_OUT_HEAD = """
+## What a provider may refuse by name
+
+A provider may answer with 400 or 422 and name a key that it does not take. Where the answer is the
+same without that key, the request is sent once more without it, and the event `keys_left_out`, the
+report and the header `x-tenuto-left-out` name what went. The table lists these keys. Any other key
+goes out as it came, and the provider's error goes to the client. `drop_unsupported` adds names to
+the table. A place that begins with `*.` stands anywhere.
+"""
+
 DECISION_HEAD = """
 ## What `decide` is asked
 
@@ -37,6 +48,8 @@ def render() -> str:
     lines += table(["TOML key", "Environment", "Default", "Allowed", "Meaning"], _settings())
     lines.append(CODE_HEAD)
     lines += table(["Argument", "Default", "Meaning"], _code_only())
+    lines.append(LEFT_OUT_HEAD)
+    lines += table(["Key", "Values that may go", "What it is", "Where"], _left_out())
     lines.append(DECISION_HEAD)
     told = attributes(Decision.__doc__)
     lines += table(["Field", "Meaning"], ([code(name), sentence(told[name])] for name in told))
@@ -58,10 +71,20 @@ def _code_only() -> Iterator[list[str]]:
             yield [code(item.name), code(item.default), sentence(told[item.name])]
 
 
+def _left_out() -> Iterator[list[str]]:
+    for row in KEYS:
+        where = [code(name) for name in (*row.wires, *row.providers)]
+        said = "rows of the assistant" if row.said else ""
+        places = ", ".join(map(code, row.places))
+        yield [places, row.values.words, row.why, said or ", ".join(where) or "everywhere"]
+
+
 def _toml(value: object) -> str:
     """A default as TOML writes it; `none` where the key is left out."""
     if value is None:
         return "none"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, frozenset):
+        return str(sorted(value))
     return f'"{value}"' if isinstance(value, str) else str(value)

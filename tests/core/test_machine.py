@@ -215,7 +215,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=100),)
     ),
     (Outcome.FAULT, "leave the rejected keys out"): Situation(
-        (fault(FaultKind.UNKNOWN_KEY, keys=("seed",)),)
+        (fault(FaultKind.UNKNOWN_KEY, keys=("user",)),), Facts(droppable=("user",))
     ),
     (Outcome.FAULT, "ask with a hint instead of a prefill"): Situation(
         (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
@@ -285,7 +285,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the provider names an output limit that was not tried yet": {
         "signals": (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE),)
     },
-    "the provider names keys that it rejects": {"signals": (fault(FaultKind.UNKNOWN_KEY),)},
+    "all keys that the provider rejects by name may be left out": {"facts": {"droppable": ()}},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
     "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
@@ -815,9 +815,11 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
 @pytest.mark.behaviour("P5")
 def test_a_parameter_that_was_put_right_stays_right() -> None:
     turn = Turn(Policy(hard_max_tokens=300), max_tokens=200)
-    first = turn.hear(fault(FaultKind.UNKNOWN_KEY, keys=("seed",)), http_error=True)
+    refused = fault(FaultKind.UNKNOWN_KEY, keys=("seed",))
+    first = turn.hear(refused, http_error=True, droppable=("seed",))
     assert first.edits == (DropKeys(("seed",)),)
-    second = turn.hear(fault(FaultKind.UNKNOWN_KEY, keys=("user",)), http_error=True)
+    refused = fault(FaultKind.UNKNOWN_KEY, keys=("user",))
+    second = turn.hear(refused, http_error=True, droppable=("user",))
     assert second.edits == (DropKeys(("seed", "user")),)
     assert one(turn.hear(TEXT, MAX), DropKeys).keys == ("seed", "user")
     turn = Turn(Policy(hard_max_tokens=300), max_tokens=9_999)

@@ -50,6 +50,7 @@ WORDS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 SWITCHES = {"empty_recovery": True}
 TEXTS = {"capture": None}
+NAMES: dict[str, Any] = {"drop_unsupported": frozenset()}
 OPTIONAL = {
     "continuation_max_total_completion_tokens",
     "hard_max_tokens",
@@ -70,7 +71,7 @@ def refused(key: str, value: object) -> str:
 
 
 def test_every_setting_is_listed_here() -> None:
-    assert set(NUMBERS) | set(WORDS) | set(SWITCHES) | set(TEXTS) == set(RULES)
+    assert set(NUMBERS) | set(WORDS) | set(SWITCHES) | set(TEXTS) | set(NAMES) == set(RULES)
 
 
 @pytest.mark.behaviour("P3")
@@ -94,6 +95,32 @@ def test_a_number_has_its_default_and_its_bounds(key) -> None:
         assert getattr(made(**{key: None}), key) is None
     else:
         refused(key, None)
+
+
+@pytest.mark.behaviour("P3", "H5")
+def test_names_of_keys_are_a_set_and_none_is_of_what_a_request_needs() -> None:
+    wanted = frozenset({"temperature", "generation_config.seed"})
+    assert Policy().drop_unsupported == frozenset()
+    for given in (wanted, set(wanted), list(wanted), tuple(wanted)):
+        assert made(drop_unsupported=given).drop_unsupported == wanted
+    variables = {"TENUTO_DROP_UNSUPPORTED": " temperature, generation_config.seed,"}
+    assert Policy().with_environment(variables).drop_unsupported == wanted
+    assert Policy().with_environment({"TENUTO_DROP_UNSUPPORTED": ""}) == Policy()
+    assert Policy().changed({"drop_unsupported": ["seed"]}).drop_unsupported == {"seed"}
+    for wrong in (
+        "temperature",
+        None,
+        1,
+        True,
+        [1],
+        [["a"]],
+        {"a b"},
+        {""},
+        {"messages"},
+        {"model"},
+    ):
+        with pytest.raises(PolicyError, match="allowed is a set of names of keys"):
+            made(drop_unsupported=wrong)
 
 
 @pytest.mark.behaviour("P3")

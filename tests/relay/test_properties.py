@@ -609,8 +609,8 @@ def test_keys_that_a_provider_rejects_stay_out_for_the_rest_of_the_turn() -> Non
         return Scripted.body(json.dumps({"error": {"message": message}}).encode(), status=400)
 
     cut = Scripted.body(document(TEXT[:40], finish="length"))
-    provider = Ideal(TEXT, [], refusing("seed"), refusing("user"), cut)
-    heard = play(provider.connect, stream=False, user="me")
+    provider = Ideal(TEXT, [], refusing("metadata"), refusing("user"), cut)
+    heard = play(provider.connect, stream=False, user="me", metadata={})
     assert heard.text == TEXT
-    kept = [{"seed", "user"} & json.loads(c.body).keys() for c in provider.transmitted]
-    assert kept == [{"seed", "user"}, {"user"}, set(), set()]
+    kept = [{"metadata", "user"} & json.loads(c.body).keys() for c in provider.transmitted]
+    assert kept == [{"metadata", "user"}, {"user"}, set(), set()]

@@ -18,7 +18,6 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -404,37 +403,6 @@ def test_members_are_changed_and_no_others(members, edits, expected):
     assert sent(request(**members), *edits) == base | expected
 
 
-@pytest.mark.behaviour("H5")
-@pytest.mark.parametrize(
-    ("keys", "gone"),
-    [
-        (["metadata"], ["metadata"]),
-        (["messages.1.content.0.odd"], ["row.odd"]),
-        (["messages.1.content.0.text.odd"], ["row.odd"]),
-        (["messages[0].odd"], ["user.odd"]),
-        (["tools.0.custom.odd"], ["tool.odd"]),
-        (["tools.0.odd", "metadata"], ["tool.odd", "metadata"]),
-        (["tools.0.custom.input_schema.odd"], ["schema.odd"]),
-        (["max_tokens", "messages", "model", "messages.0.role", "messages.0.content"], []),
-        (["absent", "messages.0.absent", "", "."], []),
-    ],
-    ids=str,
-)
-def test_keys_that_a_provider_names_are_dropped_and_no_others(keys, gone):
-    def odd(name: str) -> dict[str, Any]:
-        return {} if f"{name}.odd" in gone else {"odd": 1}
-
-    def body() -> dict[str, Any]:
-        block = text("Yes") | odd("row")
-        tool = {"name": "f", "input_schema": {"type": "object"} | odd("schema")} | odd("tool")
-        rows = [USER | odd("user"), {"role": "assistant", "content": [block, block]}, USER]
-        kept = {} if "metadata" in gone else {"metadata": {"odd": 1}}
-        return {"model": "m", "max_tokens": 5, "messages": rows, "tools": [tool]} | kept
-
-    expected, gone = (body(), []) if gone else (body(), gone)
-    assert sent(request(**body()), DropKeys(tuple(keys))) == expected
-
-
 # --- what no edit names -------------------------------------------------------------------------
 
 
@@ -463,7 +431,6 @@ EDITS: list[Any] = [
     SetOutputBudget(77),
     LowerReasoning(),
     DropConstraint(),
-    DropKeys(("unknown_key", "messages.0.content.0.odd")),
     FreeToolChoice(),
 ]
 

@@ -15,7 +15,6 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     DropConstraint,
-    DropKeys,
     FreeToolChoice,
     LowerReasoning,
     SetOutputBudget,
@@ -166,8 +165,8 @@ def test_a_budget_for_reasoning_fits_below_the_limit():
     assert not request().facts.lower_reasoning
 
 
-@pytest.mark.behaviour("C27", "C28a", "H5")
-def test_constraints_forced_choices_and_rejected_keys_go():
+@pytest.mark.behaviour("C27", "C28a")
+def test_constraints_and_forced_choices_go():
     form = {"textFormat": {"type": "json_schema", "structure": {}}}
     parsed = request(outputConfig=form)
     assert parsed.facts.structured
@@ -177,10 +176,6 @@ def test_constraints_forced_choices_and_rejected_keys_go():
     assert forced.facts.tools
     assert forced.tool_parameters() == {"f": {"type": "object"}}
     assert applied(forced, FreeToolChoice())["toolConfig"] == tools | {"toolChoice": {"auto": {}}}
-    keys = request(**{FIELDS: {"seed": 1, "top_k": 2}, "performanceConfig": {}})
-    made = applied(keys, DropKeys(("seed", "performanceConfig", "messages")))
-    assert made[FIELDS] == {"top_k": 2}
-    assert "performanceConfig" not in made
 
 
 @pytest.mark.behaviour("C28")

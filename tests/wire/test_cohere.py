@@ -17,7 +17,6 @@ from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
     AppendUser,
-    DropKeys,
     FreeToolChoice,
     LowerReasoning,
     SetOutputBudget,
@@ -189,19 +188,6 @@ def test_thinking_is_switched_off_where_the_request_names_it():
         asked = parse_request(other)
         assert asked is not None
         assert not asked.facts.lower_reasoning
-
-
-@pytest.mark.behaviour("H5")
-def test_a_key_of_a_tool_that_is_not_known_is_left_out_of_every_tool():
-    schema = {"type": "object", "properties": {"strict": {"type": "boolean"}}}
-    function = {"name": "f", "strict": True, "parameters": schema}
-    tools = [{"type": "function", "function": function}, {"type": "function", "strict": 1}]
-    sent = applied(request(tools=tools, strict=1), DropKeys(("strict",)))
-    assert "strict" not in sent
-    assert sent["tools"] == [
-        {"type": "function", "function": {"name": "f", "parameters": schema}},
-        {"type": "function"},
-    ]
 
 
 @pytest.mark.behaviour("T5", "H2", "H4", "H5a")

@@ -17,7 +17,6 @@ from tenuto.core.actions import (
     AppendCalls,
     AppendUser,
     DropConstraint,
-    DropKeys,
     FreeToolChoice,
     LowerReasoning,
     SetOutputBudget,
@@ -276,7 +275,6 @@ EDITS: list[Any] = [
     SetOutputBudget(77),
     LowerReasoning(),
     DropConstraint(),
-    DropKeys(("unknown_key",)),
     FreeToolChoice(),
 ]
 REQUEST = (
@@ -304,17 +302,6 @@ def test_every_edit_keeps_the_clients_rows_and_members(edits):
         assert isinstance(json.loads(call["function"]["arguments"]), dict)
 
 
-@pytest.mark.behaviour("H5")
-def test_keys_that_a_provider_names_are_dropped_and_no_others():
-    body = json.dumps(
-        {"model": "m", "odd": 1, "messages": [user(), said("Yes", refusal=None, odd=2)]}
-    )
-    request = parse_request(body.encode())
-    assert request is not None
-    sent = json.loads(request.apply((DropKeys(("odd", "messages[1].refusal")),), Dialect()))
-    assert sent == {"model": "m", "messages": [user(), said("Yes")]}
-
-
 @pytest.mark.behaviour("C7", "N6")
 @pytest.mark.parametrize(
     "body",
@@ -334,7 +321,7 @@ def test_a_body_that_is_no_request_raises_nothing(body):
     if request is None:
         return
     assert request.repairs or request.apply((), Dialect()) == body
-    json.loads(request.apply((AppendUser("x"), DropKeys(("x",))), Dialect()))
+    json.loads(request.apply((AppendUser("x"),), Dialect()))
     request.tool_parameters()
 
 

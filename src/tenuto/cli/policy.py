@@ -7,7 +7,7 @@ from typing import Any
 from tenuto.cli.docstrings import attributes
 from tenuto.cli.printing import JsonFlag, print_json, print_table
 from tenuto.config import load_policy
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.policy import RULES, Policy, plain
 
 EXAMPLES = (
     "tenuto policy",
@@ -45,8 +45,8 @@ def described(in_force: Policy) -> dict[str, dict[str, Any]]:
     default, meanings = Policy(), attributes(Policy.__doc__)
     return {
         name: {
-            "value": getattr(in_force, name),
-            "default": getattr(default, name),
+            "value": plain(getattr(in_force, name)),
+            "default": plain(getattr(default, name)),
             "allowed": rule.allowed,
             "variable": f"TENUTO_{name.upper()}",
             "meaning": meanings.get(name, ""),
@@ -59,4 +59,6 @@ def _shown(value: object) -> str:
     """A value as TOML and the environment spell it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(value) or "[]"
     return "none" if value is None else str(value)

@@ -318,6 +318,15 @@ class Policy:
         return self.changed(found)
 
 
+def plain(value: object) -> object:
+    """The value of a setting as JSON and TOML have it.
+
+    >>> plain(frozenset({"seed", "user"}))
+    ['seed', 'user']
+    """
+    return sorted(value) if isinstance(value, frozenset) else value
+
+
 RULES: dict[str, Rule] = {
     item.name: item.metadata["rule"] for item in fields(Policy) if "rule" in item.metadata
 }

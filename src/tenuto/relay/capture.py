@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tenuto.core.events import Event, OnEvent
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.policy import RULES, Policy, plain
 from tenuto.core.stop import printable
 from tenuto.relay.commands import (
     Head,
@@ -261,7 +261,9 @@ class Record:
         events = [*self._before, *(event for a in self._attempts for event in a.events)]
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
         default, policy = Policy(), self._capture.policy
-        changed = {key: v for key in RULES if (v := getattr(policy, key)) != getattr(default, key)}
+        changed = {
+            key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
+        }
         changed.pop("capture", None)
         first = events[0] if events else None
         return {

@@ -28,7 +28,6 @@ from tenuto.core.actions import (
     AppendUser,
     Content,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -45,12 +44,10 @@ from tenuto.wire.members import (
     listed,
     members_of,
     object_in,
-    path_of,
     read_leniently,
     rows_of,
     value_of,
     with_members,
-    without_keys,
 )
 
 
@@ -94,9 +91,6 @@ LEAST_THINKING_TOKENS = 1024
 
 EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
 """`output_config.effort`: the values that can be lowered."""
-
-_NEEDED = frozenset({"max_tokens", "messages", "model", "role", "content", "type"})
-"""Keys without which there is no request; an error that names one is about its value."""
 
 _THINKING = ("thinking", "redacted_thinking")
 
@@ -144,7 +138,6 @@ class MessagesRequest:
         self._split()
         members = dict(self._members)
         rows = list(self._rows)
-        dropped: tuple[str, ...] = ()
         tokens: int | None = None
         for edit in edits:
             match edit:
@@ -169,12 +162,10 @@ class MessagesRequest:
                     _drop_constraint(members)
                 case FreeToolChoice():
                     _free_tool_choice(members)
-                case DropKeys(keys):
-                    dropped = keys
         if tokens is not None:  # last: what it does to thinking depends on what is left of it
             _fit_thinking(members, tokens)
         members["messages"] = listed(rows)
-        return without_keys(joined(members), dropped, lambda raw, key: _without(raw, path_of(key)))
+        return joined(members)
 
 
 def parse_request(
@@ -477,26 +468,3 @@ def _free_tool_choice(members: dict[str, bytes]) -> None:
     if choice.get("type") in ("any", "tool"):
         changes = {"type": b'"auto"', "name": None}
         members["tool_choice"] = with_members(members["tool_choice"], changes)
-
-
-def _without(raw: bytes, steps: Sequence[str]) -> bytes:
-    """JSON without a key. A number stands for every element, for the error names only the first
-    that has the key; a step that names the kind of an object leads no deeper."""
-    if not steps or steps[-1] in _NEEDED:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        rows = rows_of(raw)
-        less = [_without(row, rest if step.isdecimal() else steps) for row in rows]
-        return listed(less) if less != rows else raw
-    if not raw.startswith(b"{"):
-        return raw
-    members = members_of(raw)
-    inner = members.get(step)
-    if not rest:
-        return with_members(raw, {step: None}) if inner is not None else raw
-    if inner is not None and inner.startswith((b"[", b"{")):
-        less_inner = _without(inner, rest)
-        return with_members(raw, {step: less_inner}) if less_inner != inner else raw
-    is_kind = value_of(members.get("type")) == step if inner is not None else not step.isdecimal()
-    return _without(raw, rest) if is_kind else raw

@@ -29,7 +29,6 @@ from tenuto.core.actions import (
     AppendUser,
     Content,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -51,7 +50,6 @@ from tenuto.wire.members import (
     rows_of,
     value_of,
     with_members,
-    without_keys,
 )
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
@@ -61,9 +59,6 @@ _SIGNS_NOTHING = re.compile(
 )
 """Makers whose models take reasoning back without a signature, or not at all. Claude wants one, and
 an inference profile may be called anything."""
-_NEEDED = frozenset({"messages", "modelId", "role", "content"})
-"""Keys without which there is no request; an error that names one is about its value."""
-
 BRIDGE = hints.EMPTY_WITH_TOOLS_NOTE
 """What the assistant says between two rows of the user's: roles must alternate, and no text may be
 blank."""
@@ -102,7 +97,6 @@ class ConverseRequest:
         members = members_of(self._body)
         own = rows_of(members["messages"]) if self._repaired is None else self._repaired
         rows = _Rows(own)
-        dropped: tuple[str, ...] = ()
         tokens: int | None = None
         for edit in edits:
             match edit:
@@ -124,12 +118,10 @@ class ConverseRequest:
                     _drop_constraint(members)
                 case FreeToolChoice():
                     _free_tool_choice(members)
-                case DropKeys(keys):
-                    dropped = keys
         if tokens is not None:  # last: what it does to reasoning depends on what is left of it
             _set_budget(members, tokens)
         members["messages"] = listed(rows.raws)
-        return without_keys(joined(members), dropped, _without)
+        return joined(members)
 
 
 class _Rows:
@@ -333,16 +325,3 @@ def _free_tool_choice(members: dict[str, bytes]) -> None:
     if "any" in choice or "tool" in choice:
         changes = {"toolChoice": b'{"auto":{}}'}
         members["toolConfig"] = with_members(members["toolConfig"], changes)
-
-
-def _without(body: bytes, key: str) -> bytes:
-    """The body without a key that the provider rejects. It names a top-level one, or one of the
-    model's own, which stands in `additionalModelRequestFields`."""
-    if key in _NEEDED:
-        return body
-    members = members_of(body)
-    members.pop(key, None)
-    for place in ("additionalModelRequestFields", "inferenceConfig"):
-        if members.get(place, b"").startswith(b"{"):
-            members[place] = with_members(members[place], {key: None})
-    return joined(members)

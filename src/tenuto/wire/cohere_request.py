@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tenuto.core.actions import DropKeys, Edit, FreeToolChoice, LowerReasoning
+from tenuto.core.actions import Edit, FreeToolChoice, LowerReasoning
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode
-from tenuto.wire.members import members_of, object_in, value_of, with_members, without_path
+from tenuto.wire.members import members_of, object_in, value_of, with_members
 from tenuto.wire.openai_chat_request import ChatRequest
 from tenuto.wire.openai_chat_request import parse_request as parse_chat
 
@@ -58,19 +58,7 @@ def _own_changes(members: Mapping[str, bytes], edits: Sequence[Edit]) -> dict[st
                 changes["thinking"] = encode({"type": "disabled"})
             case FreeToolChoice() if value_of(members.get("tool_choice")) == "REQUIRED":
                 changes["tool_choice"] = None  # a free choice has no word here
-            case DropKeys(keys) if members.get("tools", b"").startswith(b"["):
-                # Named without the way to them, they may be those of a tool (`strict`).
-                tools = members["tools"]
-                for key in (key for key in keys if encode(key) in tools):
-                    for place in ([key], ["function", key]):
-                        tools = without_path(tools, place, _OF_TOOLS)
-                if tools != members["tools"]:
-                    changes["tools"] = tools
     return changes
-
-
-_OF_TOOLS = ("type", "function", "name", "parameters")
-"""What a tool must have."""
 
 
 def _reasons(body: bytes) -> bool:

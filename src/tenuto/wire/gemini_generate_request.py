@@ -27,7 +27,6 @@ from tenuto.core.actions import (
     AppendUser,
     Content,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -58,7 +57,6 @@ from tenuto.wire.members import (
     rows_of,
     value_of,
     with_members,
-    without_keys,
 )
 
 WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
@@ -104,9 +102,6 @@ LESS_THINKING_TOKENS = 1024
 LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "low"}
 """`thinkingLevel`: what less means for each value; `low` is the least that all models take."""
 
-_NEEDED = frozenset({"contents", "parts", "role", "text", "functionCall", "functionResponse"})
-"""Keys without which there is no request; an error that names one is about its value."""
-
 
 class GenerateRequest:
     """A request as bytes, with what was read of it (`wire.base.WireRequest`)."""
@@ -147,7 +142,6 @@ class GenerateRequest:
         self._split()
         members = dict(self._members)
         added = _Rows(self._last_role, self._answers)
-        dropped: tuple[str, ...] = ()
         for edit in edits:
             match edit:
                 case AppendAssistant(text):
@@ -172,10 +166,8 @@ class GenerateRequest:
                 case FreeToolChoice():
                     if any(key in members for key in _CHOICE):
                         _change(members, _CHOICE, _freed)
-                case DropKeys(keys):
-                    dropped = keys
         members["contents"] = listed([*self._rows, *added.rows])
-        return without_keys(joined(members), dropped, _without)
+        return joined(members)
 
 
 def parse_request(
@@ -395,19 +387,3 @@ def _lower_reasoning(raw: bytes, model: str) -> bytes:
     members = members_of(raw)
     _change(members, _THINKING, lambda thinking: _put(thinking, *found))
     return joined(members)
-
-
-def _without(body: bytes, key: str) -> bytes:
-    """The request without a key that an error names, wherever it stands."""
-    if key in _NEEDED or body[:1] not in (b"{", b"["):
-        return body
-    if body.startswith(b"["):
-        return listed(_without(row, key) for row in rows_of(body))
-    members = {name: raw for name, raw in members_of(body).items() if name != key}
-    return joined(
-        {n: _without(raw, key) if n not in _FOREIGN else raw for n, raw in members.items()}
-    )
-
-
-_FOREIGN = frozenset({"args", "response", "parameters", "parametersJsonSchema", "responseSchema"})
-"""Members whose keys are the caller's own words."""

@@ -92,8 +92,6 @@ _read = reader(_Asked)
 class InteractionRequest(ItemsRequest):
     """A request (`wire.base.WireRequest`)."""
 
-    needed = frozenset({"model", "input", "content", "type", "text", "call_id", "id", "result"})
-
     def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
         super().__init__(body, facts, *repair_history(rows, bool(asked.previous_interaction_id)))
         self._stored = asked.store is not False

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from tenuto.core.actions import DropKeys, Edit
+from tenuto.core.actions import Edit
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object
 from tenuto.wire.members import (
@@ -23,10 +23,7 @@ from tenuto.wire.members import (
     listed,
     members_of,
     object_in,
-    path_of,
     value_of,
-    without_keys,
-    without_path,
 )
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -54,12 +51,7 @@ class ItemsRequest(ABC):
 
     Args:
         rows: the items, repaired; `repairs` says in words what was done.
-
-    Attributes:
-        needed: keys without which there is no request; an error that names one is about its value.
     """
-
-    needed: ClassVar[frozenset[str]]
 
     def __init__(
         self, body: bytes, facts: RequestFacts, rows: list[bytes], repairs: tuple[str, ...]
@@ -95,8 +87,7 @@ class ItemsRequest(ABC):
             members["input"] = listed([*self._rows, *added])
         for edit in edits:
             self._change(members, edit)
-        dropped = (key for edit in edits if isinstance(edit, DropKeys) for key in edit.keys)
-        return without_keys(joined(members), dropped, self._without)
+        return joined(members)
 
     @abstractmethod
     def _added(self, edit: Edit) -> Iterable[bytes]:
@@ -105,6 +96,3 @@ class ItemsRequest(ABC):
     @abstractmethod
     def _change(self, members: dict[str, bytes], edit: Edit) -> None:
         """Change the other members as an edit says."""
-
-    def _without(self, body: bytes, key: str) -> bytes:
-        return without_path(body, path_of(key), self.needed)

@@ -6,9 +6,8 @@ and unknown fields survive (C7). Every request's side of a wire stands on this.
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -61,36 +60,6 @@ def with_members(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
         else:
             members[key] = value
     return joined(members)
-
-
-def without_keys(body: bytes, keys: Iterable[str], without: Callable[[bytes, str], bytes]) -> bytes:
-    """A request without keys that the provider rejects; `without` leaves one of them out. Half a
-    surrogate pair in what the model said cannot be taken apart: the request then stays as it is,
-    and the provider has the last word."""
-    with contextlib.suppress(msgspec.DecodeError):
-        for key in keys:
-            body = without(body, key)
-    return body
-
-
-def without_path(raw: bytes, steps: Sequence[str], needed: Collection[str]) -> bytes:
-    """JSON without a key that an error names by the way to it, unless it is `needed`: what is said
-    of such a one is about its value. A number stands for every element, for the error names only
-    the first that has the key.
-
-    >>> without_path(b'{"input":[{"a":1},{"a":2}]}', path_of("input[0].a"), ())
-    b'{"input":[{},{}]}'
-    """
-    if not steps or steps[-1] in needed:
-        return raw
-    step, rest = steps[0], steps[1:]
-    if raw.startswith(b"["):
-        inner = rest if step.isdecimal() else steps
-        return listed(without_path(row, inner, needed) for row in rows_of(raw))
-    members: Mapping[str, bytes] = members_of(raw) if raw.startswith(b"{") else {}
-    if step not in members:
-        return raw
-    return with_members(raw, {step: without_path(members[step], rest, needed) if rest else None})
 
 
 def path_of(key: str) -> list[str]:

@@ -25,7 +25,6 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     DropConstraint,
-    DropKeys,
     Edit,
     LowerReasoning,
     SetOutputBudget,
@@ -100,8 +99,6 @@ def edited(members: Members, edits: Sequence[Edit], *_: object) -> Members:
                 members["think"] = encode(less or False)
             case DropConstraint():
                 members.pop("format", None)
-            case DropKeys(keys):
-                members = {k: raw for k, raw in members.items() if k not in keys}
     return members  # no tool can be forced here
 
 

@@ -25,7 +25,6 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     DropConstraint,
-    DropKeys,
     Edit,
     FreeToolChoice,
     LowerReasoning,
@@ -138,7 +137,6 @@ class ChatRequest:
         self._split()
         members = dict(self._members)
         rows = list(self._rows)
-        dropped: tuple[str, ...] = ()
         for edit in edits:
             match edit:
                 case AppendAssistant(text):
@@ -163,24 +161,8 @@ class ChatRequest:
                     members.pop("response_format", None)
                 case FreeToolChoice():
                     self._choose_freely(members)
-                case DropKeys(keys):
-                    dropped = keys
-        for key in dropped:
-            _drop(members, key, dropped)
-        rows = [_without(row, dropped) for row in rows] if dropped else rows
         members["messages"] = listed(self._arranged(rows))
         return members
-
-
-def _drop(members: dict[str, bytes], key: str, dropped: Sequence[str]) -> None:
-    """Leave out a key that the provider rejects. An output limit is a cap on cost and must not be
-    lost with its key: it moves to the other one, unless that is rejected too."""
-    value = members.pop(key, None)
-    if value is None or key not in OUTPUT_KEYS:
-        return
-    other = next(k for k in OUTPUT_KEYS if k != key)
-    if other not in dropped:
-        members.setdefault(other, value)
 
 
 _Request = TypeVar("_Request", bound=ChatRequest)
@@ -283,15 +265,6 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 def _list(raw: bytes | None) -> list[Any]:
     value = value_of(raw)
     return value if isinstance(value, list) else []
-
-
-def _without(row: bytes, keys: Sequence[str]) -> bytes:
-    """A row without the keys that an error names as `messages[1].key` or bare."""
-    names = {key.rpartition(".")[2] for key in keys} - {"role", "content"}
-    value = value_of(row)
-    if not isinstance(value, dict) or not names & value.keys():
-        return row
-    return with_members(row, dict.fromkeys(names))
 
 
 def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:

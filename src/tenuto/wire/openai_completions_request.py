@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import DropConstraint, DropKeys, Edit, SetOutputBudget
+from tenuto.core.actions import DropConstraint, Edit, SetOutputBudget
 from tenuto.wire.base import Dialect, RequestFacts
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import members_of, value_of
@@ -92,7 +92,10 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
         "several_choices": any(type(n) is int and n > 1 for n in (asked.n, asked.best_of)),
         "several_prompts": len(prompts) > 1 and not all(type(item) is int for item in prompts),
         "tokens": not all(isinstance(prompt, str) for prompt in prompts) or not prompts,
-        "logprobs": asked.logprobs is not None or asked.prompt_logprobs is not None,
+        "logprobs": any(
+            asked_for is not None and asked_for is not False  # 0 asks for that of each token
+            for asked_for in (asked.logprobs, asked.prompt_logprobs)
+        ),
         "echo": bool(asked.echo),
         "fill_in": bool(asked.suffix),  # the text goes between two others
         "probe": max_tokens is not None and max_tokens <= probe_max_tokens,
@@ -108,7 +111,4 @@ def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect) -> Member
                 members = {**members, BUDGET: encode(tokens)}
             case DropConstraint():
                 members = {k: raw for k, raw in members.items() if k != "response_format"}
-            case DropKeys(keys):
-                # A limit is a cap on cost: it must not be lost with its key.
-                members = {k: raw for k, raw in members.items() if k not in keys or k == BUDGET}
     return members  # no tool can be forced here, and no reasoning be lowered

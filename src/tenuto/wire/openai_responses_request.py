@@ -95,8 +95,6 @@ _read = reader(_Asked)
 class ResponsesRequest(ItemsRequest):
     """A Responses request (`wire.base.WireRequest`)."""
 
-    needed = frozenset({"model", "input", "role", "content", "type"})
-
     def _added(self, edit: Edit) -> Iterable[bytes]:
         match edit:
             case AppendAssistant(text):

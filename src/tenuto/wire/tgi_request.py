@@ -21,7 +21,6 @@ from tenuto.core.actions import (
     AppendAssistant,
     AppendUser,
     DropConstraint,
-    DropKeys,
     Edit,
     SetOutputBudget,
 )
@@ -176,9 +175,6 @@ def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect, *, echoes
                 changes[BUDGET] = encode(tokens)
             case DropConstraint():
                 changes["grammar"] = None
-            case DropKeys(keys):
-                # A limit is a cap on cost: it must not be lost with its key.
-                changes |= {key.rpartition(".")[2]: None for key in keys if BUDGET not in key}
             case AppendAssistant() | AppendUser() if echoes:  # else it comes again with the prompt
                 changes["return_full_text"] = b"false"
     raw = members.get("parameters", b"{}")

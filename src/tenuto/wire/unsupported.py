@@ -6,11 +6,11 @@ A caller's keys are its contract. A provider that refuses one has the last word,
 to the client, unless `KEYS` says of the key and its value that the answer is the same without it.
 `Policy.drop_unsupported` adds names to the table.
 
-An error names a key bare (`user`), by the way to it (`messages.1.assistant.annotations`), or by what
-stands around it. So the whole request is searched. A place is written as the names on the way to it,
-without the numbers of elements; what stands under `SETTINGS` counts as top-level, since each wire
-keeps its settings elsewhere. Schemas, arguments and results are the caller's own words and are
-not searched.
+An error names a key bare (`user`) or by the way to it (`messages.1.assistant.annotations`), and
+each provider writes that way differently. So the whole request is searched. A place is written as
+the names on the way to it, without the numbers of elements; what stands under `SETTINGS` counts as
+top-level, since each wire keeps its settings elsewhere. Schemas, arguments and results are the
+caller's own words and are not searched.
 """
 
 from __future__ import annotations
@@ -82,7 +82,10 @@ class Droppable:
 
 HINT, NOTHING, ECHO = "a hint", "a value that says nothing", "an echo of a response"
 
-_ONE_IS_DEFAULT = ("openai", "azure-openai", "groq", "deepseek", "deepseek-beta", "fireworks", "xai")
+_ONE_IS_DEFAULT = (
+    *("openai", "openai-responses", "azure-openai", "azure-openai-responses"),
+    *("groq", "deepseek", "deepseek-beta", "xai"),
+)
 """Who documents 1 as the default of both `temperature` and `top_p`."""
 
 
@@ -225,9 +228,7 @@ class Unsupported:
             return True
         if self.dialect.reasoning_key == name:
             return False  # it is wanted back
-        return any(
-            self._is_meant(row, way, name, role) and row.values.hold(value) for row in KEYS
-        )
+        return any(self._is_meant(row, way, name, role) and row.values.hold(value) for row in KEYS)
 
     def _is_meant(self, row: Droppable, way: str, name: str, role: object) -> bool:
         if row.said and role != "assistant":
@@ -256,8 +257,8 @@ class _Search:
         """JSON without it, the same bytes where nothing went."""
         if raw.startswith(b"["):
             rows = rows_of(raw)
-            less = [self.cut(row, place, role) for row in rows]
-            return listed(less) if less != rows else raw
+            kept = [self.cut(row, place, role) for row in rows]
+            return listed(kept) if kept != rows else raw
         if place and not raw.startswith(b"{"):
             return raw
         members = members_of(raw)
