@@ -29,6 +29,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.edits import failed_results
+from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.guards import Guard
 from tenuto.core.ladders import ENDINGS, LADDERS, Rung
@@ -883,7 +884,6 @@ def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothin
     hint = "continue after a hint"
     assert Turn(choosing(hint), prefill=True).hear(TEXT, MAX).rung == hint
     assert Turn(choosing("continue after a prefill")).hear(TEXT, MAX).rung == hint
-    assert Turn(choosing("no such rung")).hear(TEXT, MAX).rung == hint
     assert Turn(choosing("send again")).hear(TEXT, MAX).rung == hint
     turn = Turn(choosing("ask for the call again"))
     rungs = [turn.hear(CUT_CALL, MAX).rung for _ in range(4)]
@@ -894,6 +894,19 @@ def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothin
         "",
     ]
     assert Turn(choosing(hint), left_alone="audio").hear(TEXT, MAX).reason == "left_alone"
+
+
+@pytest.mark.behaviour("P2")
+@pytest.mark.parametrize("answer", ["no such rung", "", "Stop", True, 3, [], {}, Decision])
+def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> None:
+    with pytest.raises(PolicyError) as caught:
+        Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
+    assert str(caught.value) == (
+        f"decide returned {answer!r} for the outcome 'text_cut', allowed is None, 'stop', or a "
+        "rung of its ladder: 'continue after a prefill', 'continue after a hint'"
+    )
+    with pytest.raises(PolicyError, match="of its ladder: it has none"):
+        Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
 
 
 @pytest.mark.behaviour("P2")

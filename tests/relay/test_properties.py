@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tenuto.core.errors import PolicyError
 from tenuto.core.events import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
@@ -588,6 +589,16 @@ def test_a_decide_that_raises_costs_no_answer(caplog) -> None:
     policy = Policy(backoff_s=0.0, decide=broken)
     check_whole(play(provider.connect, stream=False, policy=policy), TEXT, [])
     assert "decide raised" in caplog.text
+
+
+@pytest.mark.behaviour("P2")
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_decide_that_names_no_rung_is_an_error_of_its_callers(stream) -> None:
+    policy = Policy(backoff_s=0.0, decide=lambda decision: "continue")
+    provider = Ideal(TEXT, [], Scripted.body(document(TEXT[:40], finish="length")))
+    with pytest.raises(PolicyError, match="decide returned 'continue' for the outcome"):
+        play(provider.connect, stream=stream, policy=policy)
+    assert len(provider.transmitted) == 1
 
 
 @pytest.mark.behaviour("C17", "P5")

@@ -20,10 +20,11 @@ from math import isnan
 
 from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
+from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
 from tenuto.core.outcome import Outcome, classify
-from tenuto.core.policy import Decision, Policy
+from tenuto.core.policy import Decision, Policy, shown
 from tenuto.core.response import Response
 from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View, call_chars
@@ -200,16 +201,32 @@ def _overridden(
     view: View, outcome: Outcome, rung: Rung | None, blocked: str
 ) -> tuple[Rung | None, str]:
     """The policy's own word on the decision (P2). It may stop the turn or take another rung of the
-    same ladder; it cannot invent one, and it cannot pass a guard or spend more than there is."""
+    same ladder; it cannot invent one, and it cannot pass a guard or spend more than there is.
+
+    Raises:
+        PolicyError: it answers with what is no rung of any ladder."""
     if view.policy.decide is None:
         return rung, blocked
-    answer = view.policy.decide(decision(outcome, rung))
+    offered = decision(outcome, rung)
+    answer = view.policy.decide(offered)
     if answer == "stop":
         return None, "stopped" if rung is not None and rung.edits is not None else blocked
+    if answer is None or answer == offered.rung:
+        return rung, blocked
+    if answer not in _NAMES:
+        ladder = ", ".join(repr(other.name) for other in LADDERS[outcome])
+        raise PolicyError(
+            f"decide returned {shown(answer)} for the outcome {outcome.value!r}, allowed is None, "
+            f"'stop', or a rung of its ladder: {ladder or 'it has none'}"
+        )
     for other in LADDERS[outcome]:
         if other.name == answer and _may_be_taken(view, other):
             return other, blocked
     return rung, blocked
+
+
+_NAMES = tuple(rung.name for ladder in LADDERS.values() for rung in ladder)
+"""A rung of another outcome's ladder is no mistake: who always prefers one need not look first."""
 
 
 def decision(outcome: Outcome, rung: Rung | None) -> Decision:

@@ -117,10 +117,10 @@ class Rule:
         return word
 
 
-def _shown(value: object, form: Callable[[object], str] = repr) -> str:
+def shown(value: object, form: Callable[[object], str] = repr) -> str:
     """A value as an error message names it: bounded, and whatever its own `repr` may raise.
 
-    >>> _shown(10**5000)
+    >>> shown(10**5000)
     'an int that cannot be shown'
     """
     try:
@@ -223,7 +223,9 @@ class Policy:
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
             what the caller was given where that differs. 0: no limit.
         decide: called with each `Decision`; returning "stop" ends the turn there, the name of
-            another rung of the same ladder takes that one, None agrees.
+            another rung of the same ladder takes that one where its guards hold, None agrees. A
+            rung of another ladder changes nothing; anything else raises a PolicyError that names
+            the rungs of this one.
 
     Raises:
         PolicyError: a value is not allowed; the message names key, value and what is allowed.
@@ -279,9 +281,9 @@ class Policy:
                     value = frozenset(value)
                     object.__setattr__(self, key, value)
             if not rule.accepts(value):
-                raise PolicyError(f"{key} is {_shown(value)}, allowed is {rule.allowed}")
+                raise PolicyError(f"{key} is {shown(value)}, allowed is {rule.allowed}")
         if self.decide is not None and not callable(self.decide):
-            raise PolicyError(f"decide is {_shown(self.decide)}, allowed is a callable, or none")
+            raise PolicyError(f"decide is {shown(self.decide)}, allowed is a callable, or none")
 
     def changed(self, values: Mapping[str, object]) -> Policy:
         """This policy with other values, as a table of TOML gives them.
@@ -295,7 +297,7 @@ class Policy:
         for key in values:
             if key not in RULES:
                 raise PolicyError(
-                    f"{_shown(key, str)} is no setting; the settings are {', '.join(RULES)}"
+                    f"{shown(key, str)} is no setting; the settings are {', '.join(RULES)}"
                 )
         return replace(self, **dict(values))  # type: ignore[arg-type]
 

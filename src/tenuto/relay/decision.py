@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, Send
 from tenuto.core.edits import asked_tokens
+from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.machine import outcome_of, settled, step
 from tenuto.core.outcome import Outcome, classify
@@ -71,6 +72,8 @@ def _step(
 ) -> tuple[State, Send | Finish]:
     try:
         return step(turn.state, response, facts, turn.policy, now_s)
+    except PolicyError:  # it answers with what is no rung: a mistake to be mended at once
+        raise
     except Exception:  # `decide` is somebody else's code: it must not cost an answer
         log.exception("decide raised")
         policy = replace(turn.policy, decide=None)

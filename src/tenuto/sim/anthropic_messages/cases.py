@@ -74,7 +74,7 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     # The decoder of the SDK takes the mark for a part of the first field's name.
     "bom": {"bare": Bare.HARMFUL},
     "content_filter_prompt_400": {"summary": "A filter refuses the prompt."},
-    "http_400_unknown_key": {"request": {"metadata": {"user_id": "someone"}}},
+    "http_400_unknown_key": {"request": {"service_tier": "auto"}},
 }  # fmt: skip
 
 _FAULTS: Final = (

@@ -60,7 +60,12 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "think_tag_unclosed_length": {"request": {"inferenceConfig": {"maxTokens": 400}}},
     "suspected_truncation": {"request": {"inferenceConfig": {"maxTokens": 60}}},
     "http_400_max_tokens_too_large": {"request": {"inferenceConfig": {"maxTokens": 2000}}},
-    "http_400_unknown_key": {"request": {"performanceConfig": {"latency": "optimized"}}},
+    # The SDK sends no hints, so that the key is one of the caller's contract.
+    "http_400_unknown_key": {
+        "summary": "A key of the request is not known.",
+        "request": {"performanceConfig": {"latency": "optimized"}},
+        "recoverable": False,
+    },
     # A body holds the arguments decoded, so that malformed ones show in streams alone.
     "call_malformed": {"modes": _STREAM},
     "call_malformed_always": {"modes": _STREAM},

@@ -55,7 +55,10 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
     "suspected_truncation": {"request": {"max_output_tokens": 60}},
     "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
+    # The SDK sends no hints, so that the key is one of the caller's contract.
     "http_400_unknown_key": {
+        "summary": "A key of the request is not known.",
+        "recoverable": False,
         "request": {
             "safety_settings": [
                 {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}

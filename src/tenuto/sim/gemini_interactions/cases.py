@@ -48,7 +48,12 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "body_empty": {"bare": Bare.RAISES},
     "error_chunk_mid_text": {"modes": _STREAM, "bare": Bare.SILENT},
     "http_400_max_tokens_too_large": _limited(2000),
-    "http_400_unknown_key": {"request": {"labels": {"team": "docs"}}},
+    # The SDK sends no hints, so that the key is one of the caller's contract.
+    "http_400_unknown_key": {
+        "summary": "A key of the request is not known.",
+        "request": {"labels": {"team": "docs"}},
+        "recoverable": False,
+    },
 }
 
 _PAUSE: Final = Step(keep=0.45, finish="pause_turn")
