@@ -235,3 +235,78 @@ def test_hints_and_values_that_say_nothing_go_once_and_that_is_told(
     assert got.of("keys_left_out") == [{"keys": [key]}]
     assert got.head.get(b"x-tenuto-left-out") == key
     assert b"Hi." in got.got
+
+
+# --- the settings, and further attempts ---------------------------------------------------------
+
+URL, CHAT_BODY = ASKED["openai-chat"]
+CUT = {"choices": [{"index": 0, "message": {"content": "Half of it"}, "finish_reason": "length"}]}
+CHUNKS = [
+    {"id": "c", "choices": [{"index": 0, "delta": {"content": "Half of it"}}]},
+    {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]},
+]
+REST = [
+    {"id": "c", "choices": [{"index": 0, "delta": {"content": " and the rest."}}]},
+    {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+]
+
+
+def events(*values: dict[str, Any]) -> Scripted:
+    lines = [json.dumps(value) for value in values]
+    return Scripted.stream(*(f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]))
+
+
+@pytest.mark.behaviour("H5", "P3")
+@pytest.mark.parametrize("wire", ASKED)
+def test_a_name_that_the_policy_adds_goes_and_that_is_told(wire: str) -> None:
+    opted = {"temperature", "guardrails"}
+    got = played(wire, "guardrails", {"on": True}, drop_unsupported=opted)
+    assert ["guardrails" in body for body in got.sent] == [True, False]
+    assert got.of("keys_left_out") == [{"keys": ["guardrails"]}]
+    assert [fault["setting"] for fault in got.of("fault")] == [None]
+    assert got.head.get(b"x-tenuto-left-out") == "guardrails"
+    assert len(played(wire, "seed", 7, drop_unsupported=opted).sent) == 1
+
+
+@pytest.mark.behaviour("H5", "C5")
+@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_on_a_further_attempt_the_caller_keeps_its_text_partial(
+    stream: bool, on_incomplete: str
+) -> None:
+    first = events(*CHUNKS) if stream else Scripted.body(json.dumps(CUT).encode())
+    body = CHAT_BODY | {"stream": stream, "guardrails": {}}
+    refused = naming("openai-chat", "guardrails")
+    got = Played(URL, body, first, refused, on_incomplete=on_incomplete)
+    assert [sent["guardrails"] for sent in got.sent] == [{}, {}]
+    assert (got.report.status, got.report.reason) == ("partial", "provider_error")
+    assert b"Half of it" in got.got
+    assert (b'"error"' in got.got) is (on_incomplete == "error")
+    assert (b'"finish_reason":"length"' in got.got) is (on_incomplete == "stop")
+
+
+@pytest.mark.behaviour("H5", "C19")
+@pytest.mark.parametrize("later", [True, False])
+def test_a_stream_tells_what_went_in_its_head_or_behind_its_text(later: bool) -> None:
+    refused = naming("openai-chat", "user")
+    answers = [events(*CHUNKS), refused] if later else [refused, events(*CHUNKS)]
+    got = Played(URL, CHAT_BODY | {"stream": True, "user": "me"}, *answers, events(*REST))
+    assert ["user" in body for body in got.sent] == (
+        [True, True, False] if later else [True, False, False]
+    )
+    assert (got.report.status, got.report.left_out) == ("complete", ("user",))
+    assert got.head.get(b"x-tenuto-left-out") == ("" if later else "user")
+    assert b'"left_out":["user"]' in got.got
+    assert got.of("keys_left_out") == [{"keys": ["user"]}]
+
+
+@pytest.mark.behaviour("H5")
+def test_only_a_400_or_422_is_heeded_and_a_key_that_is_named_again_goes_to_the_client() -> None:
+    for status in (401, 404, 500):
+        got = played("openai-chat", "user", "me", status)
+        assert "user" in got.sent[-1]
+        assert got.of("keys_left_out") == []
+    refused = naming("openai-chat", "user")
+    got = Played(URL, CHAT_BODY | {"user": "me"}, refused, refused)
+    assert ["user" in body for body in got.sent] == [True, False]
+    assert (got.head.status, got.head.get(b"x-tenuto-left-out")) == (400, "user")
