@@ -33,6 +33,7 @@ REASONS = {
     "failed_always": {"provider_error"},
     "failed_policy": {"safety_blocked"},
     "guardrail": {"safety_blocked"},
+    "http_400_unknown_key": {"provider_error"},
     "http_503_always": {"provider_error"},
     "http_529_always": {"provider_error"},
     "in_progress": {"background"},

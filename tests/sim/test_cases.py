@@ -137,7 +137,7 @@ class Oracle:
         if "too large" in str(error):
             self.more["max_tokens"] = 900
         if "Unrecognized request argument" in str(error):
-            del self.more["seed"]
+            del self.more["frequency_penalty"]
 
     def _take(self, text: str) -> None:
         line = "\n\n" + self.said[self.said.rfind("\n") + 1 :]

@@ -113,12 +113,12 @@ class Oracle:
 
     def _give_way(self, error: Exception) -> None:
         if isinstance(error, anthropic.BadRequestError) and self.case.recoverable:
-            words = ("maximum allowed number of output tokens", "metadata: Extra inputs")
+            words = ("maximum allowed number of output tokens", "service_tier: Extra inputs")
             assert any(known in str(error) for known in words), error
         if "maximum allowed number of output tokens" in str(error):
             self.more["max_tokens"] = 900
-        if "metadata: Extra inputs" in str(error):
-            del self.more["metadata"]
+        if "service_tier: Extra inputs" in str(error):
+            del self.more["service_tier"]
 
     def _take(self, text: str) -> None:
         line = "\n\n" + self.said[self.said.rfind("\n") + 1 :]

@@ -58,7 +58,6 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "reset_mid_text": {"bare": Bare.HARMFUL},
     "error_chunk_mid_text": {"bare": Bare.SILENT},
     "error_chunk_then_done": {"bare": Bare.SILENT},
-    "http_400_unknown_key": {"request": {"frequency_penalty": 0}},
     "content_filter_prompt_400": {"summary": "The usage guidelines refuse the prompt (498)."},
 }  # fmt: skip
 

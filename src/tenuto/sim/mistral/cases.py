@@ -31,7 +31,6 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "body_error_only": {"bare": Bare.RAISES},
     "body_cut": {"bare": Bare.RAISES},
     "body_empty": {"bare": Bare.RAISES},
-    "http_400_unknown_key": {"request": {"frequency_penalty": 0}},
     # The exceptions of its transport reach whoever uses the SDK as they are.
     "body_short": {"bare": Bare.HARMFUL},
     "cut_off_mid_text": {"bare": Bare.HARMFUL},
