@@ -225,6 +225,11 @@ def _pair(rows: list[_Row], done: list[str]) -> None:
                 continue
         at += 1
     rows[:] = _alternating(rows, done)
+    for row in rows:  # of what was joined a blank text need not stand for the whole row any more
+        spoken = [block for block in row.blocks if not block.blank]
+        if spoken and len(spoken) < len(row.blocks):
+            done.append("blank_text_removed")
+            row.blocks, row.changed = spoken, True
 
 
 def _settle(row: _Row, calls: list[str], done: list[str]) -> None:

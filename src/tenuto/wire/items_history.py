@@ -9,7 +9,8 @@ there is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -80,31 +81,50 @@ def paired(items: Sequence[Item], pairing: Pairing, elsewhere: bool, done: list[
     kind_of, results = pairing.kind_of, frozenset(pairing.answers.values())
     if pairing.right_behind:
         return _paired_behind(items, pairing, elsewhere, done)
-    answered = {text_of(value, "call_id") for _, value in items if kind_of(value) in results}
-    called = {
-        text_of(value, pairing.id_key) for _, value in items if kind_of(value) in pairing.answers
-    }
-    waiting = set(called)
+    # An id may be used again, so that results are counted. Within one message of the model's the
+    # same id is the same call.
+    answered = Counter(text_of(v, "call_id") for _, v in items if kind_of(v) in results)
+    calls = set(_calls(items, pairing))
+    called = Counter(text_of(items[at][1], pairing.id_key) for at in calls)
+    waiting = called.copy()
+    strays: set[int] = set()
+    for at, (_, value) in enumerate(items):
+        if kind_of(value) in results:
+            call_id = text_of(value, "call_id")
+            if waiting[call_id]:
+                waiting[call_id] -= 1
+            elif not elsewhere or called[call_id]:
+                strays.add(at)
+    if strays:  # what stood apart may be one message without them
+        done.append(pairing.stray)
+        kept = [item for at, item in enumerate(items) if at not in strays]
+        return paired(kept, pairing, elsewhere, done)
     out: list[Item] = []
     stubs: list[Item] = []
-    for raw, value in items:
-        kind = kind_of(value)
+    for at, (raw, value) in enumerate(items):
         if stubs and not pairing.is_the_models(value):
             out, stubs = out + stubs, []
-        if kind in results:
-            call_id = text_of(value, "call_id")
-            if call_id in waiting:
-                waiting.discard(call_id)
-            elif not elsewhere or call_id in called:
-                done.append(pairing.stray)
-                continue
         out.append((raw, value))
-        call_id = text_of(value, pairing.id_key)
-        if kind in pairing.answers and call_id and call_id not in answered:
-            done.append("unanswered_call_answered")
-            answered.add(call_id)
-            stubs.append(_item(pairing.stub(value)))
+        if at in calls:
+            call_id = text_of(value, pairing.id_key)
+            if answered[call_id]:
+                answered[call_id] -= 1
+            else:
+                done.append("unanswered_call_answered")
+                stubs.append(_item(pairing.stub(value)))
     return out + stubs
+
+
+def _calls(items: Sequence[Item], pairing: Pairing) -> Iterator[int]:
+    """Where the calls stand that are to be answered."""
+    within: set[str] = set()
+    for at, (_, value) in enumerate(items):
+        if not pairing.is_the_models(value):
+            within.clear()
+        call_id = text_of(value, pairing.id_key)
+        if pairing.kind_of(value) in pairing.answers and call_id and call_id not in within:
+            within.add(call_id)
+            yield at
 
 
 def _paired_behind(
@@ -118,20 +138,26 @@ def _paired_behind(
 
     def missing(waiting: Mapping[str, JsonObject]) -> list[Item]:
         """For each call that waits its result from elsewhere, or one that says there is none."""
-        if waiting.keys() - results.keys():
+        if waiting.keys() - strays.keys():
             done.append("unanswered_call_answered")
-        return [results.get(name) or _item(pairing.stub(call)) for name, call in waiting.items()]
+        found = {name: strays.pop(name, None) for name in waiting}
+        return [found[name] or _item(pairing.stub(call)) for name, call in waiting.items()]
 
     called = {name for _, value in items if (name := call_id_of(value))}
-    answers = [item for item in items if kind_of(item[1]) in kinds]
-    results = {text_of(item[1], "call_id"): item for item in reversed(answers)}
+    in_place = _in_place(items, pairing)
+    answers = [(at, item) for at, item in enumerate(items) if kind_of(item[1]) in kinds]
+    # An id may be used again: a result that stands behind a call is that call's alone.
+    strays = {
+        text_of(item[1], "call_id"): item for at, item in reversed(answers) if at not in in_place
+    }
     out: list[Item] = []
     waiting: dict[str, JsonObject] = {}
-    for item in items:
+    for at, item in enumerate(items):
         value = item[1]
         if kind_of(value) in kinds:
             call_id = text_of(value, "call_id")
-            if waiting.pop(call_id, None) is None and (call_id in called or not elsewhere):
+            waiting.pop(call_id, None)
+            if at not in in_place and (call_id in called or not elsewhere):
                 done.append(pairing.stray)
                 continue
         elif not pairing.is_the_models(value) or (out and kind_of(out[-1][1]) in kinds):
@@ -141,6 +167,28 @@ def _paired_behind(
         if name := call_id_of(value):
             waiting[name] = value
     return out + missing(waiting)
+
+
+def _in_place(items: Sequence[Item], pairing: Pairing) -> set[int]:
+    """Where results stand behind the model's items that their calls stand among."""
+    kinds = frozenset(pairing.answers.values())
+    found: set[int] = set()
+    waiting: set[str] = set()
+    answering = False
+    for at, (_, value) in enumerate(items):
+        kind = pairing.kind_of(value)
+        if kind in kinds:
+            call_id = text_of(value, "call_id")
+            if call_id in waiting:
+                waiting.discard(call_id)
+                found.add(at)
+                answering = True
+            continue
+        if not pairing.is_the_models(value) or answering:
+            waiting, answering = set(), False
+        if kind in pairing.answers:
+            waiting.add(text_of(value, pairing.id_key))
+    return found
 
 
 def _item(value: JsonObject) -> Item:
