@@ -865,7 +865,7 @@ def test_a_decision_says_what_why_and_what_helps() -> None:
     ]
     assert seen[0].why == "text_cut: continue after a hint"
     assert Turn(Policy(decide=seen.append)).hear(TEXT, END).status is Status.COMPLETE
-    assert (seen[-1].proceed, seen[-1].suggestion) == (False, "stop")
+    assert (seen[-1].proceed, seen[-1].suggestion) == (False, "none")
 
 
 @pytest.mark.behaviour("P2")
