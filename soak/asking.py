@@ -14,7 +14,7 @@ import openai
 import tenuto
 from soak.truth import TOOLS, Plan
 
-READ_TIMEOUT_S = 2.0
+READ_TIMEOUT_S = 5.0
 CLEAN = {
     "chat": ("stop", "tool_calls"),
     "messages": ("end_turn", "tool_use"),

@@ -38,7 +38,7 @@ def verdict(plan: Plan, got: Got) -> tuple[str, str]:
         return "wrong", f'no error though on_incomplete is "error": {got.stop}'
     if not got.error and (broken or any(call not in true_calls for call in calls)):
         return "wrong", f"an unfinished turn hands out a wrong call: {broken or calls}"
-    if not plan.text.startswith(got.text.rstrip("\ufffd")):
+    if not plan.text.startswith(got.text.rstrip("\ufffd \n")):
         return "wrong", "the text of an unfinished turn is not the beginning of the truth"
     return "said", got.error[:80] or str(got.stop)
 
@@ -73,6 +73,10 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
             for joined in (said + repeated + rest, said + lead + repeated + rest):
                 if text == joined or (joined.startswith(text) and len(text) > at):
                     return f"{visible} characters were repeated: {repeated!r}"
+        if attempt["style"] == "preamble" and said and truth.startswith(said):
+            more = text[at:].lstrip()
+            if text.startswith(said) and attempt["sent"].startswith(more) and "\n" not in more:
+                return "an announcement that broke off in its first line"
         if not repeated and said and truth.startswith(said):
             for size in range(min(400, at, len(truth) - at), DOUBLED_CHARS - 1, -1):
                 if said.endswith(truth[at : at + size]) and text == said + truth[at + size :]:

@@ -62,16 +62,20 @@ CLOSING = (
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What one attempt says. `stop` is a word of our own: "stop", "length", "pause"; `cut_call` is
-    how many characters of the last call's arguments came, None for all."""
+    how many characters of the last call's arguments came, None for all; `used` the output tokens
+    that are told, None for what the characters make."""
 
     text: str = ""
     calls: tuple[Call, ...] = ()
     reasoning: str = ""
     stop: str = "stop"
     cut_call: int | None = None
+    used: int | None = None
 
     @property
     def tokens(self) -> int:
+        if self.used is not None:
+            return self.used
         chars = len(self.text) + len(self.reasoning) + sum(len(c.arguments) for c in self.calls)
         return chars // CHARS_PER_TOKEN + 1
 
@@ -179,14 +183,11 @@ def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
         case "empty":
             return Answer(rng.choice(("", "", " ", "\n")))
         case "thinking":
-            return Answer(
-                reasoning="First I look at the question.", stop=rng.choice(("stop", "length"))
-            )
+            stop = rng.choice(("stop", "length"))
+            return Answer("", (), "First I look at the question.", stop, used=_used(plan, stop))
         case "length_text" | "pause":
-            # Where nothing tells the limit, a cut shows it, and four times that is all there is.
-            least = 1 if plan.max_tokens or name == "pause" else max(1, len(answer.text) * 2 // 5)
-            at = rng.randrange(least, len(answer.text))
-            spaces = [m.start() for m in re.finditer(r"\s", answer.text) if m.start() >= least]
+            at = rng.randrange(1, len(answer.text))
+            spaces = [m.start() for m in re.finditer(r"\s", answer.text) if m.start()]
             if spaces and rng.random() < 0.25:
                 at = min(rng.choice(spaces) + rng.randrange(2), len(answer.text) - 1)
             text = answer.text[:at]
@@ -194,12 +195,15 @@ def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
                 return Answer(text.rstrip() or answer.text[:1], (), answer.reasoning, "pause")
             if not answer.text[at].isascii() and rng.random() < 0.3:
                 text += "\ufffd"  # a limit inside of a character
-            return Answer(text, (), answer.reasoning, "length")
+            return Answer(text, (), answer.reasoning, "length", used=_used(plan, "length"))
         case "length_call":
             last = rng.randrange(len(answer.calls))
             size = len(answer.calls[last].arguments)
             calls = answer.calls[: last + 1]
-            return replace(answer, calls=calls, stop="length", cut_call=rng.randrange(size + 1))
+            cut = rng.randrange(size + 1)
+            return replace(
+                answer, calls=calls, stop="length", cut_call=cut, used=_used(plan, "length")
+            )
         case "malformed_call":
             last = rng.randrange(len(answer.calls))
             call = answer.calls[last]
@@ -210,6 +214,12 @@ def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
             )
         case _:
             return replace(answer, calls=(), stop="calls")
+
+
+def _used(plan: Plan, stop: str) -> int | None:
+    """The output tokens of an attempt whose limit nobody told, thoughts that do not show included:
+    the first such number is taken for the limit, and four times that is all a turn may use."""
+    return 2_000 if stop == "length" and plan.max_tokens is None else None
 
 
 _BROKEN = (

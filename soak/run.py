@@ -45,6 +45,7 @@ class Found:
     whole_as_partial: list[str] = field(default_factory=list)
     wrong: list[dict[str, Any]] = field(default_factory=list)
     unsure: list[dict[str, Any]] = field(default_factory=list)
+    doubted: int = 0
     samples: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: defaultdict(list))
 
     def take(self, line: dict[str, Any], record: dict[str, Any]) -> None:
@@ -55,6 +56,7 @@ class Found:
         if notes and what != "wrong":
             what, why = "wrong", notes[0]
         self.attempts += len(attempts)
+        self.doubted += sum(attempt["whole"] for attempt in attempts[:-1])
         if what == "wrong":
             excuse = self._excuse(line, record)
             found = {"key": line["key"], "why": why, "record": record, "got": line.get("got")}
@@ -65,7 +67,7 @@ class Found:
                 self.wrong.append(found)
         if what == "said":
             self.reasons[line["got"]["report"].get("reason") or why] += 1
-            if attempts and attempts[-1]["whole"] and len(attempts) == 1:
+            if attempts and attempts[-1]["whole"]:
                 self.whole_as_partial.append(line["key"])
         kind = f"{plan.wire} {'stream' if plan.stream else 'body'}"
         way = "task" if plan.task else "thread"
@@ -250,7 +252,8 @@ def table(run: Run, held: dict[str, Any]) -> str:
         "",
         f"{total:,} turns, {found.attempts:,} requests, {run.took_s:.0f} s,"
         f" {total / run.took_s:.0f} turns a second; seed {run.asked.seed}",
-        f"whole answers that ended as partial: {len(found.whole_as_partial)}",
+        f"whole answers that ended as partial: {len(found.whole_as_partial)};"
+        f" whole answers that were asked for again: {found.doubted}",
     ]
     return "\n".join(lines)
 
@@ -368,6 +371,7 @@ def figures(run: Run, held: dict[str, Any], failed: list[str]) -> dict[str, Any]
         "by_fault": found.by_fault,
         "reasons": found.reasons,
         "whole_as_partial": found.whole_as_partial,
+        "asked_again": found.doubted,
         "held": held,
         "wrong": [entry | {"truth": _truth(entry["key"])} for entry in found.wrong],
         "no_one_right_answer": [entry | {"truth": _truth(entry["key"])} for entry in found.unsure],

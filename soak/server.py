@@ -166,7 +166,9 @@ class Server:
         if fault == "status":
             return await _status(wire, turn, attempt, number, rng, writer)
         pieces = _pieces(wire, answer, asked, mark, rng, fault)
-        attempt.whole = answer.stop == "stop" and not fault and not attempt.fault
+        attempt.whole = (
+            answer.stop == "stop" and not fault and not attempt.fault and not attempt.notes
+        )
         return await _send(pieces, asked.stream, fault, rng, reader, writer)
 
 
@@ -179,7 +181,8 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
     thought = "I think about it first." if plan.thinks and not asked.said else ""
     answer = Answer(rest if rest.strip() else "", plan.calls, thought)
     if asked.said and not rest.strip() and not plan.calls:
-        answer = Answer(rng.choice((*CLOSING, "", "", "", "", "", "")))
+        attempt.fault = "all_said"
+        return Answer(rng.choice((*CLOSING, "", "", "", "", "", ""))), ""
     kinds: list[str] = []
     if rng.random() < plan.rate:
         styles = (

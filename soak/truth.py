@@ -92,6 +92,8 @@ def plan_of(key: str) -> Plan:
     models = {"messages": (PREFILL, HINT), "chat": (PREFILL, PREFILL, REFUSES)}
     known = models.get(wire, (HINT,)) if wire == "messages" or prefill == "always" else (HINT,)
     text = _document(rng) if document else text_of(rng)
+    if not tools:
+        calls = ()
     only_calls = tools and calls and rng.random() < 0.35
     return Plan(
         key=key,
@@ -103,14 +105,23 @@ def plan_of(key: str) -> Plan:
         prefill=prefill,
         model=rng.choice(known),
         text="" if only_calls else text,
-        calls=calls if tools else (),
+        calls=calls,
         document=document,
         tools=tools,
-        max_tokens=4_096 if wire == "messages" or rng.random() < 0.6 else None,
+        max_tokens=_limit(rng, wire, text, calls),
         usage=rng.random() < 0.7,
         thinks=rng.random() < 0.12,
         history=_history(rng, tools),
     )
+
+
+def _limit(rng: random.Random, wire: str, text: str, calls: tuple[Call, ...]) -> int | None:
+    """What the request allows: enough, nothing said, or somewhat less than the answer needs."""
+    drawn = rng.random()
+    needed = (len(text) + sum(len(call.arguments) for call in calls)) // 3
+    if drawn < 0.04 and needed > 50:
+        return max(24, int(needed * rng.uniform(0.5, 0.95)))
+    return 4_096 if wire == "messages" or drawn < 0.6 else None
 
 
 def _history(rng: random.Random, tools: bool) -> tuple[tuple[str, Any], ...]:
