@@ -168,7 +168,7 @@ class Calls:
                     odd.append("arguments_empty")
             elif finding is Finding.WHOLE and text != raw:
                 odd.append("arguments_encoded_twice")
-            if slot.decoded and finding is Finding.WHOLE and self._lacks(slot.name, text):
+            if slot.decoded and finding is Finding.WHOLE and self._lacks(slot.name, text, clean):
                 finding, detail = Finding.TRUNCATED, "lacks_required"
             if not slot.name and finding is Finding.WHOLE:
                 finding, detail = Finding.MALFORMED, "no_name"
@@ -202,16 +202,16 @@ class Calls:
         schema = self._parameters().get(name) if self._parameters else None
         return schema is not None and requires_something(schema)
 
-    def _lacks(self, name: str, arguments: str) -> bool:
+    def _lacks(self, name: str, arguments: str, clean: bool) -> bool:
         """Whether arguments lack a member that their tool requires: of a call that was decoded
-        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks). An empty
-        object counts as sent (T12a)."""
+        before it came, nothing else tells that it was cut (Q4, Q43 of the wires' quirks). Before a
+        clean stop an empty object counts as sent (T12a)."""
         if self._parameters is None:
             return False
         required = self._parameters().get(name, {}).get("required")
         given = json.loads(arguments)
         return (
-            bool(given)
+            bool(given or not clean)
             and isinstance(required, list)
             and any(isinstance(key, str) and key not in given for key in required)
         )
