@@ -174,7 +174,7 @@ def test_an_error_tells_what_was_billed_too(play, mode, way):
         assert '"billed_output_tokens":' in body
         return
     error = turn.tell(mode, way).error
-    assert isinstance(error, openai.InternalServerError)
+    assert isinstance(error, openai.APIStatusError)
     assert json.loads(error.response.headers["x-tenuto-usage"])["billed_output_tokens"] == 6
 
 

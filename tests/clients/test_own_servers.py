@@ -133,4 +133,4 @@ def test_where_the_wire_is_meant_another_shape_is_a_fault(sure, agent):
         policy = tenuto.Policy(**QUICK, **sure)
         with tenuto.http_client("httpx", policy=policy, base_url=root(far)) as http:
             got = http.post("/v1/chat/completions", json=CHAT, headers=headers)
-        assert got.status_code == 502
+        assert got.status_code == 424

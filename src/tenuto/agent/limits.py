@@ -15,10 +15,11 @@ class Limits:
     Attributes:
         max_steps: requests of the loop; the last of them is still carried out.
         max_output_tokens: output tokens that the turn may use, attempts of recovery included; once
-            they are used no further step begins. 0: no limit.
-        timeout_s: wall-clock seconds after which no further step or attempt begins, no tool goes on
-            and no silence of the model is waited out, though its connection be kept alive; an
-            answer that is coming is read to its end. 0: no limit.
+            they are used no further step begins. Where the provider tells no usage, three
+            characters that can be seen (bytes of UTF-8) count as a token. 0: no limit.
+        timeout_s: wall-clock seconds after which no further step or attempt begins, no tool goes
+            on, no whole body is read on, and no silence of the model is waited out, though its
+            connection be kept alive; a stream that is coming is read to its end. 0: no limit.
         repeated_calls: how often the same call may come to the same result, in a row, before the
             model is told so (P8a). 0: as often as it likes.
         compact_at: the share of the model's context window, as far as that is known, at which the

@@ -82,10 +82,12 @@ _WINDOW_TOKENS = 32_768
 
 @dataclass(slots=True)
 class _Used:
-    """What a turn has used, and how its steps ended."""
+    """What a turn has used, as far as it was told, and how its steps ended. `limited_tokens`:
+    output tokens as its limit counts them, which are estimated where they were not told."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    limited_tokens: int = 0
     reports: list[Report] = field(default_factory=list)
 
     def add(self, report: Report) -> Usage | None:
@@ -166,7 +168,7 @@ class Loop:
         limits = self._setup.limits
         if self.step >= limits.max_steps:
             return "step_limit"
-        if 0 < limits.max_output_tokens <= (self._used.output_tokens or 0):
+        if 0 < limits.max_output_tokens <= self._used.limited_tokens:
             return "token_limit"
         if self._is_late():
             return "time_limit"
@@ -215,6 +217,7 @@ class Loop:
         )
         self._asking = carried
         yield Ask(model, request, carried, self.step)
+        self._used.limited_tokens += carried.output_tokens
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
             result = Result(call.id, call.name, text, failed)
@@ -240,6 +243,7 @@ class Loop:
         request.add(User(told(plan.left_out, limit)))
         carried = Carried(request, model.provider, within_s=self._left_s())
         yield Ask(model, request, carried, self.step, quiet=True)
+        self._used.limited_tokens += carried.output_tokens
         summary = ""
         if carried.report is not None:
             self._used.add(carried.report)

@@ -37,7 +37,7 @@ SERVICE = "bedrock-runtime"
 CALL, _OURS = "tenuto_call", "tenuto_headers"
 """Where a request's context holds what belongs to one call of the client."""
 
-_OUR_STATUS = 502
+_OUR_STATUS = 424
 _MODEL_ERROR = (424, "ModelErrorException")
 """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, "Errors"."""
 

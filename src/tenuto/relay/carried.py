@@ -50,6 +50,8 @@ class Carried:
         report: how the turn ended; None while it has not, and where nothing came of it.
         answer: text, reasoning, whole calls and content, merged over all attempts.
         fault: the error of the last attempt, None where there was none.
+        output_tokens: what its attempts used, as told, else estimated from what can be seen of them
+            (`relay.usage.CHARS_PER_TOKEN`).
         given: the text that was given, where the caller went away before the end; else "".
         unsure_chars: characters at the beginning of the answer's text that came with a call which
             had to be asked for again: whatever else they call for was asked for again as well.
@@ -68,6 +70,7 @@ class Carried:
     report: Report | None = None
     answer: Answer | None = None
     fault: Fault | None = None
+    output_tokens: int = 0
     given: str = ""
     unsure_chars: int = 0
     last_text: str = ""

@@ -35,6 +35,8 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     if as_asked and not turn.left_alone and _has_several(turn, attempt):
         turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
     outcome = classify(response)
+    if turn.carried is not None:
+        turn.carried.output_tokens += _output_tokens(turn, attempt)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
         turn.watch.observed(response, outcome, finish)
         return finish, outcome, Facts(said=turn.said)

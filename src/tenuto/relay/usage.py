@@ -10,15 +10,20 @@ from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.relay.commands import Head
 
+CHARS_PER_TOKEN = 3
+"""Where no usage is told a token is taken for so many characters that can be seen, counted as bytes
+of UTF-8: three letters of a Latin script, one sign of Chinese. That is on the high side for every
+common tokenizer; reasoning that is hidden is not in it."""
+
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
     """Output tokens of a response: as reported, else estimated from its size and bounded by the
-    request's limit (three bytes a token is on the high side for every common tokenizer)."""
+    request's limit."""
     if response.usage is not None and response.usage.output_tokens is not None:
         return response.usage.output_tokens
     arguments = "".join(call.arguments for call in response.calls)
     size = len((response.text + response.reasoning + arguments).encode("utf-8", "replace"))
-    estimate = -(-size // 3)
+    estimate = -(-size // CHARS_PER_TOKEN)
     return estimate if cap_tokens is None else min(estimate, cap_tokens)
 
 

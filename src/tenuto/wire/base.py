@@ -360,7 +360,8 @@ class Wire:
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
-        error_status: its HTTP status, which the official SDK does not retry.
+        error_status: its HTTP status: 424, "what we depend on failed". Neither the official SDK nor
+            the frameworks above it retry that; they do every 5xx, 408, 409 and 429.
         body_ceiling_tokens: the largest output limit that a whole body may be asked for by model,
             None for none (C17).
 
@@ -401,7 +402,7 @@ class Wire:
     body_of: Callable[[Sequence[JsonObject]], JsonObject]
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
-    error_status: int = 502
+    error_status: int = 424
     body_ceiling_tokens: Callable[[str], int | None] = unbounded
 
     form: Form | None = None

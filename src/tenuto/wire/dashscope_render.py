@@ -16,7 +16,8 @@ from tenuto.wire.json import encode
 from tenuto.wire.members import object_in
 from tenuto.wire.openai_chat_render import ChatWriter, body_of, call_delta, completion
 
-ERROR_STATUS = 502
+ERROR_STATUS = 424
+"""What we depend on failed."""
 
 _OF_CHAT = {
     "input_tokens": "prompt_tokens",

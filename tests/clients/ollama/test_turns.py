@@ -105,7 +105,7 @@ def test_our_errors_are_the_sdks_own_and_say_what_to_do(wrapped: Make, mode: str
     error: Any = asker.ask_case(CASES["empty_always"], mode, way).error
     assert isinstance(error, ollama.ResponseError)
     assert error.error.startswith("Tenuto could not finish this turn")
-    assert error.status_code == (502 if mode == "body" else -1)
+    assert error.status_code == (424 if mode == "body" else -1)
 
 
 @pytest.mark.behaviour("C21")
