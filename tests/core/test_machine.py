@@ -13,6 +13,7 @@ from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
+    AppendReasoning,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -198,7 +199,13 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (THOUGHT, MAX), Facts(lower_reasoning=True)
     ),
     (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
+    (Outcome.THINKING_ONLY, "go on from the reasoning"): Situation(
+        (THOUGHT, END), Facts(reasoning_prefill=True, reasoning="Hm")
+    ),
     (Outcome.THINKING_ONLY, "ask for the answer"): Situation((THOUGHT, END)),
+    (Outcome.THINKING_ONLY, "ask again"): Situation(
+        (THOUGHT, END), state=State(spent={Budget.NUDGE: 1})
+    ),
     (Outcome.EMPTY, "end a document that does not parse"): replace(
         EMPTY, facts=Facts(said='{"half": "a', structured=True), state=CONTINUING
     ),
@@ -220,6 +227,9 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.FAULT, "ask with a hint instead of a prefill"): Situation(
         (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
+    ),
+    (Outcome.FAULT, "ask for the answer instead of a prefill"): Situation(
+        (fault(FaultKind.PREFILL_REJECTED),), state=State(last_edits=(AppendReasoning("Hm"),))
     ),
     (Outcome.FAULT, "leave it to the SDK"): Situation((SERVER_FAULT,), Facts(http_error=True)),
     (Outcome.FAULT, "leave a text that repeats itself"): Situation(
@@ -273,6 +283,8 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
     "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
+    "the model goes on from its own reasoning, and some came": {"facts": {"reasoning": " "}},
+    "the last request held reasoning as a prefill": {"state": {"last_edits": ()}},
     "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},
     "empty answers are recovered, and the model can be told so": {
         "policy": {"empty_recovery": False}

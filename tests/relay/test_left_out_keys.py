@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from one_turn import Played, events
 from refusals import SHAPES
 
-import tenuto
-from tenuto.relay.scripted import Script, Scripted
+from tenuto.relay.scripted import Scripted
 
 CHAT, RESPONSES, COMPLETIONS = "/v1/chat/completions", "/v1/responses", "/v1/completions"
 ROWS = {"messages": [{"role": "user", "content": "Hi"}]}
@@ -110,43 +109,6 @@ OKS: dict[str, Any] = {
     },
     "tgi": {"generated_text": "Hi.", "details": {"finish_reason": "eos_token"}},
 }
-
-
-class Played:
-    """One turn over scripted answers: what left, what the caller got, what was told."""
-
-    def __init__(self, url: str, body: dict[str, Any], *answers: Scripted, **policy: Any) -> None:
-        self.events: list[tenuto.Event] = []
-        script = Script(*answers)
-        turn = tenuto.Turn(
-            "POST",
-            url,
-            [],
-            json.dumps(body).encode(),
-            policy=replace(tenuto.Policy(backoff_s=0.0), **policy),
-            on_event=self.events.append,
-        )
-        reply: Any = None
-        self.got = b""
-        self.head: Any = None
-        upstream: Any = None
-        while (command := turn.next(reply)) is not None:
-            reply = None
-            match command:
-                case tenuto.Transmit():
-                    upstream = script.connect(command)
-                    reply = upstream.head
-                case tenuto.Read():
-                    reply = upstream.read()
-                case tenuto.Open(head):
-                    self.head = head
-                case tenuto.Write(data):
-                    self.got += data
-        self.sent = [json.loads(command.body) for command in script.transmitted]
-        self.report: Any = turn.report
-
-    def of(self, name: str) -> list[dict[str, Any]]:
-        return [event.data for event in self.events if event.name == name]
 
 
 def naming(wire: str, key: str, status: int = 400) -> Scripted:
@@ -249,11 +211,6 @@ REST = [
     {"id": "c", "choices": [{"index": 0, "delta": {"content": " and the rest."}}]},
     {"id": "c", "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
 ]
-
-
-def events(*values: dict[str, Any]) -> Scripted:
-    lines = [json.dumps(value) for value in values]
-    return Scripted.stream(*(f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]))
 
 
 @pytest.mark.behaviour("H5", "P3")

@@ -24,7 +24,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
 from tenuto.wire.form import Declared
 
-EMPTY_RETRIES = 3
+EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 """An agent tries harder at an empty answer than the relay, whose client may want one (E10)."""
 
 
@@ -99,7 +99,9 @@ class Agent:
             stream,
             time.monotonic,
         )
-        policy = policy or replace(load_policy(), empty_retries=EMPTY_RETRIES)
+        policy = policy or replace(
+            load_policy(), empty_retries=EMPTY_RETRIES, reasoning_prefills=REASONING_PREFILLS
+        )
         self._kit = Kit(setup, toolbox, policy, on_event, library)
 
     # --- turns of a conversation of their own

@@ -34,6 +34,14 @@ class AppendAssistant:
 
 
 @dataclass(frozen=True, slots=True)
+class AppendReasoning:
+    """Append what the model has thought as the beginning of its own answer, so that it goes on with
+    the answer itself (E4)."""
+
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
 class AppendContent:
     """Append what the model has said, verbatim, as the wire wants a paused turn back (C26)."""
 
@@ -98,6 +106,7 @@ class FreeToolChoice:
 
 Edit = (
     AppendAssistant
+    | AppendReasoning
     | AppendContent
     | AppendUser
     | AppendCalls
@@ -115,7 +124,10 @@ def holds_prefill(edits: Iterable[Edit]) -> bool:
     >>> holds_prefill([AppendAssistant("Half", prefill=True)]), holds_prefill([AppendUser("Go on")])
     (True, False)
     """
-    return any(isinstance(edit, AppendAssistant) and edit.prefill for edit in edits)
+    return any(
+        isinstance(edit, AppendReasoning) or (isinstance(edit, AppendAssistant) and edit.prefill)
+        for edit in edits
+    )
 
 
 class Status(StrEnum):

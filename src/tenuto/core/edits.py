@@ -11,6 +11,7 @@ from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
+    AppendReasoning,
     AppendUser,
     DropConstraint,
     DropKeys,
@@ -125,6 +126,11 @@ def lower_reasoning(view: View) -> tuple[Edit, ...]:
 
 def reason_less(view: View) -> tuple[Edit, ...]:
     return (AppendUser(hints.REASON_LESS), *_set_budget(view, view.boosts + 1))
+
+
+def prefill_reasoning(view: View) -> tuple[Edit, ...]:
+    # It has thought enough: with thinking on it would begin anew.
+    return (AppendReasoning(view.facts.reasoning.strip()), LowerReasoning())
 
 
 def answer_now(view: View) -> tuple[Edit, ...]:

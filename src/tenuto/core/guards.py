@@ -6,7 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tenuto.core import hints
-from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget, holds_prefill
+from tenuto.core.actions import (
+    AppendAssistant,
+    AppendReasoning,
+    AppendUser,
+    SetOutputBudget,
+    holds_prefill,
+)
 from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
@@ -120,6 +126,14 @@ RUN_COMPLETE = Guard(
     lambda v: v.policy.truncated_calls == "execute_complete",
 )
 SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
+REASONING_PREFILL = Guard(
+    "the model goes on from its own reasoning, and some came",
+    lambda v: v.facts.reasoning_prefill and bool(v.facts.reasoning.strip()),
+)
+PREFILLED_REASONING = Guard(
+    "the last request held reasoning as a prefill",
+    lambda v: any(isinstance(edit, AppendReasoning) for edit in v.state.last_edits),
+)
 LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
 EMPTY_RECOVERY = Guard(
     "empty answers are recovered, and the model can be told so",

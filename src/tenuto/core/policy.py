@@ -189,6 +189,8 @@ class Policy:
             that are whole and satisfy their tool's parameters (needs `tenuto[schema]`).
         empty_recovery: False switches every recovery of empty answers off.
         empty_nudges: nudges after an empty answer, for each of its causes.
+        reasoning_prefills: times that reasoning without an answer is given back as the beginning of
+            the answer, where the model goes on from that.
         empty_retries: further tries at an empty answer.
         thinking_retries: requests with less reasoning after reasoning used up the whole limit.
         missing_call_retries: requests after a stop that names calls where none came.
@@ -248,6 +250,7 @@ class Policy:
     truncated_calls: TruncatedCalls = _f("refuse", str, choices=get_args(TruncatedCalls))
     empty_recovery: bool = _f(True, bool)
     empty_nudges: int = _f(1, int, 0, 10)
+    reasoning_prefills: int = _f(1, int, 0, 10)
     empty_retries: int = _f(1, int, 0, 10)
     thinking_retries: int = _f(1, int, 0, 10)
     missing_call_retries: int = _f(1, int, 0, 10)

@@ -26,6 +26,7 @@ class Budget(StrEnum):
     TOOL_ANSWER = "tool_answer"
     NUDGE = "nudge"
     REPHRASE = "rephrase"
+    REASONING_PREFILL = "reasoning_prefill"
     EMPTY_RETRY = "empty_retry"
     THINKING = "thinking"
     MISSING_CALL = "missing_call"
@@ -41,6 +42,7 @@ LIMITS: dict[Budget, str] = {
     Budget.TOOL_ANSWER: "tool_answer_attempts",
     Budget.NUDGE: "empty_nudges",
     Budget.REPHRASE: "empty_nudges",
+    Budget.REASONING_PREFILL: "reasoning_prefills",
     Budget.EMPTY_RETRY: "empty_retries",
     Budget.THINKING: "thinking_retries",
     Budget.MISSING_CALL: "missing_call_retries",
@@ -139,6 +141,7 @@ class Facts:
         ceiling_tokens: the model's known output ceiling, None where not known.
         window_tokens: the context window as far as the provider named it, None where it did not.
         prefill: whether the model goes on with a trailing assistant message.
+        reasoning_prefill: whether it goes on with the answer behind reasoning of its own.
         goes_on: whether it goes on at the end of the request by itself: nothing can be asked of it
             there, which it would take for the text.
         lower_reasoning: whether the request has a knob for less reasoning.
@@ -171,6 +174,7 @@ class Facts:
     ceiling_tokens: int | None = None
     window_tokens: int | None = None
     prefill: bool = False
+    reasoning_prefill: bool = False
     goes_on: bool = False
     lower_reasoning: bool = False
     structured: bool = False

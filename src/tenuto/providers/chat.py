@@ -95,6 +95,7 @@ CHAT: tuple[Provider, ...] = (
             "deepseek-beta",
             prefill=True,
             prefill_row=(("prefix", True),),
+            reasoning_prefill=True,
             reasoning_key="reasoning_content",
             less_reasoning=(("thinking", {"type": "disabled"}),),
         ),

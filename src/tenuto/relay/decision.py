@@ -98,6 +98,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         ceiling_tokens=_ceiling_tokens(turn),
         window_tokens=_window_tokens(turn),
         prefill=_takes_prefill(turn),
+        reasoning_prefill=turn.provider.dialect.reasoning_prefill and _takes_prefill(turn),
         goes_on=request.goes_on,
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,

@@ -40,6 +40,7 @@ class Dialect:
         prefill_members: top-level members that a request with a prefill carries as well.
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
         output_key: the request key of the output limit where the request itself uses none.
+        reasoning_prefill: whether those that take one go on behind reasoning as well.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
         signed_thinking: whether thinking without a signature is refused in a history, so that it
@@ -58,6 +59,7 @@ class Dialect:
     prefill_row: tuple[tuple[str, bool], ...] = ()
     prefill_members: tuple[tuple[str, bool], ...] = ()
     prefill_echoed: bool = False
+    reasoning_prefill: bool = False
     reasoning_key: str = ""
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()

@@ -23,6 +23,7 @@ from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
     AppendContent,
+    AppendReasoning,
     AppendUser,
     DropConstraint,
     Edit,
@@ -146,6 +147,9 @@ class ChatRequest:
                         row |= dict(dialect.prefill_row)
                         members |= {k: encode(v) for k, v in dialect.prefill_members}
                     rows.append(encode(row))
+                case AppendReasoning(reasoning):
+                    rows.append(encode(_thought(reasoning, dialect) | dict(dialect.prefill_row)))
+                    members |= {k: encode(v) for k, v in dialect.prefill_members}
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendContent():
@@ -265,6 +269,14 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
 def _list(raw: bytes | None) -> list[Any]:
     value = value_of(raw)
     return value if isinstance(value, list) else []
+
+
+def _thought(reasoning: str, dialect: Dialect) -> JsonObject:
+    """A row of the model's that holds its reasoning alone: under the key that the provider has for
+    it, else as models write it into their text."""
+    if dialect.reasoning_key:
+        return {"role": "assistant", "content": "", dialect.reasoning_key: reasoning}
+    return {"role": "assistant", "content": f"<think>\n{reasoning}\n</think>"}
 
 
 def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:

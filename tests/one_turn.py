@@ -1,0 +1,52 @@
+"""One `tenuto.Turn` over scripted answers."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import tenuto
+from tenuto.relay.scripted import Script, Scripted
+
+
+class Played:
+    """One turn over scripted answers: what left, what the caller got, what was told."""
+
+    def __init__(self, url: str, body: dict[str, Any], *answers: Scripted, **policy: Any) -> None:
+        self.events: list[tenuto.Event] = []
+        script = Script(*answers)
+        turn = tenuto.Turn(
+            "POST",
+            url,
+            [],
+            json.dumps(body).encode(),
+            policy=replace(tenuto.Policy(backoff_s=0.0), **policy),
+            on_event=self.events.append,
+        )
+        reply: Any = None
+        self.got = b""
+        self.head: Any = None
+        upstream: Any = None
+        while (command := turn.next(reply)) is not None:
+            reply = None
+            match command:
+                case tenuto.Transmit():
+                    upstream = script.connect(command)
+                    reply = upstream.head
+                case tenuto.Read():
+                    reply = upstream.read()
+                case tenuto.Open(head):
+                    self.head = head
+                case tenuto.Write(data):
+                    self.got += data
+        self.sent = [json.loads(command.body) for command in script.transmitted]
+        self.report: Any = turn.report
+
+    def of(self, name: str) -> list[dict[str, Any]]:
+        return [event.data for event in self.events if event.name == name]
+
+
+def events(*values: dict[str, Any]) -> Scripted:
+    lines = [json.dumps(value) for value in values]
+    return Scripted.stream(*(f"data: {line}\n\n".encode() for line in [*lines, "[DONE]"]))
