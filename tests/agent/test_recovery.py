@@ -279,3 +279,23 @@ def test_a_tool_that_outlasts_the_turns_time_is_given_up_and_no_step_follows(way
         assert (result.status, result.reason, result.steps) == ("partial", "time_limit", 1)
         assert next(row for row in result.rows if isinstance(row, Results)).results[0].failed
         assert len(asker.sim.requests) == 1
+
+
+@pytest.mark.behaviour("P8a")
+@every_wire
+@every_mode
+def test_a_call_that_comes_to_the_same_again_and_again_is_told_once_and_then_ended(
+    wire: str, mode: str
+) -> None:
+    note = hints.REPEATED_CALL.format(times=3)
+    with playing(wire, mode, [WRITE[0]] * 9) as asker:
+        chat = asker.agent("write_file").conversation()
+        result = chat.run("Write a file.")
+        assert (result.status, result.reason) == ("partial", "repeated_call")
+        assert len(asker.ran) == 5, "told after the third, ended two later"
+        assert holding(asker, note) == [3, 4]
+        assert all(r.body.count(note[1:40].encode()) == 1 for r in asker.sim.requests[3:5])
+        assert {request.status for request in asker.sim.requests} == {200}
+    with playing(wire, mode, [WRITE[0], WRITE[0], WRITE[1], WRITE[0], DONE]) as asker:
+        assert asker.agent("write_file").run("Write three files.").ok
+        assert holding(asker, note) == []
