@@ -40,7 +40,9 @@ BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v
 MODELS = {NOVA: "amazon.nova-lite-v1:0"}
 CHARS = {"openai-responses": 8}
 """Characters of a token: with larger ones a limit falls below the least that this wire takes."""
-POLICY = tenuto.Policy(**QUICK, empty_retries=3)
+POLICY = tenuto.Policy(
+    **QUICK | {"retry_after_max_s": 1.0}, empty_retries=3
+)  # a 429 asks for a second
 WAYS = ("sync", "async")
 Ran = tuple[str, dict[str, Any]]
 _number = itertools.count(1)

@@ -228,11 +228,10 @@ def test_a_callback_may_take_another_rung_of_the_ladder_within_its_budget(play, 
 
 
 @pytest.mark.behaviour("P2")
-def test_a_callback_can_neither_invent_a_rung_nor_pass_a_guard(play):
-    for word in ("no such rung", "continue after a prefill"):
-        turn = play(R("A", MAX), R("B"), decide=lambda _, word=word: word)
-        assert turn.tell().text == "AB"
-        assert turn.added(1)[1]["role"] == "user", "with a hint: this model takes no prefill"
+def test_a_callback_cannot_pass_a_guard(play):
+    turn = play(R("A", MAX), R("B"), decide=lambda _: "continue after a prefill")
+    assert turn.tell().text == "AB"
+    assert turn.added(1)[1]["role"] == "user", "with a hint: this model takes no prefill"
 
 
 # --- faults -------------------------------------------------------------------------------------
