@@ -33,6 +33,7 @@ from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object, decode_strictly
 from tenuto.wire.json_lines import LineDecoder
+from tenuto.wire.pieces import Pieces
 from tenuto.wire.registry import wire_for_frame, wire_for_shape, wires
 from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader, event_object, garbled
@@ -188,8 +189,8 @@ class _Reader:
         self._builder = Builder(overrides=overrides)
         self._sse: SseDecoder | _AwsDecoder | LineDecoder
         self._reader: EventReader | None = None
-        self._head = b""
-        self._body: list[bytes] | None = None
+        self._head = Pieces()
+        self._body: Pieces | None = None
         self._may_be_lines = False
         self._line_over = False
         self._streams = False
@@ -244,7 +245,7 @@ class _Reader:
         if self._foreign and not self._read_any:
             return Response("", "", "", (), None, Stop(StopReason.UNKNOWN))
         if self._body is not None:
-            body, self._body = b"".join(self._body), []
+            body, self._body = self._body.whole, Pieces()
             self._document(body)
         if self._streams:
             left = self._sse.flush()
@@ -267,24 +268,25 @@ class _Reader:
                     return
             self._events(self._sse.feed(data))
         elif self._body is not None:
-            self._body.append(data)
+            self._body.add(data)
             if self._may_be_lines:
                 self._tell_lines(self._body, data)
         else:
-            self._head += data
-            begin = self._head.lstrip(_SPACE_AND_BOM)[:1]
+            self._head.add(data)
+            begin = data.lstrip(_SPACE_AND_BOM)[:1]  # before it came nothing else
+            if not begin:
+                return
+            head, self._head = self._head.whole, Pieces()
             if begin in (b"{", b"["):
-                head, self._head = self._head.lstrip(_SPACE_AND_BOM), b""
                 self._may_be_lines = begin == b"{"
-                self._body = []
-                self._bytes(head)
-            elif begin:
+                self._body = Pieces()
+                self._bytes(head.lstrip(_SPACE_AND_BOM))
+            else:
                 self._streams = True
                 self._sse = _AwsDecoder() if begin in _AWS_LENGTHS else SseDecoder()
-                head, self._head = self._head, b""
                 self._events(self._sse.feed(head))
 
-    def _tell_lines(self, body: list[bytes], data: bytes) -> None:
+    def _tell_lines(self, body: Pieces, data: bytes) -> None:
         """Whether it is objects of one line each: known when something follows the first line."""
         rest = data
         if not self._line_over:
@@ -293,7 +295,7 @@ class _Reader:
         if not (begin := rest.lstrip()[:1]):
             return
         self._may_be_lines = False
-        whole = b"".join(body)
+        whole = body.whole
         line = whole.partition(b"\n")[0]
         if begin == b"{" and isinstance(decode_object(line), dict):
             self._body, self._streams, self._sse = None, True, LineDecoder()

@@ -19,6 +19,7 @@ from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.members import object_in
+from tenuto.wire.pieces import Pieces
 from tenuto.wire.stream import garbled
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
@@ -59,18 +60,16 @@ def read_body(
 
 def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tuple[bytes, Reply]]:
     """What came, and the reply behind it: a piece of it itself where it became too large."""
-    pieces: list[bytes] = []
-    size, limit = 0, turn.policy.body_max_bytes
+    pieces, limit = Pieces(), turn.policy.body_max_bytes
     while True:
         reply = ahead.popleft() if ahead else (yield turn.reading)
         if not isinstance(reply, bytes) or not reply:
-            return b"".join(pieces), reply
-        pieces.append(reply)
-        size += len(reply)
-        if limit and size > limit:
-            return b"".join(pieces), reply
+            return pieces.whole, reply
+        pieces.add(reply)
+        if limit and pieces.size > limit:
+            return pieces.whole, reply
         if turn.late:
-            return b"".join(pieces), late()
+            return pieces.whole, late()
 
 
 def _is_plain(turn: Turn, raw: bytes) -> bool:

@@ -46,6 +46,7 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.redaction import Redaction
+from tenuto.wire.pieces import Pieces
 
 log = logging.getLogger("tenuto")
 
@@ -104,8 +105,7 @@ class _Kept:
 
     def __init__(self, room: list[float]) -> None:
         self._room = room
-        self._pieces: list[bytes] = []
-        self._kept = 0
+        self._pieces = Pieces()
         self._digest = hashlib.blake2b()
         self.size = 0
 
@@ -114,8 +114,7 @@ class _Kept:
         self._digest.update(data)
         data = data if len(data) <= self._room[0] else data[: int(self._room[0])]
         self._room[0] -= len(data)
-        self._kept += len(data)
-        self._pieces.append(data)
+        self._pieces.add(data)
 
     def is_same(self, other: _Kept) -> bool:
         """Whether both were the same bytes, kept or not."""
@@ -125,9 +124,9 @@ class _Kept:
         """The body as plain values: `text`, or `base64` of what is no text; `bytes` that came, and
         `cut_bytes` that were not kept."""
         told: dict[str, Any] = {"bytes": self.size}
-        if cut := self.size - self._kept:
+        if cut := self.size - self._pieces.size:
             told["cut_bytes"] = cut
-        raw, whole = _decoded(b"".join(self._pieces), coding, most)
+        raw, whole = _decoded(self._pieces.whole, coding, most)
         if raw is None:
             return told | {"omitted": f"content-encoding {printable(coding)!r} cannot be read"}
         if not whole and not cut:

@@ -71,7 +71,7 @@ class _Deflate:
 
     def __init__(self) -> None:
         self._head = b""
-        self._inner: Any = None
+        self._inner: Callable[[bytes, int], bytes] | None = None
 
     def decompress(self, data: bytes, most_bytes: int) -> bytes:
         if self._inner is None:
@@ -79,13 +79,24 @@ class _Deflate:
             if len(data) < 2:
                 return b""
             wrapped = data[0] & 0x8F == 8 and int.from_bytes(data[:2], "big") % 31 == 0
-            self._inner = zlib.decompressobj(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
-        return self._inner.decompress(data, most_bytes)  # type: ignore[no-any-return]
+            wbits = zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS
+            self._inner = _unpacker(zlib.decompressobj(wbits))
+        return self._inner(data, most_bytes)
+
+
+def _unpacker(inner: Any) -> Callable[[bytes, int], bytes]:
+    """Unpacks with a `zlib.decompressobj`. Behind the end nothing is given to it: it would keep all
+    of that, and copy it with every piece."""
+
+    def unpack(data: bytes, most_bytes: int) -> bytes:
+        return b"" if inner.eof else inner.decompress(data, most_bytes)
+
+    return unpack
 
 
 def _gzip(limit_bytes: int) -> Decoder:
-    inner = zlib.decompressobj(16 + zlib.MAX_WBITS)
-    return _Coded(inner.decompress, (zlib.error,), limit_bytes)
+    unpack = _unpacker(zlib.decompressobj(16 + zlib.MAX_WBITS))
+    return _Coded(unpack, (zlib.error,), limit_bytes)
 
 
 def _deflate(limit_bytes: int) -> Decoder:

@@ -18,6 +18,7 @@ from tenuto.core.policy import Policy
 from tenuto.relay.commands import Head, Lost, Reply
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.framing import Framing
+from tenuto.relay.kept import Kept
 from tenuto.relay.reframing import EVENTS, named
 from tenuto.wire.sse import EventTooLarge, SseDecoder
 
@@ -96,7 +97,7 @@ class ElementFraming:
         self._left_alone = left_alone
         self._decoding: Decoder | None = None
         self._elements = ArrayDecoder()
-        self._kept: deque[tuple[bytes, bytes]] = deque()
+        self._kept = Kept()
         self._rest: bytes | None = None
         self._text_came = False
 
@@ -133,7 +134,7 @@ class ElementFraming:
     def _event(self, element: bytes) -> bytes:
         """An element as an event of text, its bytes kept."""
         data = element[element.index(b"{") :].replace(b"\r", b" ").replace(b"\n", b" ")
-        self._kept.append((data, element))
+        self._kept.add(data, element)
         return b"data: %b\n\n" % data
 
 
@@ -169,16 +170,12 @@ class ArrayFraming(ElementFraming):
 
     def _element(self, data: bytes) -> bytes:
         first, self._written = not self._written, self._written + 1
-        if any(data == kept for kept, _ in self._kept):
-            while self._kept:
-                kept, raw = self._kept.popleft()  # those before it were dropped: order is kept
-                if kept == data:
-                    begins = raw.partition(b"{")[0]
-                    fits = (b"[" if first else b",") in begins
-                    return (
-                        raw if fits or self._left_alone else self._parted(raw[len(begins) :], first)
-                    )
-        return self._parted(data, first)
+        raw = self._kept.take(data)
+        if raw is None:
+            return self._parted(data, first)
+        begins = raw.partition(b"{")[0]
+        fits = (b"[" if first else b",") in begins
+        return raw if fits or self._left_alone else self._parted(raw[len(begins) :], first)
 
     @staticmethod
     def _parted(data: bytes, first: bool) -> bytes:

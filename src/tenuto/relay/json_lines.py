@@ -18,6 +18,7 @@ from tenuto.core.policy import Policy
 from tenuto.relay.commands import Head, Reply
 from tenuto.relay.encoding import Decoder, decoder_for
 from tenuto.relay.framing import Framing
+from tenuto.relay.kept import Kept
 from tenuto.relay.reframing import EVENTS, named, told_of
 from tenuto.wire.json_lines import LineDecoder
 from tenuto.wire.sse import BOM, SseDecoder, SseEvent
@@ -36,8 +37,8 @@ class LinesFraming:
         self._left_alone = left_alone
         self._decoding: Decoder | None = None
         self._lines = LineDecoder()
-        self._kept: deque[tuple[bytes, bytes]] = deque()
-        self._blank = b""
+        self._kept = Kept()
+        self._blank = bytearray()
         self._content_type = b""
         self._framed = False
 
@@ -48,7 +49,7 @@ class LinesFraming:
         self.reading = came is Framing.LINES and self._decoding is not None
         self._lines = LineDecoder(self._policy.event_max_bytes)
         self._kept.clear()
-        self._blank = b""
+        self._blank.clear()
         return named(head, EVENTS) if self.reading else head
 
     def take(self, came: Reply) -> None:
@@ -59,14 +60,15 @@ class LinesFraming:
     def _event(self, line: SseEvent) -> bytes:
         """A line as an event of text, its bytes kept."""
         if line.data is None:
-            self._blank += line.raw
+            if self._left_alone:  # others never read it
+                self._blank += line.raw
             return b""
         data = line.data.replace(b"\r", b" ").replace(b"\n", b" ")
         raw = line.raw if b"\n" not in line.data else data  # a document of many lines is one here
-        raw = self._blank + line.raw if self._left_alone else raw.removeprefix(BOM)
+        raw = bytes(self._blank) + line.raw if self._left_alone else raw.removeprefix(BOM)
         if raw != data + b"\n":  # else it is written so anyway
-            self._kept.append((data, raw))
-        self._blank = b""
+            self._kept.add(data, raw)
+        self._blank.clear()
         return b"data: %b%b" % (data, b"\n\n" if line.terminated else b"")
 
     def opened(self, head: Head, events: bool) -> Head:
@@ -94,17 +96,14 @@ class LinesFraming:
 
     def _as_it_came(self, data: bytes) -> bytes:
         """The line that an event was, else one of its data."""
-        if any(data == kept for kept, _ in self._kept):
-            while self._kept:
-                kept, raw = self._kept.popleft()  # those before it were dropped: order is kept
-                if kept == data:
-                    whole = self._left_alone or raw.endswith(b"\n")
-                    return raw if whole else raw + b"\n"
-        return data.replace(b"\n", b" ") + b"\n"
+        raw = self._kept.take(data)
+        if raw is None:
+            return data.replace(b"\n", b" ") + b"\n"
+        return raw if self._left_alone or raw.endswith(b"\n") else raw + b"\n"
 
     def closing(self) -> bytes:
         """What is to be written behind all: blank lines, where they came."""
-        return self._blank if self._framed and self._left_alone else b""
+        return bytes(self._blank) if self._framed and self._left_alone else b""
 
 
 def _one_line(line: bytes) -> bytes:

@@ -20,7 +20,8 @@ that is handed on, so that it knows which part is open.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Set
+from array import array
+from collections.abc import Callable, Iterator, Set
 from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
@@ -45,7 +46,7 @@ from tenuto.wire.alike import NO_PATTERN, Patterns, Run
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import EventReader, held_object
 
 _Kinds = Set[type[Signal]]
 
@@ -56,8 +57,6 @@ _CLOSED: _Kinds = {Closed}
 
 _PATTERN_MAX_BYTES = 4_096
 """Longer ones are not kept for another stream."""
-
-_HeldEvent = tuple[bytes, JsonObject | None]
 
 
 class Outlet:
@@ -98,8 +97,10 @@ class Outlet:
         said = carried.said if carried is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
         self._thought = carried.thought if carried is not None else None
-        self._held: list[_HeldEvent] = []
-        self._held_bytes = 0
+        # One text and the places in it of those events that say something: an object for each
+        # event, or what it says decoded, takes many times its bytes.
+        self._held = bytearray()
+        self._held_told = array("Q")
         self._closing = False
         self._more_held = False
         self._pending = ""
@@ -257,7 +258,7 @@ class Outlet:
                 kept.append(raw[alike.pattern.data_at])
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
-            if 0 < self._hold_max_bytes < self._held_bytes + len(raw):
+            if 0 < self._hold_max_bytes < len(held) + len(raw):
                 return None
             if kept is not None:
                 keep(raw, text)
@@ -342,18 +343,26 @@ class Outlet:
         return self._settled(text, raw, value)
 
     def _hold(self, raw: bytes, value: JsonObject | None) -> bytes:
-        self._held.append((raw, value))
-        self._held_bytes += len(raw)
+        if value is not None:
+            self._held_told.extend((len(self._held), len(self._held) + len(raw)))
+        self._held += raw
         return b""
+
+    def _told(self) -> Iterator[JsonObject]:
+        """The objects of the events that are held."""
+        places = iter(self._held_told)
+        for begin, end in zip(places, places, strict=True):
+            value = held_object(bytes(self._held[begin:end]))
+            if value is not None:
+                yield value
 
     def release(self) -> bytes:
         """What was held, as it came."""
-        for _, value in self._held:
-            if value is not None:
-                self.writer.given(value)
-        out = b"".join(raw for raw, _ in self._held)
+        for value in self._told():
+            self.writer.given(value)
+        out = bytes(self._held)
         self._held.clear()
-        self._held_bytes = 0
+        del self._held_told[:]
         return self._deliver(out)
 
     def _deliver(self, raw: bytes) -> bytes:
@@ -365,7 +374,7 @@ class Outlet:
     @property
     def overfull(self) -> bool:
         """Whether more is held than may be."""
-        return 0 < self._hold_max_bytes < self._held_bytes
+        return 0 < self._hold_max_bytes < len(self._held)
 
     # --- further attempts: one message, written by the wire
 
@@ -401,14 +410,15 @@ class Outlet:
 
     def stop_forwarding(self) -> bytes:
         """Give up the bytes that are held, but not what they say; from here on the wire writes."""
-        held = [value for _, value in self._held if value is not None]
+        held = list(self._told())
         self._drop_held()
         self._writing = True
         return self.say("") + b"".join(map(self.writer.passed, held))
 
     def _drop_held(self) -> None:
         self._held.clear()
-        self._held_bytes, self._closing = 0, False
+        del self._held_told[:]
+        self._closing = False
 
     def say_rest(self) -> bytes:
         """Deliver all that is pending, white space included."""

@@ -43,6 +43,7 @@ from tenuto.relay.no_answer import is_good, not_of_this_api, unreachable
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
+from tenuto.wire.pieces import Pieces
 
 ERROR_BODY_MAX_BYTES = 1_048_576
 """More of an error response is not read; errors are short."""
@@ -169,14 +170,15 @@ class Pipe:
     def _error(
         self, head: Head, decoder: Decoder | None
     ) -> Generator[Command, Reply, Attempt | None]:
-        raw, lost, more = b"", None, False
+        pieces, lost, more = Pieces(), None, False
         while not more:
             reply = yield self._turn.reading
             if not isinstance(reply, bytes) or not reply or self._turn.late:
                 lost = reply if isinstance(reply, Lost) else late() if reply else None
                 break
-            raw += reply
-            more = len(raw) >= ERROR_BODY_MAX_BYTES
+            pieces.add(reply)
+            more = pieces.size >= ERROR_BODY_MAX_BYTES
+        raw = pieces.whole
         try:
             body = as_utf8(decoder.feed(raw)) if decoder is not None else b""
         except UndecodableBytes:

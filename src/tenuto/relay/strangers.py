@@ -22,9 +22,11 @@ from tenuto.relay.commands import Head, Lost, Read, Reply, Run, Transmit
 from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.ending import hand_on
 from tenuto.relay.framing import Framing, begins, may_become_more
+from tenuto.relay.json_array import ArrayDecoder
 from tenuto.relay.turn import Asked, Turn
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import as_utf8
+from tenuto.wire.pieces import Pieces
 from tenuto.wire.sse import SseDecoder
 from tenuto.wire.stream import event_object
 
@@ -86,57 +88,108 @@ def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
     if not by_server(head.get(b"server"), turn.wire.name).unknown:
         return False
     decoder = decoder_for(head.coding, turn.policy.body_max_bytes)
-    first, streams = b"", turn.facts.stream
-    while decoder is not None and len(first) < _LOOK_BYTES:
+    look, streams = Look(turn.wire), turn.facts.stream
+    while decoder is not None and look.size < _LOOK_BYTES:
         reply = yield turn.reading
         ahead.append(reply)
         if not isinstance(reply, bytes):
             return False
         try:
-            first += decoder.feed(reply)
+            look.take(decoder.feed(reply))
         except UndecodableBytes:
             return False
-        if not reply and not first:
+        if not reply and not look.size:
             return head.status != 200  # "accepted", "no content": no model answers so
-        if not reply or streams or begins(first) not in _DOCUMENTS:
-            strange = _shows_nothing(turn.wire, first, over=not reply)
+        if not reply or streams or not look.is_document:
+            strange = look.shows_nothing(over=not reply)
             if strange is not None:
                 return strange
     return False
 
 
-def _shows_nothing(wire: Wire, first: bytes, *, over: bool) -> bool | None:
-    """Whether what came so far shows that it is of no wire; None where it takes more to tell.
-
-    >>> from tenuto.wire.registry import wires
-    >>> chat = wires()["openai-chat"]
-    >>> _shows_nothing(chat, b'{"reply": "Hi"}', over=True), _shows_nothing(chat, b"Hi", over=False)
-    (True, True)
-    >>> _shows_nothing(chat, b'{"choices": []}', over=True), _shows_nothing(chat, b"{", over=True)
-    (False, False)
-    """
-    framing = begins(first)
-    if framing is None:
-        return None if may_become_more(first) and not over else True
-    if framing is Framing.PAGE:
-        return True
-    if framing is Framing.MESSAGES:
-        return False
-    value = _first_event(wire, first) if framing is Framing.EVENTS else _first_value(first)
-    if value is _UNTOLD:
-        return False if over else None  # half of something is no other thing
-    return not (isinstance(value, dict) and _is_of(wire, value))
-
-
 _UNTOLD = object()
 
 
-def _first_event(wire: Wire, stream: bytes) -> object:
-    """What the first event says that has data."""
-    for event in SseDecoder().feed(stream):
-        if event.data and event.data.strip():
-            return _UNTOLD if wire.is_terminator(event.data) else event_object(event)
-    return _UNTOLD
+class Look:
+    """What the beginning of an answer shows. Each piece is looked at once, however small.
+
+    >>> from tenuto.wire.registry import wires
+    >>> def look(answer: bytes, over: bool) -> bool | None:
+    ...     seen = Look(wires()["openai-chat"])
+    ...     seen.take(answer)
+    ...     return seen.shows_nothing(over=over)
+    >>> look(b'{"reply": "Hi"}', over=True), look(b"Hi", over=False)
+    (True, True)
+    >>> look(b'{"choices": []}', over=True), look(b"{", over=True), look(b"{", over=False)
+    (False, False, None)
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self.size = 0
+        self._wire = wire
+        self._first = b""  # until it tells how the answer is framed
+        self._framing: Framing | None = None
+        self._may_be_more = True
+        self._events = SseDecoder()
+        self._objects = ArrayDecoder()
+        self._document = Pieces()
+        self._tried = False
+        self._value: object = _UNTOLD
+        self._told = False
+
+    @property
+    def is_document(self) -> bool:
+        """Whether it is JSON that is read as a whole."""
+        return self._framing in _DOCUMENTS
+
+    def take(self, piece: bytes) -> None:
+        """Take the next piece of the answer, decoded."""
+        self.size += len(piece)
+        if self._framing is None:
+            self._first += piece
+            self._framing = begins(self._first)
+            if self._framing is None:
+                self._may_be_more = may_become_more(self._first)
+                return
+            piece, self._first = self._first, b""
+        if self._told:
+            return
+        if self._framing is Framing.EVENTS:
+            self._take_events(piece)
+        elif self.is_document:
+            self._take_document(piece)
+
+    def _take_events(self, piece: bytes) -> None:
+        for event in self._events.feed(piece):
+            if event.data and event.data.strip():
+                ends = self._wire.is_terminator(event.data)
+                self._tell(_UNTOLD if ends else event_object(event))
+                self._told = True
+                return
+
+    def _take_document(self, piece: bytes) -> None:
+        self._document.add(piece)
+        if self._objects.feed(piece) and not self._tried:
+            self._tried = True  # else an answer of braces would be read again for each
+            self._tell(_first_value(self._document.whole))
+
+    def _tell(self, value: object) -> None:
+        self._value, self._told = value, value is not _UNTOLD
+
+    def shows_nothing(self, *, over: bool) -> bool | None:
+        """Whether what came is of no wire; None where it takes more to tell. `over`: no more
+        comes."""
+        if self._framing is None:
+            return None if self._may_be_more and not over else True
+        if self._framing is Framing.PAGE:
+            return True
+        if self._framing is Framing.MESSAGES:
+            return False
+        if over and self.is_document and self._value is _UNTOLD:
+            self._tell(_first_value(self._document.whole))
+        if self._value is _UNTOLD:
+            return False if over else None  # half of something is no other thing
+        return not (isinstance(self._value, dict) and _is_of(self._wire, self._value))
 
 
 def _first_value(document: bytes) -> object:

@@ -206,7 +206,7 @@ class _Events:
 
     def rest(self) -> bytes:
         """What came behind the end mark."""
-        return b"".join(event.raw for event in self._sse.flush())
+        return self._sse.rest()
 
 
 def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:

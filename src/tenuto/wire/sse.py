@@ -95,6 +95,11 @@ class SseDecoder:
         self._pending, self._searched = bytearray(), 0
         return events
 
+    def rest(self) -> bytes:
+        """What is left of the stream as it came, however large: for who reads no more events."""
+        rest, self._pending, self._searched = bytes(self._pending), bytearray(), 0
+        return rest
+
     def _check(self) -> None:
         if self._too_large:
             raise EventTooLarge(

@@ -19,7 +19,7 @@ from tenuto.core.signals import (
 from tenuto.wire.alike import NO_PATTERN, Alike, Pattern
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object, is_utf8
-from tenuto.wire.sse import BOM, SseEvent, data_of
+from tenuto.wire.sse import BOM, SseDecoder, SseEvent, data_of
 
 
 def event_object(event: SseEvent) -> object:
@@ -33,6 +33,18 @@ def event_object(event: SseEvent) -> object:
     if event.name == "error" and isinstance(value, dict) and not value.get("error"):
         return {"error": value}
     return value
+
+
+def held_object(raw: bytes) -> JsonObject | None:
+    """The object of one whole event that was kept as it came, or None.
+
+    >>> held_object(b'data: {"type": "ping"}\\n\\n')
+    {'type': 'ping'}
+    """
+    decoder = SseDecoder()
+    events = [*decoder.feed(raw), *decoder.flush()]
+    value = event_object(events[0]) if events else None
+    return value if isinstance(value, dict) else None
 
 
 def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
