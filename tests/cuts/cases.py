@@ -8,11 +8,12 @@ what has no right answer: where a person who sees the same could not tell either
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from cuts import code
-from cuts.announcements import PARAGRAPHS
+from cuts.preambles import PREAMBLES
 from cuts.texts import KINDS, Texts
 from cuts.words import paragraph
 from tenuto.core.seam import trailing_space
@@ -22,6 +23,8 @@ _LEAST_VISIBLE_CHARS = 3
 _MOST_REPEATED_CHARS = 400
 _MOST_LINE_CHARS = 1_900
 _REST_CHARS = 1_200
+_LEAST_SAID_CHARS = 12
+_HALF_A_CHARACTER = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Case:
     Attributes:
         text: the whole text, which is to come out.
         said: what came before the cut, without white space at its end.
+        half: what shows of a character of several bytes that was cut, "" where none was.
         space: the white space that stood there.
         given: how much of that white space (characters) the client has got.
         continuation: what the model said then.
@@ -41,6 +45,7 @@ class Case:
     seam: str
     text: str
     said: str
+    half: str
     space: str
     given: int
     continuation: str
@@ -52,50 +57,102 @@ class Case:
         return self.text[len(self.said) :]
 
 
-def cases(texts: Texts, rng: random.Random, kind: str, seam: str, number: int) -> list[Case]:
+def cases(
+    texts: Texts, rng: random.Random, kind: str, seam: str, number: int, preambles: Sequence[str]
+) -> list[Case]:
     """`number` cases of one kind of text and one kind of seam."""
     found: list[Case] = []
     while len(found) < number:
         # A text gives a few cases, since to make one costs more than to cut it.
         text = texts.text(kind)
         for _ in range(4):
-            case = _HOW[seam](rng, kind, text)
+            case = _HOW[seam](_Cut(rng, kind, text, preambles))
             if case is not None and len(found) < number:
                 found.append(case)
     return found
 
 
-def every_case(*, seed: int, number: int, real: bool) -> list[Case]:
+def every_case(
+    *,
+    seed: int,
+    number: int,
+    real: bool,
+    seams: Sequence[str] = SEAMS,
+    preambles: Sequence[str] = PREAMBLES,
+) -> list[Case]:
     """`number` cases for each kind of seam, the kinds of text in turn."""
     rng = random.Random(seed)
     texts = Texts(rng, real=real)
     share = -(-number // len(KINDS))
     return [
-        case for seam in SEAMS for kind in KINDS for case in cases(texts, rng, kind, seam, share)
+        case
+        for seam in seams
+        for kind in KINDS
+        for case in cases(texts, rng, kind, seam, share, preambles)
     ]
 
 
-def _case(
-    rng: random.Random, kind: str, seam: str, text: str, at: int, continuation: str, repeated: str
-) -> Case:
-    said, space = trailing_space(text[:at])
-    return Case(kind, seam, text, said, space, rng.randint(0, len(space)), continuation, repeated)
+class _Cut:
+    """One cut of one text: anywhere, and more often where it is hard, which is in white space, at
+    the end of a line, and inside of a character of several bytes."""
+
+    def __init__(
+        self, rng: random.Random, kind: str, text: str, preambles: Sequence[str], *, fenced: int = 6
+    ) -> None:
+        self.rng, self.kind, self.preambles = rng, kind, preambles
+        if rng.randrange(fenced) == 0:
+            text = _in_fence(rng, kind, text)
+        self.text = text
+        self.at, self.half = _place(rng, text)
+        self._measure()
+
+    def move(self, at: int) -> None:
+        """Cut here instead."""
+        self.at, self.half = at, ""
+        self._measure()
+
+    def _measure(self) -> None:
+        self.said, self.space = trailing_space(self.text[: self.at])
+        if self.half:
+            self.said, self.space = self.text[: self.at], ""
+        self.whole = self.text[: self.at + _REST_CHARS]
+        self.line = self.said[self.said.rfind("\n") + 1 :]
+
+    @property
+    def rest(self) -> str:
+        """All that was not said, the white space at the cut included."""
+        return self.whole[len(self.said) :]
+
+    def case(self, seam: str, continuation: str, repeated: str) -> Case:
+        """The case, when a model goes on so."""
+        given = self.rng.randint(0, len(self.space))
+        half, space = self.half, self.space
+        return Case(
+            self.kind, seam, self.whole, self.said, half, space, given, continuation, repeated
+        )
 
 
-def _cut(rng: random.Random, text: str, least: int = 20) -> tuple[int, str, str, str]:
-    """(Where, what was said, the rest with the white space before it, without it)."""
-    at = rng.randrange(least, len(text) - 20)
-    said, space = trailing_space(text[:at])
-    return at, said, space + text[at:], text[at:]
+def _place(rng: random.Random, text: str) -> tuple[int, str]:
+    """(Where to cut, what shows of a character that is cut there)."""
+    places = range(_LEAST_SAID_CHARS, len(text) - 20)
+    how = rng.randrange(8)
+    if how == 0:
+        some = [at for at in places if text[at - 1].isspace()]
+    elif how == 1:
+        some = [at for at in places if "\n" in text[at - 1 : at + 1]]
+    elif how == 2:
+        some = [at for at in places if text[at] >= "\x80" and not text[at - 1].isspace()]
+    else:
+        some = []
+    at = rng.choice(some) if some else rng.choice(places)
+    return at, (_HALF_A_CHARACTER if how == 2 and some else "")
 
 
-def _resumed(rng: random.Random, space_and_rest: str, rest: str) -> str:
-    """The rest as a model begins it: sometimes without the white space that was held back."""
-    return rest if rng.random() < 0.25 and not rest[:1].isspace() else space_and_rest
-
-
-def _shortened(text: str, at: int) -> str:
-    return text[: at + _REST_CHARS]
+def _in_fence(rng: random.Random, kind: str, text: str) -> str:
+    if "```" in text or "~~~" in text:
+        return text
+    info = rng.choice(_INFO[kind])
+    return f"{paragraph(rng)}\n\n```{info}\n{text.rstrip()}\n```\n\n{paragraph(rng)}\n"
 
 
 def _tells(repeated: str) -> bool:
@@ -104,100 +161,99 @@ def _tells(repeated: str) -> bool:
     return len(visible) >= _LEAST_VISIBLE_CHARS and any(map(str.isalnum, visible))
 
 
-def _exact(rng: random.Random, kind: str, text: str) -> Case | None:
-    at, said, spaced, rest = _cut(rng, text)
-    if not said:
+def _exact(cut: _Cut) -> Case | None:
+    if not cut.said:
         return None
-    whole = _shortened(text, at)
-    spaced, rest = spaced[: len(whole) - len(said)], rest[: len(whole) - at]
-    return _case(rng, kind, "exact", whole, at, _resumed(rng, spaced, rest), "")
+    rest = cut.whole[cut.at :]
+    without = cut.rng.random() < 0.25 and not rest[:1].isspace()
+    return cut.case("exact", rest if without else cut.rest, "")
 
 
-def _overlap(rng: random.Random, kind: str, text: str) -> Case | None:
-    at, said, spaced, _ = _cut(rng, text)
-    repeated = said[-rng.randint(3, _MOST_REPEATED_CHARS) :]
-    if not said or not _tells(repeated):
+def _overlap(cut: _Cut) -> Case | None:
+    repeated = cut.said[-cut.rng.randint(3, _MOST_REPEATED_CHARS) :]
+    if not cut.said or not _tells(repeated) or _is_twice(cut, repeated):
         return None
-    whole = _shortened(text, at)
-    continuation = repeated + spaced[: len(whole) - len(said)]
-    return _case(rng, kind, "overlap", whole, at, continuation, repeated)
+    return cut.case("overlap", repeated + cut.rest, repeated)
 
 
-def _restart(rng: random.Random, kind: str, text: str) -> Case | None:
-    at = min(_cut(rng, text)[0], int(20 * 300 ** rng.random()) + 1)
-    said, _ = trailing_space(text[:at])
-    whole = _shortened(text, at)
-    if not _tells(said) or len(whole) == at:
+def _restart(cut: _Cut) -> Case | None:
+    at = int(_LEAST_SAID_CHARS * 500 ** cut.rng.random()) + 1
+    if at < cut.at:
+        cut.move(at)
+    begun = cut.said.lstrip()
+    if not _tells(begun) or not cut.rest or _is_twice(cut, begun):
         return None
-    lead = rng.choice(("", "", "", "\n"))
-    begun = said.lstrip()
-    return _case(rng, kind, "restart", whole, at, lead + begun + whole[len(said) :], begun)
+    lead = cut.rng.choice(("", "", "", "\n"))
+    return cut.case("restart", lead + begun + cut.rest, begun)
 
 
-def _line(rng: random.Random, kind: str, text: str) -> Case | None:
-    at, said, _, _ = _cut(rng, text)
-    line = said[said.rfind("\n") + 1 :]
-    if len(line) > _MOST_LINE_CHARS:  # longer than what is held, so nobody can tell
+def _line(cut: _Cut) -> Case | None:
+    if len(cut.line) > _MOST_LINE_CHARS:  # longer than what is held, so nobody can tell
         return None
-    if "\n" in text[len(said) : at] or not _tells(line):
+    if not _tells(cut.line) or _is_twice(cut, cut.line):
         return None
-    whole = _shortened(text, at)
-    again = rng.choice((line, line, line.lstrip()))
-    return _case(rng, kind, "line", whole, at, again + whole[len(said) :], again)
+    again = cut.rng.choice((cut.line, cut.line, cut.line.lstrip()))
+    return cut.case("line", again + cut.rest, again)
 
 
-def _preamble(rng: random.Random, kind: str, text: str) -> Case | None:
-    case = _line(rng, kind, text)
+def _is_twice(cut: _Cut, repeated: str) -> bool:
+    """Whether the text itself says this twice in a row anywhere."""
+    bare = repeated.strip()
+    return re.search(re.escape(bare) + r"\s*" + re.escape(bare), cut.text) is not None
+
+
+def _preamble(cut: _Cut) -> Case | None:
+    case = _line(cut)
     if case is None:
         return None
-    repeated = case.repeated
+    rng, said, repeated = cut.rng, cut.said, case.repeated
     if rng.random() < 0.25:  # the lines before it too
-        begin = case.said.rfind("\n", 0, max(0, len(case.said) - rng.randint(40, 300))) + 1
-        repeated = case.said[begin:] if len(case.said) - begin <= _MOST_REPEATED_CHARS else repeated
-    announced = rng.choice(PARAGRAPHS)
+        begin = said.rfind("\n", 0, max(0, len(said) - rng.randint(40, 300))) + 1
+        repeated = said[begin:] if len(said) - begin <= _MOST_REPEATED_CHARS else repeated
+    announced = rng.choice(cut.preambles)
     break_ = rng.choice(("\n\n", "\n\n", "\n", "\n\n---\n\n"))
-    if announced[-1] not in ":：" and break_ == "\n":
+    if announced[-1] not in ":\uff1a" and break_ == "\n":
         break_ = "\n\n"
-    continuation = announced + break_ + repeated + case.rest
-    return _case(
-        rng, kind, "preamble", case.text, len(case.said) + len(case.space), continuation, repeated
-    )
+    return cut.case("preamble", announced + break_ + repeated + cut.rest, repeated)
 
 
-def _fence(rng: random.Random, kind: str, text: str) -> Case | None:
+def _fence(cut: _Cut) -> Case | None:
+    rng, kind, text = cut.rng, cut.kind, cut.text
     if kind == "Markdown" or "```" in text or "~~~" in text:
         text = code.snippet(rng)[1] + "\n" + code.snippet(rng)[1]
     mark = rng.choice(("```", "```", "```", "````", "~~~"))
     indent = rng.choice(("", "", "", "  ", "   "))
-    info = rng.choice(_INFO.get(kind, ("", "text")))
+    info = rng.choice(_INFO[kind])
     opening = f"{indent}{mark}{info}\n"
     block = text[text.find("\n") + 1 :][:3_000].rstrip() + "\n"
-    before = paragraph(rng) + "\n\n" + opening
-    whole = before + block + f"{indent}{mark}\n\n" + paragraph(rng) + "\n"
-    if len(block) < 40:
+    if len(block) < 60:
         return None
-    at = len(before) + rng.randrange(5, len(block) - 10)
-    said, space = trailing_space(whole[:at])
-    line = said[said.rfind("\n") + 1 :]
-    in_line = "\n" not in space
-    whole = whole[: at + _REST_CHARS]
-    rest = whole[len(said) :]
-    shape = rng.randrange(4)
+    before = paragraph(rng) + "\n\n" + opening
+    at, cut.half = _place(rng, block)
+    cut.text = before + block + f"{indent}{mark}\n\n" + paragraph(rng) + "\n"
+    cut.at = len(before) + at
+    cut._measure()
+    said, space, line, rest = cut.said, cut.space, cut.line, cut.rest
     if len(line) > _MOST_LINE_CHARS:
         return None
-    if in_line and _tells(line) and shape < 2 and len(said) > len(before):
-        repeated, after = line, line + rest  # the unfinished line again
+    shape = rng.randrange(5)
+    repeated = ""
+    if shape < 2 and _tells(line):
+        repeated = line  # the unfinished line again
     elif shape == 2 and len(said) - len(before) > 60:
         repeated = said[said.rfind("\n", len(before) - 1, len(said) - rng.randint(20, 200)) + 1 :]
         if not _tells(repeated) or len(said) - len(repeated) < len(before):
             return None
-        after = repeated + rest
-    elif info and len(said) > len(before):
-        repeated, after = "", rest.removeprefix(space[: space.rfind("\n") + 1])
-    else:
+    elif not info:
+        return None
+    elif shape == 3:  # the fence ends the line, so the line break that stood there is left out
+        broken = rest[: len(rest) - len(rest.lstrip())]
+        if "\n" in broken and broken.count("\n") == space.count("\n"):
+            rest = rest.lstrip("\n")
+    if repeated and _is_twice(cut, repeated):
         return None
     again = opening if rng.random() < 0.7 else opening.lstrip()
-    return _case(rng, kind, "fence", whole, at, again + after, again + repeated)
+    return cut.case("fence", again + repeated + rest, again + repeated)
 
 
 _INFO = {
@@ -211,7 +267,7 @@ _INFO = {
     "Japanese": ("text", "", "markdown"),
 }  # fmt: skip
 
-_HOW: dict[str, Callable[[random.Random, str, str], Case | None]] = {
+_HOW: dict[str, Callable[[_Cut], Case | None]] = {
     "exact": _exact,
     "overlap": _overlap,
     "restart": _restart,

@@ -31,7 +31,7 @@ class Joined:
 
 def whole_body(case: Case) -> str:
     """What a caller gets who waits for the whole body."""
-    return join(case.said, case.continuation, trimmed=case.space)
+    return join(case.said + case.half, case.continuation, trimmed=case.space)
 
 
 def live_stream(case: Case, deltas: list[str]) -> Joined:
@@ -39,9 +39,11 @@ def live_stream(case: Case, deltas: list[str]) -> Joined:
     given = case.space[: case.given]
     seam = Seam(case.said, trimmed=case.space, delivered_trimmed=given)
     outlet = Outlet(WIRE, "m", 0, transparent=False)
+    outlet.writer.begin({"id": "one", "model": "m", "choices": []})
     outlet.begin(None)
     outlet.say(case.said + given)
     outlet.say_rest()
+    outlet.say(case.half)
     outlet.begin(seam)
     came = said = held_chars = 0
     for delta in deltas:

@@ -11,7 +11,7 @@ import re
 from tenuto.core.passage import Grade
 from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
 
-__all__ = ["after_line", "fence_at", "fence_so_far", "open_info", "reopened"]
+__all__ = ["fence_at", "fence_so_far", "open_info", "reopened"]
 
 # No longer than what is waited for below: a body and a stream must not differ.
 _fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})(?=[^\n`]{0,60}\n)[ \t]*([^\s`]*)[^\n`]*\n").match
@@ -46,7 +46,7 @@ def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
         if removed and not goes_on:
             return "fence", end + removed
     if info and (info == open_ or (open_ is not None and opening.ending.mid_line)):
-        return "fence", after_line(opening, end)
+        return "fence", end
     return NOTHING
 
 
@@ -57,11 +57,6 @@ def fence_at(opening: Opening, at: int, final: bool) -> tuple[int, str] | None:
     if not final and fence_so_far(opening.held, at):
         return None
     return 0, ""
-
-
-def after_line(opening: Opening, end: int) -> int:
-    """Keep the line break before `end` if it stands for one that was trimmed."""
-    return end - 1 if opening.trimmed.startswith("\n") else end
 
 
 def open_info(opening: Opening) -> str | None:

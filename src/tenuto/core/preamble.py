@@ -19,50 +19,112 @@ import re
 import unicodedata
 from typing import Final
 
-from tenuto.core.fence import after_line, fence_at, fence_so_far, open_info
+from tenuto.core.fence import fence_at, fence_so_far, open_info
 from tenuto.core.passage import Grade, weight
 from tenuto.core.repetition import A_FEW, NOTHING, Decision, Opening, repeated
 
 __all__ = ["announced"]
 
 _PREAMBLE_CHARS: Final = 200
+_LINES: Final = 3
 _ANNOUNCED_LINE_WEIGHT: Final = 6
 _LINE_CHARS: Final = 2  # letters and digits
 _LABEL_CHARS: Final = 40
 _NEAR_CHARS: Final = 60
-_FULL_STOPS: Final = ".!\u2026\u3002\uff01"
+_FULL_STOPS: Final = ".!?\u2026\u3002\uff01\uff1f"
+_COLONS: Final = (":", "\uff1a")
 _DECORATIONS: Final = "*_ \t"  # **Continued:**
 _EAST: Final = "\u3041"  # from here on no capitals, and no spaces between words
+# What a line goes on with, and no preamble begins with; an ellipsis is one.
+_GOES_ON: Final = ",.;:!?)]}%&+/=|'\u2019\u201d\u3002\uff0c\u3001\uff1b\uff1a\uff09\u300d\u300f"
 
-_decoration = re.compile("[*_\u00a1\u00bf]+").match
+_ellipsis = re.compile("[.]{2,}|\u2026").match
+_opening_mark = re.compile("[*_\u00a1\u00bf]+").match
+_enclosed = re.compile(
+    r"(?:\[.+\]|\(.+\)|<.+>|\{.+\}|\*.+\*|_.+_|-{2,}.+-{2,}|={2,}.+={2,}|[\u2013\u2014].+[\u2013\u2014]"
+    "|\u3010.+\u3011|\uff08.+\uff09|\u300c.+\u300d|\u3008.+\u3009|\u300a.+\u300b|\uff3b.+\uff3d)"
+).fullmatch
 _first_word = re.compile(r"\w+").match
 _rule_line = re.compile(r"(?:[-*_]{3,}[ \t]*\n\s*)?").match
 _rule_so_far = re.compile(r"[-*_]+[ \t]*\n?").fullmatch
 
 
 def announced(opening: Opening, at: int, final: bool) -> Decision | None:
-    """A short first paragraph announces the rest, and then the unfinished line comes again.
+    """A few short lines announce the rest, and then the unfinished line comes again."""
+    held = opening.held
+    begins = _may_begin(held, at, final)
+    if not begins:
+        return None if begins is None else NOTHING
+    begin, apart = at, True
+    for _ in range(_LINES):
+        end = held.find("\n", begin)
+        if end < 0:
+            return NOTHING if final or len(held) - at > _PREAMBLE_CHARS else None
+        if weight(held[at:end]) > _PREAMBLE_CHARS:
+            return NOTHING
+        rest = held[end:].lstrip()
+        if not rest:
+            return NOTHING if final else None
+        next_ = held.rfind("\n", 0, len(held) - len(rest)) + 1
+        paragraph = held.count("\n", end, next_) > 1
+        words = _Words(held[at:end], begin == at, paragraph, apart and paragraph)
+        decision = _said_behind(opening, words, next_, final)
+        if decision is None or decision is not NOTHING:
+            return decision
+        begin, apart = next_, apart and paragraph
+    return NOTHING
 
-    The shape decides, not the words: a list of phrases knows only its own.
-    """
-    held, ending = opening.held, opening.ending
-    decoration = _decoration(held, at)
-    first = decoration.end() if decoration else at
-    if first == len(held):
-        return NOTHING if final else None
-    if not (held[first].isupper() or held[first] >= _EAST):
-        return NOTHING
-    end = held.find("\n", at)
-    if end < 0 and not final and len(held) - at <= _PREAMBLE_CHARS:
+
+def _may_begin(held: str, at: int, final: bool) -> bool | None:
+    """Whether a preamble may begin here; None: more of the text is needed."""
+    first = held[at : at + 1]
+    if not first:
+        return False if final else None
+    if first == "." and len(held) == at + 1 and not final:
         return None
-    sentence = held[first:end].rstrip(_DECORATIONS)
-    if end < 0 or not sentence or weight(sentence) > _PREAMBLE_CHARS:
+    return first not in _GOES_ON or _ellipsis(held, at) is not None
+
+
+class _Words:
+    """The words of what may be a preamble.
+
+    `paragraph`: whether a blank line follows; `apart`: and one behind each line of it."""
+
+    def __init__(self, text: str, one_line: bool, paragraph: bool, apart: bool) -> None:
+        self.bare = text.strip()
+        opening_mark = _opening_mark(self.bare)
+        self.sentence = self.bare[opening_mark.end() if opening_mark else 0 :].rstrip(_DECORATIONS)
+        self.one_line = one_line
+        self.paragraph = paragraph
+        self.apart = apart
+
+    @property
+    def colon(self) -> bool:
+        """Whether they announce what follows."""
+        return self.sentence.endswith(_COLONS)
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether they begin and end as a sentence does."""
+        first, last = self.sentence[:1], self.sentence[-1:]
+        begins = first.isupper() or first >= _EAST
+        return begins and (self.colon or (self.paragraph and last in _FULL_STOPS))
+
+    @property
+    def stands_alone(self) -> bool:
+        """Whether they are hardly the rest of a line."""
+        if self.apart:
+            return True
+        first, last = self.sentence[:1], self.sentence[-1:]
+        whole = first.isupper() and last in _FULL_STOPS and " " in self.sentence
+        return whole or bool(_enclosed(self.bare) or _ellipsis(self.bare))
+
+
+def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> Decision | None:
+    """Whether what was said comes again at `begin`, and the words before it are a preamble."""
+    held, ending, sentence = opening.held, opening.ending, words.sentence
+    if not sentence:
         return NOTHING
-    rest = held[end:].lstrip()
-    if not rest:
-        return NOTHING if final else None
-    begin = held.rfind("\n", 0, len(held) - len(rest)) + 1
-    paragraph = held.count("\n", end, begin) > 1
     if _rule_so_far(held, begin) and not final:
         return None
     rule = _rule_line(held, begin)
@@ -73,13 +135,14 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
     if fence is None:
         return None
     after_fence, info = fence
-    colon = sentence[-1] in ":\uff1a"
-    if not after_fence and not colon and not (paragraph and sentence[-1] in _FULL_STOPS):
-        return NOTHING
+    paragraph = words.paragraph or bool(rule and rule[0])
     breaks_in = bool(rule and rule[0]) or _breaks_in(opening, sentence, paragraph)
+    is_sentence = words.one_line and words.is_sentence
+    if not (after_fence or breaks_in or is_sentence or words.stands_alone):
+        return NOTHING
     begin = after_fence or begin
     said_again = repeated(opening, begin, final, Grade.LINE)
-    if said_again is None or (said_again[0] == "diverged" and colon):
+    if said_again is None or (said_again[0] == "diverged" and words.colon):
         return said_again
     kind, removed = said_again
     shown: bool | None = False
@@ -98,7 +161,7 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
             kind, removed = "line", begin + again
     if not removed:
         if info and info == open_info(opening):
-            return "preamble", after_line(opening, after_fence)
+            return "preamble", after_fence
         return NOTHING
     passage = held[begin:removed].lstrip()
     if kind == "overlap":
@@ -109,8 +172,8 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
             return NOTHING
     if kind == "line" and not (shown or breaks_in or after_fence):
         # A sentence between two lines that are a label ("ANNA:") is what was said there.
-        label = len(passage) < _LABEL_CHARS and passage.endswith((":", "\uff1a"))
-        if not colon and (label or weight(passage) < _ANNOUNCED_LINE_WEIGHT):
+        label = len(passage) < _LABEL_CHARS and passage.endswith(_COLONS)
+        if not words.colon and (label or weight(passage) < _ANNOUNCED_LINE_WEIGHT):
             return NOTHING
         alike = ending.lines_alike(len(passage))
         if alike and not _is_new_here(alike, sentence, paragraph):
