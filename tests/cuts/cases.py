@@ -24,6 +24,7 @@ _MOST_REPEATED_CHARS = 400
 _MOST_LINE_CHARS = 1_900
 _REST_CHARS = 1_200
 _LEAST_SAID_CHARS = 12
+_DOUBLED_CHARS = 20
 _HALF_A_CHARACTER = "\ufffd"
 
 
@@ -162,7 +163,7 @@ def _tells(repeated: str) -> bool:
 
 
 def _exact(cut: _Cut) -> Case | None:
-    if not cut.said:
+    if not cut.said or _doubles(cut):
         return None
     rest = cut.whole[cut.at :]
     without = cut.rng.random() < 0.25 and not rest[:1].isspace()
@@ -194,6 +195,14 @@ def _line(cut: _Cut) -> Case | None:
         return None
     again = cut.rng.choice((cut.line, cut.line, cut.line.lstrip()))
     return cut.case("line", again + cut.rest, again)
+
+
+def _doubles(cut: _Cut) -> bool:
+    """Whether the text itself says twice, exactly at the cut, what stands there: nobody can tell
+    that from a repetition."""
+    rest = cut.rest.lstrip()
+    begin = cut.said.rfind(rest[:_DOUBLED_CHARS])
+    return begin >= 0 and rest.startswith(cut.said[begin:])
 
 
 def _is_twice(cut: _Cut, repeated: str) -> bool:

@@ -17,8 +17,8 @@ class Joint(Protocol):
     def feed(self, delta: str) -> str:
         """Text that may be handed on now."""
 
-    def finish(self) -> str:
-        """The rest, at the end of the attempt."""
+    def finish(self, *, broke_off: bool = False) -> str:
+        """The rest, at the end of the attempt. `broke_off`: it did not end by itself."""
 
 
 class AfterThought:
@@ -44,6 +44,6 @@ class AfterThought:
         self.new_chars += len(delta)
         return owed + delta
 
-    def finish(self) -> str:
+    def finish(self, *, broke_off: bool = False) -> str:
         """Nothing: without an answer the block stays as it came."""
         return ""

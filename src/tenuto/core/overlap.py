@@ -10,6 +10,7 @@ overlap, since a lost character is worse than one said twice.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final
 
 from tenuto.core.passage import (
@@ -37,10 +38,14 @@ _LONG_LINE_CHARS: Final = 20
 _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
+_NEAR_LINES: Final = 3
 _COLONS: Final = (":", "\uff1a")
 _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
+# What lists have twice in a row: "null,", "<td>no</td>".
+_CLOSES: Final = ("</", "}", ")", "]", "end")
+_item = re.compile(r"[^\s:=(]+,|<(\w+)[^>]*>.*</\1>").fullmatch
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -97,6 +102,48 @@ class Ending:
             if not final and line.startswith(text):
                 return None
         return 0
+
+    def ended_line_again(self, text: str, *, final: bool, apart: bool) -> int | None:
+        """How much of `text` is the last line again, where the text ended with its line.
+
+        `apart`: something stands before `text` that was not said in the text.
+
+        None: more of `text` is needed (never when `final`)."""
+        if self.mid_line:
+            return 0
+        line = self._tail[self._tail.rfind("\n") + 1 :]
+        bare, body = line.lstrip(), text.lstrip()
+        if not final and len(body) <= len(bare) and bare.startswith(body):
+            return None
+        if not body.startswith(bare):
+            return 0
+        behind = body[len(bare) :].lstrip(" \t")
+        if not behind and not final:
+            return None
+        begin = len(text) - len(body)
+        indent, own = len(line) - len(bare), text[text.rfind("\n", 0, begin) + 1 : begin]
+        owed = len(self._blank) - self._blank.rfind("\n") - 1
+        again = own == line[:indent] or (not own and (apart or owed < indent))
+        again = again and behind[:1] in ("", "\n") and self._is_said_once(bare, bool(own), apart)
+        return begin + len(bare) if again else 0
+
+    def _is_said_once(self, bare: str, whole: bool, apart: bool) -> bool:
+        """Whether a text hardly says this line twice in a row. `whole`: with its indentation."""
+        if len(bare) < _SHOWN_CHARS or not any(map(str.isalnum, bare)):
+            return False
+        lines = [line.strip() for line in self._tail.split("\n")]
+        lines = [line for line in lines if line]
+        pairs = {one for one, next_ in pairwise(lines) if one == next_}
+        if bare in pairs:
+            return False
+        if apart or len(bare) >= _LONG_LINE_CHARS:
+            return apart or not self._has_doubles
+        if any(len(one) >= _SHOWN_CHARS for one in pairs) or bare[0] == "#" or _item(bare):
+            return False
+        if not whole and bare.startswith(_CLOSES):
+            return False
+        near = lines[-1 - _NEAR_LINES : -1]
+        return bare in lines[:-1] or _shape(bare) not in map(_shape, near)
 
     def goes_on_as_known(self, text: str, *, final: bool) -> bool | None:
         """Whether the plain join gives a word that the text has already.

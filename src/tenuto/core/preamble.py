@@ -20,7 +20,7 @@ import unicodedata
 from typing import Final
 
 from tenuto.core.fence import fence_at, fence_so_far, open_info
-from tenuto.core.passage import Grade, weight
+from tenuto.core.passage import Grade, in_word, weight
 from tenuto.core.repetition import A_FEW, NOTHING, Decision, Opening, repeated
 
 __all__ = ["announced"]
@@ -28,6 +28,7 @@ __all__ = ["announced"]
 _PREAMBLE_CHARS: Final = 200
 _LINES: Final = 3
 _ANNOUNCED_LINE_WEIGHT: Final = 6
+_LINE_WEIGHT_BEHIND_BRACKETS: Final = 3
 _LINE_CHARS: Final = 2  # letters and digits
 _LABEL_CHARS: Final = 40
 _NEAR_CHARS: Final = 60
@@ -41,9 +42,13 @@ _GOES_ON: Final = ",.;:!?)]}%&+/=|'\u2019\u201d\u3002\uff0c\u3001\uff1b\uff1a\uf
 _ellipsis = re.compile("[.]{2,}|\u2026").match
 _opening_mark = re.compile("[*_\u00a1\u00bf]+").match
 _enclosed = re.compile(
-    r"(?:\[.+\]|\(.+\)|<.+>|\{.+\}|\*.+\*|_.+_|-{2,}.+-{2,}|={2,}.+={2,}|[\u2013\u2014].+[\u2013\u2014]"
+    r"(?:\[[^\[\]]+\]|\([^()]+\)|<[^<>]+>|\{[^{}]+\}|\*[^*]+\*|\*{2}[^*]+\*{2}|_[^_]+_|-{2,}[^-]+-{2,}"
+    r"|={2,}[^=]+={2,}|[\u2013\u2014].+[\u2013\u2014]"
     "|\u3010.+\u3011|\uff08.+\uff09|\u300c.+\u300d|\u3008.+\u3009|\u300a.+\u300b|\uff3b.+\uff3d)"
 ).fullmatch
+# Words without brackets begin with a letter, a mark that Markdown knows, or one outside of ASCII.
+_begins_words = re.compile(r"[^\W\d_]|[#>*_~\"-]|[^\x00-\x7f]").match
+_has_fence = re.compile("```|~~~").search
 _first_word = re.compile(r"\w+").match
 _rule_line = re.compile(r"(?:[-*_]{3,}[ \t]*\n\s*)?").match
 _rule_so_far = re.compile(r"[-*_]+[ \t]*\n?").fullmatch
@@ -60,14 +65,14 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
         end = held.find("\n", begin)
         if end < 0:
             return NOTHING if final or len(held) - at > _PREAMBLE_CHARS else None
-        if weight(held[at:end]) > _PREAMBLE_CHARS:
+        if weight(held[at:end]) > _PREAMBLE_CHARS or _has_fence(held, at, end):
             return NOTHING
         rest = held[end:].lstrip()
         if not rest:
             return NOTHING if final else None
         next_ = held.rfind("\n", 0, len(held) - len(rest)) + 1
         paragraph = held.count("\n", end, next_) > 1
-        words = _Words(held[at:end], begin == at, paragraph, apart and paragraph)
+        words = _Words(held[at:end], apart, paragraph)
         decision = _said_behind(opening, words, next_, final)
         if decision is None or decision is not NOTHING:
             return decision
@@ -82,21 +87,21 @@ def _may_begin(held: str, at: int, final: bool) -> bool | None:
         return False if final else None
     if first == "." and len(held) == at + 1 and not final:
         return None
-    return first not in _GOES_ON or _ellipsis(held, at) is not None
+    begins = not first.isdigit() and first not in _GOES_ON
+    return begins or _ellipsis(held, at) is not None
 
 
 class _Words:
     """The words of what may be a preamble.
 
-    `paragraph`: whether a blank line follows; `apart`: and one behind each line of it."""
+    `apart`: whether there are blank lines between its lines; `paragraph`: whether one follows."""
 
-    def __init__(self, text: str, one_line: bool, paragraph: bool, apart: bool) -> None:
+    def __init__(self, text: str, apart: bool, paragraph: bool) -> None:
         self.bare = text.strip()
         opening_mark = _opening_mark(self.bare)
         self.sentence = self.bare[opening_mark.end() if opening_mark else 0 :].rstrip(_DECORATIONS)
-        self.one_line = one_line
-        self.paragraph = paragraph
         self.apart = apart
+        self.paragraph = paragraph
 
     @property
     def colon(self) -> bool:
@@ -104,20 +109,26 @@ class _Words:
         return self.sentence.endswith(_COLONS)
 
     @property
-    def is_sentence(self) -> bool:
-        """Whether they begin and end as a sentence does."""
-        first, last = self.sentence[:1], self.sentence[-1:]
-        begins = first.isupper() or first >= _EAST
-        return begins and (self.colon or (self.paragraph and last in _FULL_STOPS))
+    def stands_out(self) -> bool:
+        """Whether they are in brackets of any kind, or begin with an ellipsis."""
+        return bool(_enclosed(self.bare) or _ellipsis(self.bare))
 
     @property
     def stands_alone(self) -> bool:
         """Whether they are hardly the rest of a line."""
-        if self.apart:
-            return True
+        if not self.apart:
+            return False
         first, last = self.sentence[:1], self.sentence[-1:]
-        whole = first.isupper() and last in _FULL_STOPS and " " in self.sentence
-        return whole or bool(_enclosed(self.bare) or _ellipsis(self.bare))
+        begins = first.isupper() or first >= _EAST
+        whole = begins and (self.colon or (last in _FULL_STOPS and " " in self.sentence))
+        behind_paragraph = self.paragraph and _begins_words(self.bare) is not None
+        return behind_paragraph or whole or self.stands_out
+
+    @property
+    def begins(self) -> bool:
+        """Whether they begin as a sentence does, or stand out."""
+        first = self.sentence[:1]
+        return first.isupper() or first >= _EAST or self.stands_out
 
 
 def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> Decision | None:
@@ -137,8 +148,8 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
     after_fence, info = fence
     paragraph = words.paragraph or bool(rule and rule[0])
     breaks_in = bool(rule and rule[0]) or _breaks_in(opening, sentence, paragraph)
-    is_sentence = words.one_line and words.is_sentence
-    if not (after_fence or breaks_in or is_sentence or words.stands_alone):
+    reopens = bool(after_fence) and words.apart and words.begins
+    if not (reopens or (breaks_in and words.apart) or words.stands_alone):
         return NOTHING
     begin = after_fence or begin
     said_again = repeated(opening, begin, final, Grade.LINE)
@@ -156,7 +167,7 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
             if shown is None:
                 return None
         line_chars = 1 if shown else _LINE_CHARS
-        tells = sum(map(str.isalnum, held[begin : begin + again])) >= line_chars
+        tells = weight("".join(filter(str.isalnum, held[begin : begin + again]))) >= line_chars
         if not removed and tells and (shown or paragraph or breaks_in or after_fence):
             kind, removed = "line", begin + again
     if not removed:
@@ -164,16 +175,19 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
             return "preamble", after_fence
         return NOTHING
     passage = held[begin:removed].lstrip()
+    if not breaks_in and _goes_on_alike(opening, words.bare, passage, held[removed:]):
+        return NOTHING
     if kind == "overlap":
         # One line, below another that ends in a colon, is said twice in code.
         one_line = "\n" not in passage and not paragraph and not after_fence
         alike_code = one_line and ending.follows_a_colon(len(passage))
         if alike_code or not ending.begins_line(len(passage)):
             return NOTHING
+    breaks_in = breaks_in or _tears(opening, words, removed)
     if kind == "line" and not (shown or breaks_in or after_fence):
         # A sentence between two lines that are a label ("ANNA:") is what was said there.
-        label = len(passage) < _LABEL_CHARS and passage.endswith(_COLONS)
-        if not words.colon and (label or weight(passage) < _ANNOUNCED_LINE_WEIGHT):
+        least = _LINE_WEIGHT_BEHIND_BRACKETS if words.stands_out else _ANNOUNCED_LINE_WEIGHT
+        if not words.colon and (_is_label(passage) or weight(passage) < least):
             return NOTHING
         alike = ending.lines_alike(len(passage))
         if alike and not _is_new_here(alike, sentence, paragraph):
@@ -181,11 +195,37 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
     return "preamble", removed
 
 
+def _goes_on_alike(opening: Opening, words: str, passage: str, behind: str) -> bool:
+    """Whether `words` are what the text itself goes on with: one more of its items, or the rest of
+    a word that goes on so a second time."""
+    if words[0] == passage[:1] and not words[0].isalnum():
+        return True
+    glued = not opening.trimmed and not opening.held[:1].isspace() and opening.said[-1].isalnum()
+    return glued and words[0] == behind[:1] and not words[0].isupper()
+
+
+def _is_label(passage: str) -> bool:
+    """Whether it is a name before what is said: "ANNA:", "**Price**:"."""
+    name = passage.strip("*_- \t")
+    begins = name[:1].isupper() or name[:1] >= _EAST
+    return begins and len(passage) < _LABEL_CHARS and passage.endswith(_COLONS)
+
+
+def _tears(opening: Opening, words: _Words, removed: int) -> bool:
+    """Whether `words` end a word at a mark that goes on behind the repetition: "nam" + "[more]",
+    and then "nam" + "e"."""
+    if opening.trimmed or opening.held[:1].isspace() or not in_word(opening.said[-1]):
+        return False
+    behind = opening.held[removed : removed + 1]
+    return not in_word(words.bare[0]) and behind != "" and in_word(behind) and words.paragraph
+
+
 def _breaks_in(opening: Opening, sentence: str, paragraph: bool) -> bool:
     """Whether `sentence` can hardly be what the unfinished line goes on with: a capital in the
     middle of a word, or another script."""
     last = opening.said[-1]
-    if not opening.trimmed and last.isalnum() and not last.isupper() and sentence[0].isupper():
+    glued = not opening.trimmed and not opening.held[:1].isspace()
+    if glued and last.isalnum() and not last.isupper() and sentence[0].isupper():
         return paragraph or " " in sentence
     near = opening.said[-_NEAR_CHARS:]
     first = _first_word(sentence)

@@ -100,6 +100,11 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN)
         line = _shown_line(opening, text, final)
         if line is None or line:
             return None if line is None else ("line", line)
+    ended = opening.ending.ended_line_again(text, final=final, apart=at > 0)
+    if ended is None:
+        return None
+    if ended:
+        return "line", at + ended
     # Who begins again does not begin with white space; boilerplate that comes again does.
     if gap or not matched:
         return NOTHING

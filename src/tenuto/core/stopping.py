@@ -61,9 +61,9 @@ class Stopping:
         """Text that may be handed on now."""
         return self._taken(self._joint.feed(delta))
 
-    def finish(self) -> str:
+    def finish(self, *, broke_off: bool = False) -> str:
         """The rest, at the end of the attempt."""
-        rest = self._taken(self._joint.finish())
+        rest = self._taken(self._joint.finish(broke_off=broke_off))
         held, self._held = self._held, ""
         return rest + held
 
