@@ -3,6 +3,10 @@ docs/seams.md.
 
 With --json it prints the figures as JSON; with --keep it leaves the page as it is; --cases N takes
 N cases for each kind of seam (2,000), and a page is only written with that many or more.
+
+With --preambles FILE ... only preambles are tried, and those of the files alone: a line of a file
+is a preamble, or in JSON a string or an object with "text". It prints which of them stayed in a
+text, and how often. No page is written.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ sys.path.insert(0, str(PROJECT / "tests"))
 
 from cuts.cases import SEAMS, Case, every_case  # noqa: E402
 from cuts.joining import Result, chunked, judged, live_stream, whole_body  # noqa: E402
+from cuts.preambles import read  # noqa: E402
 from cuts.texts import KINDS  # noqa: E402
 
 from tenuto.core.seam import Seam  # noqa: E402
@@ -157,6 +162,30 @@ _COSTS = {
 }
 
 
+def try_preambles(files: list[Path], *, seed: int, number: int) -> None:
+    """Print how often the preambles of these files were taken away."""
+    preambles = [one for file in files for one in read(file)]
+    rng = random.Random(seed + 1)
+    results: Counter[Result] = Counter()
+    tried: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    disagree = 0
+    for case in every_case(
+        seed=seed, number=number, real=True, seams=("preamble",), preambles=preambles
+    ):
+        body = whole_body(case)
+        disagree += body != live_stream(case, chunked(case.continuation, rng)).text
+        result = judged(case, body)
+        results[result] += 1
+        tried[case.preamble] += 1
+        failed[case.preamble] += result is not Result.RESTORED
+    print(f"{len(preambles)} preambles, {results.total():,} cases: {_percent(results)} % restored,")
+    print(", ".join(f"{results[what]} {what}" for what in Result), f"{disagree} differ in a stream")
+    for preamble, times in failed.most_common():
+        if times:
+            print(f"{times:4} of {tried[preamble]:3}  {preamble!r}")
+
+
 def table(rows: Iterator[list[str]]) -> str:
     """Rows in Markdown, the first being the head."""
     head, *rest = rows
@@ -171,7 +200,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--keep", action="store_true")
+    parser.add_argument("--preambles", type=Path, nargs="+", metavar="FILE")
     asked = parser.parse_args(arguments)
+    if asked.preambles:
+        try_preambles(asked.preambles, seed=asked.seed, number=asked.cases)
+        return 0
     score, rng = Score(), random.Random(asked.seed + 1)
     cases = every_case(seed=asked.seed, number=asked.cases, real=True)
     for number, case in enumerate(cases, 1):

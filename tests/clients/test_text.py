@@ -335,6 +335,32 @@ def test_a_model_that_takes_a_prefill_gets_the_text_and_no_hint(play, mode, way)
     assert got.text == said + "and the second.", "the echo of whole bodies is taken out"
 
 
+@pytest.mark.behaviour("S3b", "C14a")
+@both
+@pytest.mark.parametrize("prefill", ["always", "never"])
+@pytest.mark.parametrize("policy", ["stop", "error"])
+@pytest.mark.parametrize("begin", [0, 31])
+def test_an_attempt_that_only_repeats_and_breaks_off_adds_nothing(
+    play, mode, way, prefill, policy, begin
+):
+    whole = (
+        "The moon pulls the sea towards it, and the sea follows. A second bulge stands on the far "
+        "side, where the pull is weakest, and the shore turns under both of them twice a day."
+    )
+    said = whole[:130]
+    turn = play(
+        R(said, MAX),
+        R(said[begin : begin + 90], dropped=True),
+        R(whole[130:]),
+        prefill=prefill,
+        on_incomplete=policy,
+    )
+    got = turn.tell(mode, way)
+    assert (got.text, got.finish) == (whole, "stop")
+    for number in (1, 2):
+        assert turn.added(number)[0] == {"role": "assistant", "content": said.strip()}
+
+
 @pytest.mark.behaviour("C8")
 @both
 @pytest.mark.parametrize("echo", [True, False])

@@ -40,6 +40,7 @@ class Case:
         given: how much of that white space (characters) the client has got.
         continuation: what the model said then.
         repeated: what it said again.
+        preamble: what it said before that, "" where it said nothing.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Case:
     given: int
     continuation: str
     repeated: str
+    preamble: str = ""
 
     @property
     def rest(self) -> str:
@@ -124,12 +126,20 @@ class _Cut:
         """All that was not said, the white space at the cut included."""
         return self.whole[len(self.said) :]
 
-    def case(self, seam: str, continuation: str, repeated: str) -> Case:
+    def case(self, seam: str, continuation: str, repeated: str, preamble: str = "") -> Case:
         """The case, when a model goes on so."""
         given = self.rng.randint(0, len(self.space))
-        half, space = self.half, self.space
         return Case(
-            self.kind, seam, self.whole, self.said, half, space, given, continuation, repeated
+            self.kind,
+            seam,
+            self.whole,
+            self.said,
+            self.half,
+            self.space,
+            given,
+            continuation,
+            repeated,
+            preamble,
         )
 
 
@@ -202,6 +212,11 @@ def _doubles(cut: _Cut) -> bool:
     that from a repetition."""
     rest = cut.rest.lstrip()
     begin = cut.said.rfind(rest[:_DOUBLED_CHARS])
+    if (
+        "\n" in cut.text[len(cut.said) : cut.at + 1]
+        and rest.partition("\n")[0] == cut.line.lstrip()
+    ):
+        return True
     return begin >= 0 and rest.startswith(cut.said[begin:])
 
 
@@ -223,7 +238,7 @@ def _preamble(cut: _Cut) -> Case | None:
     break_ = rng.choice(("\n\n", "\n\n", "\n", "\n\n---\n\n"))
     if announced[-1] not in ":\uff1a" and break_ == "\n":
         break_ = "\n\n"
-    return cut.case("preamble", announced + break_ + repeated + cut.rest, repeated)
+    return cut.case("preamble", announced + break_ + repeated + cut.rest, repeated, announced)
 
 
 def _fence(cut: _Cut) -> Case | None:

@@ -44,6 +44,7 @@ _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
 # What lists have twice in a row: "null,", "<td>no</td>".
+_heading = re.compile(r"#{1,6} \S").match
 _CLOSES: Final = ("</", "}", ")", "]", "end")
 _item = re.compile(r"[^\s:=(]+,|<(\w+)[^>]*>.*</\1>").fullmatch
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
@@ -136,9 +137,13 @@ class Ending:
         pairs = {one for one, next_ in pairwise(lines) if one == next_}
         if bare in pairs:
             return False
-        if apart or len(bare) >= _LONG_LINE_CHARS:
-            return apart or not self._has_doubles
-        if any(len(one) >= _SHOWN_CHARS for one in pairs) or bare[0] == "#" or _item(bare):
+        if apart:
+            return True
+        if any(len(one) >= _SHOWN_CHARS for one in pairs):
+            return False
+        if len(bare) >= _LONG_LINE_CHARS:
+            return True
+        if _item(bare) or (bare[0] == "#" and not _heading(bare)):
             return False
         if not whole and bare.startswith(_CLOSES):
             return False

@@ -149,7 +149,7 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
     paragraph = words.paragraph or bool(rule and rule[0])
     breaks_in = bool(rule and rule[0]) or _breaks_in(opening, sentence, paragraph)
     reopens = bool(after_fence) and words.apart and words.begins
-    if not (reopens or (breaks_in and words.apart) or words.stands_alone):
+    if not (reopens or words.stands_alone):
         return NOTHING
     begin = after_fence or begin
     said_again = repeated(opening, begin, final, Grade.LINE)

@@ -8,7 +8,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.record import record
 from tenuto.core.signals import Usage
-from tenuto.core.stop import Stop
+from tenuto.core.stop import CLEAN, Stop
 
 THINK_BLOCK = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 
@@ -89,3 +89,8 @@ class Response:
     other: bool = False
     several: bool = False
     id: str = ""
+
+
+def broke_off(response: Response) -> bool:
+    """Whether an attempt did not end by itself: by a fault, a limit, or without a stop."""
+    return response.fault is not None or response.stop.reason not in CLEAN

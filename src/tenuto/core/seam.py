@@ -20,6 +20,9 @@ doubt text is kept.
 After a prefill the seam is exact by contract, and only an echo of the whole prefill is removed:
 whole bodies of llama.cpp and of Mistral repeat it (https://docs.mistral.ai/capabilities/
 completion/prefix/), streams do not.
+
+An attempt that broke off and only repeats adds nothing, after a prefill as after a hint (S3b): what
+may become such a repetition is held until it says something else.
 """
 
 from __future__ import annotations
@@ -40,6 +43,9 @@ PARAGRAPH: Final = "\n\n"
 """Between two texts of which neither goes on with the other."""
 
 _ECHO_CHARS: Final = 6
+_REPEATED_CHARS: Final = 4_096
+"""A passage of these last characters may come again and break off (S3b)."""
+_PLACES: Final = 32
 _GOES_ON: Final = frozenset(("", *".,;:!?)]}…。，、！？"))
 # A character that the limit cut: bytes of it are no text, and the first half of a surrogate pair,
 # which JSON can hold by its escape, is half of one.
@@ -188,10 +194,7 @@ class Seam:
         self._opening = Opening(
             self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
         )
-        if not head or (exact and not restarts):
-            self._phase = _Phase.SPACE
-        else:
-            self._phase = _Phase.FOLLOWING if exact else _Phase.MATCHING
+        self._phase = _Phase.MATCHING if head else _Phase.SPACE
 
     @property
     def new_chars(self) -> int:
@@ -220,17 +223,23 @@ class Seam:
         self._given += len(delta)
         return delta
 
-    def finish(self) -> str:
-        """The attempt has ended: give what is still held and is new."""
+    def finish(self, *, broke_off: bool = False) -> str:
+        """The attempt has ended: give what is still held and is new.
+
+        `broke_off`: it did not end by itself, so that what only repeats adds nothing (S3b)."""
         rest = ""
         if self._phase is _Phase.MATCHING:
-            rest = self._settle(self._decide(final=True) or NOTHING, "")
+            decision = self._decide(final=True) or NOTHING
+            if decision is NOTHING and (broke_off or self._echoed) and self._repeats(broke_off):
+                decision = ("echo", len(self._held))
+            rest = self._settle(decision, "")
         elif self._phase is _Phase.FOLLOWING:
             held = self._held + self._said[self._start : self._start + self._matched]
+            repeats = broke_off or not self._exact
             if self._echoed and self._matched:  # it broke off in what is said again
                 rest = self._settle(("echo", len(held)), "", held)
-            elif not self._exact and self._matched >= RESTART_CHARS:
-                rest = self._settle(("restart", len(held)), "", held)
+            elif repeats and self._matched >= RESTART_CHARS:
+                rest = self._settle(("echo" if self._exact else "restart", len(held)), "", held)
             else:
                 rest = self._settle(NOTHING, "", held)
         if self._phase is not _Phase.FLOWING:
@@ -273,11 +282,49 @@ class Seam:
         lead = len(held) - len(held.lstrip())
         if lead == len(held):
             return NOTHING if final else None
-        for step, at in ((repeated, 0), (reopened, lead), (announced, lead)):
-            decision = step(opening, at, final)
+        if self._exact:
+            decision = self._echo(lead, final)
             if decision is None or decision is not NOTHING:
                 return decision
-        return NOTHING
+        else:
+            for step, at in ((repeated, 0), (reopened, lead), (announced, lead)):
+                decision = step(opening, at, final)
+                if decision is None or decision is not NOTHING:
+                    return decision
+        return None if not final and self._may_repeat(held[lead:]) else NOTHING
+
+    def _echo(self, lead: int, final: bool) -> Decision | None:
+        """All of a prefill, at the start of what came behind it."""
+        body = self._held[lead:]
+        left = len(self._said) - self._start
+        if not self._opening.restarts or not self._said.startswith(body[:left], self._start):
+            return NOTHING
+        if len(body) >= left:
+            return "echo", lead + left
+        if final:
+            return NOTHING
+        self._opening.alive_at = lead
+        return None
+
+    def _may_repeat(self, body: str) -> bool:
+        """Whether this may become something that was said before and is no more than that."""
+        at = self._said.find(body, -_REPEATED_CHARS)
+        for _ in range(_PLACES):
+            if at < 0:
+                return False
+            if is_varied(self._said[at : at + RESTART_CHARS], RESTART_CHARS):
+                return True
+            at = self._said.find(body, at + 1)
+        return False
+
+    def _repeats(self, broke_off: bool) -> bool:
+        """Whether all that is held was said before, so that it adds nothing."""
+        body = self._held.strip()
+        begins = self._said.startswith(body, self._start)
+        if self._echoed and begins and body:
+            return True
+        within = begins or self._said.find(body, -_REPEATED_CHARS) >= 0
+        return broke_off and within and is_varied(body[:HEAD_CHARS], RESTART_CHARS)
 
     def _settle(self, decision: Decision, delta: str, held: str | None = None) -> str:
         """Drop what was repeated and go on with the rest of what is held, and with `delta`."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought
-from tenuto.core.response import leading_thought, think_closing, visible
+from tenuto.core.response import broke_off, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
 from tenuto.core.wrapped import Wrapped
@@ -57,7 +57,7 @@ def joined(turn: Turn, attempt: Attempt) -> str:
         attempt.new_chars = len(text)
         keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
         return text
-    new = joint.feed(text) + joint.finish()
+    new = joint.feed(text) + joint.finish(broke_off=broke_off(attempt.response))
     base = trailing_space(said)[0]
     if joint.found is not None:  # nothing of it was handed on yet
         base = said = base[: len(base) - joint.found.said_chars]

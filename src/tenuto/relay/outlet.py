@@ -26,6 +26,7 @@ from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
+from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
@@ -174,7 +175,9 @@ class Outlet:
         if len(pattern) <= _PATTERN_MAX_BYTES:
             self._patterns[self._wire.read_flowing] = pattern
         seam, self._seam = self._seam, None
-        return self.say(seam.finish()) if seam is not None and self._writing else b""
+        if seam is None or not self._writing:
+            return b""
+        return self.say(seam.finish(broke_off=broke_off(builder.build())))
 
     def event(self, event: SseEvent, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""

@@ -34,7 +34,5 @@ def _preamble(line: str) -> str:
 
 
 PREAMBLES = [
-    preamble
-    for path in sorted(Path(__file__).parent.glob("*.txt"))
-    for preamble in read(path)
+    preamble for path in sorted(Path(__file__).parent.glob("*.txt")) for preamble in read(path)
 ]

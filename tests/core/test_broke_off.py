@@ -1,0 +1,73 @@
+"""An attempt that broke off and only repeats adds nothing (behaviour S3b)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tenuto.core.seam import Seam
+
+SAID = (
+    "# Tides\n\nThe moon pulls the sea towards it, and the sea follows.\n\n"
+    "A second bulge stands on the far side, where the pull is weakest. The shore turns under both"
+)
+PREFACE = "The shore turns under both"
+
+
+def told(said: str, came: str, *, exact: bool, size: int, broke_off: bool = True) -> str:
+    seam = Seam(said, exact=exact)
+    pieces = [came[at : at + size] for at in range(0, len(came), size)]
+    return said + "".join(map(seam.feed, pieces)) + seam.finish(broke_off=broke_off)
+
+
+@pytest.mark.behaviour("S3b")
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    "came",
+    [
+        SAID[:90],  # the beginning
+        SAID[40:120],  # from the middle of a word on
+        SAID[-60:-10],  # the last words, but not to the end
+        SAID[SAID.index("A second") :][:50],
+        "\n" + SAID[:39],
+    ],
+)
+def test_what_only_repeats_and_breaks_off_adds_nothing(came: str, exact: bool, size: int) -> None:
+    assert told(SAID, came, exact=exact, size=size) == SAID
+
+
+@pytest.mark.behaviour("S3b", "C14b", "C14a")
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize(
+    ("said", "came"),
+    [
+        (SAID, " and the sea"),  # too short to tell
+        (SAID, " where the coast is steep, the pull is weak"),  # said in other words
+        ("0" * 300, "0" * 60),
+        ("- item\n" * 40 + "-", " item\n- item\n- item\n- item\n-"),
+        ("ha " * 100 + "ha", " ha ha ha ha ha ha ha ha ha ha"),
+    ],
+)
+def test_in_doubt_what_came_is_kept(said: str, came: str, exact: bool, size: int) -> None:
+    assert told(said, came, exact=exact, size=size) == said + came
+
+
+@pytest.mark.behaviour("S3b", "C14a")
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+def test_what_ends_by_itself_may_say_a_passage_again(size: int) -> None:
+    came = SAID[40:120]
+    assert told(SAID, came, exact=True, size=size, broke_off=False) == SAID + came
+
+
+@pytest.mark.behaviour("S3b", "C16")
+@pytest.mark.parametrize("exact", [False, True])
+def test_at_most_four_kilobytes_are_held_meanwhile(exact: bool) -> None:
+    said = "".join(f"The tide of day {day} came {day % 7} minutes late.\n" for day in range(900))
+    seam, held = Seam(said, exact=exact), 0
+    came = said[-3_900:-1]
+    for at, char in enumerate(came, 1):
+        seam.feed(char)
+        held = max(held, len(seam._held))
+        assert at - seam.new_chars <= 4_096
+    assert held <= 4_096
