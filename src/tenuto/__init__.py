@@ -31,12 +31,22 @@ from tenuto.relay.commands import Head, Lost, Open, Read, Reraise, Transmit, Wai
 from tenuto.turn import Turn
 
 if _typing.TYPE_CHECKING:
-    from tenuto.agent import Agent, Limits, Model, RunResult, Session
+    from tenuto.agent import Agent, Limits, McpServer, McpTools, Model, RunResult, Session
     from tenuto.agent.function_tool import Tool, tool
 
 __version__ = "0.1.0"
 
-_OF_THE_AGENT = ("Agent", "Limits", "Model", "RunResult", "Session", "Tool", "tool")
+_OF_THE_AGENT = (
+    "Agent",
+    "Limits",
+    "McpServer",
+    "McpTools",
+    "Model",
+    "RunResult",
+    "Session",
+    "Tool",
+    "tool",
+)
 
 __all__ = [
     "Agent",
@@ -48,6 +58,8 @@ __all__ = [
     "Head",
     "Limits",
     "Lost",
+    "McpServer",
+    "McpTools",
     "Model",
     "Open",
     "Policy",

@@ -2,9 +2,10 @@
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
-from agent.simulated import WIRES, agent, model
+from agent.simulated import QUICK, WIRES, agent, model
 
 from tenuto.agent import Agent, Conversation, Model
 from tenuto.agent.events import Said, Switched
@@ -107,6 +108,44 @@ def test_what_the_models_say_is_asked_of_one_other_only(
         assert switches(chat) == [("mistral:m", why)]
         assert chat.result is not None
         assert (chat.result.status, chat.result.reason) == ("failed", why)
+
+
+@pytest.mark.behaviour("P4")
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    ("wire", "case", "why"),
+    [
+        ("openai-chat", "call_cut_always", "tool_call_truncated"),
+        ("anthropic-messages", "call_cut_always", "tool_call_truncated"),
+        ("openai-responses", "call_cut_always", "tool_call_truncated"),
+        ("openai-chat", "call_malformed_always", "tool_call_malformed"),
+        ("openai-chat", "call_missing_always", "tool_calls_missing"),
+        ("anthropic-messages", "call_missing_always", "tool_calls_missing"),
+        ("openai-chat", "reasoning_only_length", "reasoning_budget"),
+        ("anthropic-messages", "reasoning_only_length", "reasoning_budget"),
+        ("openai-chat", "drop_before_text", "dropped"),
+    ],
+)
+def test_after_nothing_but_length_or_a_broken_call_one_other_is_asked_and_no_more(
+    sim: Simulator, wire: str, case: str, why: str, stream: bool
+) -> None:
+    if case == "drop_before_text" and not stream:
+        return  # a body that breaks off is another fault
+    once = replace(QUICK, continuation_max_attempts=0, thinking_retries=0, fault_retries=0)
+    first, second = model(sim, wire, case), model(sim, "mistral", case)
+    prompt = f"How are tides made? ({case}, {stream})"
+    with agent(first, model(sim, "ollama", "normal"), policy=once, stream=stream) as asked:
+        chat = asked.conversation()
+        assert switches(chat, prompt) == [("ollama:m", why)]
+        assert chat.result is not None
+        assert (chat.result.status, chat.result.text) == ("complete", sim.answer(prompt))
+    if not case.endswith("_always"):
+        return  # the simulator plays the others once in a conversation
+    with agent(first, second, model(sim, "ollama"), policy=once, stream=stream) as asked:
+        chat = asked.conversation()
+        assert switches(chat) == [("mistral:m", why)]
+        assert chat.result is not None
+        assert chat.result.reason == why
 
 
 @pytest.mark.behaviour("P4", "E12")

@@ -4,7 +4,9 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace as Block
 
@@ -258,3 +260,64 @@ def text(said: str) -> Block:
 )
 def test_structured_content_is_shown_where_no_text_says_it(content, structured, shown):
     assert text_of(content, structured) == shown
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("weather", '"weather" is no MCP server: allowed are a URL'),
+        ({"command": "python"}, "is no MCP server: allowed are a URL"),
+        ({"mcpServers": {"weather": {"command": "python"}}}, "is no MCP server"),
+        ([], "is no MCP server"),
+        (["python", 7], "is no MCP server"),
+        (None, "null is no MCP server"),
+        (7, "7 is no MCP server"),
+        (McpServer, "is no MCP server"),
+    ],
+)
+def test_what_is_no_server_is_refused_at_once_with_what_is_allowed(given, said):
+    with pytest.raises(ToolError) as raised:
+        McpTools(given)
+    assert said in str(raised.value)
+
+
+def test_a_url_and_a_command_are_taken_for_the_servers_that_they_mean(url):
+    with McpTools(url, list(COMMAND), COMMAND) as tools:
+        names = {tool.name for tool in tools}
+    assert {"127_0_0_1_add", f"{Path(sys.executable).stem}_add".replace(".", "_")} <= names
+    with McpTools([McpServer(name="one", url=url, only=["add"])]) as tools:
+        assert [tool.name for tool in tools] == ["add"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"name": 7, "url": "http://b"}, "the name of an MCP server is a text"),
+        ({"name": "x", "url": "weather"}, r"the url of the MCP server 'x' is \"weather\": allowed"),
+        ({"name": "x", "command": ["a", 7]}, "the command of the MCP server 'x' is a list"),
+        ({"name": "x", "command": {"a": 1}}, "the command of the MCP server 'x' is a list"),
+    ],
+)
+def test_a_server_of_the_wrong_types_is_refused_with_its_reason(wrong, said):
+    with pytest.raises(ToolError, match=said):
+        McpServer(**wrong)
+
+
+def test_two_thousand_tools_of_one_name_are_told_apart_in_seconds():
+    raw = str(Path(__file__).with_name("raw_mcp_server.py"))
+    began_s = time.thread_time()
+    with McpTools([sys.executable, raw]) as tools:
+        names = [tool.name for tool in tools]
+        Toolbox(tools)
+    assert time.thread_time() - began_s < 3
+    assert len(set(names)) == 2_000
+    assert {len(name) for name in names} == {64}
+
+
+def test_a_call_that_was_given_up_may_still_be_at_work_on_the_server(both):
+    slow = next(tool for tool in both if tool.name == "said_slow")
+    (result,) = run_calls(Toolbox([replace(slow, name="slow", timeout_s=0.2)]), [call("slow")])
+    assert result.text == (
+        "Error: slow did not end within 0.2 s and was given up. It may still be at work, so what "
+        "it was to do may yet be done."
+    )

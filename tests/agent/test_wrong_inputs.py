@@ -15,7 +15,11 @@ from typing import Any
 import pytest
 
 import tenuto
-from tenuto.agent import Agent, Model
+from tenuto.agent import Agent, Model, Tool
+from tenuto.agent.running import run_calls
+from tenuto.agent.toolbox import Toolbox
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 
 BASE = "http://127.0.0.1:1"
@@ -196,3 +200,47 @@ def test_a_wait_that_the_provider_asks_for_is_no_longer_than_the_turn() -> None:
         with Agent(Model("openai-chat:m", base_url=base), limits=limits) as agent:
             result = agent.run("Hello.")
     assert (result.status, len(asked)) == ("failed", 1)
+
+
+class Unsayable(ValueError):
+    """An exception that cannot be said."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+    __repr__ = __str__
+
+
+@pytest.mark.behaviour("T15")
+def test_an_exception_that_cannot_be_said_is_a_failed_result_wherever_it_is_raised() -> None:
+    def refuse(arguments: object) -> dict[str, object]:
+        raise Unsayable
+
+    def fail() -> str:
+        raise Unsayable
+
+    fields: dict[str, Any] = {"name": "t", "description": "", "parameters": {"type": "object"}}
+    call = ToolCall("call_1", "t", "{}", Finding.WHOLE)
+    for tool in (Tool(function=fail, **fields), Tool(function=dict, convert=refuse, **fields)):
+        (result,) = run_calls(Toolbox([tool]), [call])
+        assert result.failed
+        assert "whose text cannot be had: RuntimeError" in result.text
+
+
+def test_the_repr_of_a_model_holds_nothing_that_may_be_secret() -> None:
+    model = Model(
+        "openai-chat:m",
+        base_url="https://ada:s3cret@host.example/v1",
+        api_key="s3cret",
+        options={"metadata": {"key": "s3cret"}},
+        headers={"x-key": "s3cret"},
+        max_output_tokens=7,
+    )
+    assert "s3cret" not in repr(model)
+    assert repr(model) == (
+        "Model('openai-chat:m', base_url='https://host.example/v1', max_output_tokens=7, "
+        "options=['metadata'])"
+    )
+    assert repr(Model("openai-chat:m", base_url="http://h")) == (
+        "Model('openai-chat:m', base_url='http://h')"
+    )

@@ -33,6 +33,15 @@ class Thought:
 
 
 @record
+class Declined:
+    """The model or its provider declined in words that are no answer: a refusal of OpenAI's, the
+    explanation beside Anthropic's."""
+
+    text: str
+    step: int
+
+
+@record
 class Called:
     """A whole call is about to run. `synthetic`: it is not run, since it was broken: recovery
     answers it, and its result follows (T9)."""
@@ -92,7 +101,9 @@ class StepEnded:
     usage: Usage | None
 
 
-AgentEvent = Said | Thought | Called | Returned | Recovered | Switched | Compacted | StepEnded
+AgentEvent = (
+    Said | Thought | Declined | Called | Returned | Recovered | Switched | Compacted | StepEnded
+)
 """Whatever an agent tells."""
 
 

@@ -43,6 +43,7 @@ class Tool:
         timeout_s: seconds that a call may take; None: as long as it takes.
         idempotent: whether running a call again does no harm.
         concurrent: whether it may run beside other calls of the same turn.
+        remote: whether its work is done elsewhere, so that it may go on where a call is given up.
         convert: makes the function's keyword arguments of JSON ones that fit `parameters`; a
             ValueError of it says what does not fit after all.
 
@@ -64,6 +65,7 @@ class Tool:
     timeout_s: float | None = None
     idempotent: bool = False
     concurrent: bool = False
+    remote: bool = False
     convert: Convert = dict
 
     def __post_init__(self) -> None:

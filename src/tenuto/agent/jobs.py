@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.agent.function_tool import Failure, Tool
-from tenuto.agent.shown import shown, unread
+from tenuto.agent.shown import message_of, shown, unread
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
@@ -88,7 +88,7 @@ def _checked(toolbox: Toolbox, call: ToolCall) -> Job:
     try:
         return Job(call, tool, convert(arguments))
     except Exception as error:  # noqa: BLE001  # types convert themselves and may raise anything
-        fault = str(error) if isinstance(error, ValueError) else shown(error)
+        fault = message_of(error) if isinstance(error, ValueError) else shown(error)
         return Job(
             call, refused=hints.CALL_UNFIT_RESULT.format(name=call.name, faults=f"- {fault}")
         )

@@ -18,7 +18,15 @@ from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN, planned, told
-from tenuto.agent.events import AgentEvent, Called, Compacted, Returned, StepEnded, Switched
+from tenuto.agent.events import (
+    AgentEvent,
+    Called,
+    Compacted,
+    Declined,
+    Returned,
+    StepEnded,
+    Switched,
+)
 from tenuto.agent.guard import Guard
 from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
@@ -71,7 +79,19 @@ Run = Generator[Command, Reply, RunResult]
 DECLINED = frozenset({"safety_blocked", "refused"})
 """Reasons by which a text that came along is no answer (E12)."""
 
-ONCE = DECLINED | {"empty_output", "empty_after_tool_result"}
+ONCE = DECLINED | {
+    "budget_exhausted",
+    "document_broken",
+    "empty_after_tool_result",
+    "empty_output",
+    "reasoning_budget",
+    "retry_limit",
+    "runaway",
+    "tool_call_malformed",
+    "tool_call_truncated",
+    "tool_calls_missing",
+    "unknown_stop",
+}
 """Reasons that lie in what the model said: one other candidate is asked, and not the whole chain
 (P4, E5, E12)."""
 
@@ -124,6 +144,7 @@ class Loop:
         self._said = ""  # by the last step that said any
         self._added: list[Row] = []
         self._fault: Fault | None = None
+        self._refusal = ""  # the words of the last model that declined
         self._spent: dict[Budget, int] = {}
         self._started_s = 0.0
         self._at = 0  # the candidate that is asked
@@ -223,6 +244,9 @@ class Loop:
             result = Result(call.id, call.name, text, failed)
             yield Tell(Returned(call, result, self.step, synthetic=True))
         self._spent = dict(carried.spent)
+        if carried.refusal:
+            self._refusal = carried.refusal
+            yield Tell(Declined(carried.refusal, self.step))
         report = carried.report
         if report is not None:
             usage = self._used.add(report)
@@ -265,12 +289,20 @@ class Loop:
         if stands or self._at + 1 >= len(self._setup.models) or self._is_late():
             return ""
         if report is not None and report.reason in ONCE:
-            may, self._may_switch = self._may_switch, False
-            return report.reason if may else ""
+            return self._once(report.reason)
         fault = carried.fault
         if report is None or (fault is not None and FAULT_CLASSES[fault.kind].fallback):
             return fault.kind.value if fault is not None else "connection"
-        return "context_overflow" if _overflowed(carried) else ""
+        if _overflowed(carried):
+            return "context_overflow"
+        if fault is None and report.reason == "provider_error":  # it broke off, every time
+            return self._once("dropped")
+        return ""
+
+    def _once(self, why: str) -> str:
+        """The reason, where no other candidate was asked yet for what a model said."""
+        may, self._may_switch = self._may_switch, False
+        return why if may else ""
 
     def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
@@ -335,7 +367,16 @@ class Loop:
         stop = reports[-1].stop if reports else None
         added = tuple(self._added)
         return RunResult(
-            text, Status(status), reason, stop, usage, self.step, reports, added, self._fault
+            text,
+            Status(status),
+            reason,
+            stop,
+            usage,
+            self.step,
+            reports,
+            added,
+            self._fault,
+            "" if status == "complete" else self._refusal,
         )
 
 

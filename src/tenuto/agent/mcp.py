@@ -17,14 +17,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from tenuto.agent.background import submit
 from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.mcp_content import text_of
-from tenuto.agent.shown import shown
+from tenuto.agent.shown import quoted, shown
 from tenuto.core.errors import ToolError
 
 _CLOSE_S: Final = 10.0  # the package needs up to 6.5 s for a server that does not go
@@ -75,13 +77,28 @@ class McpServer:
     concurrent: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ToolError(f"the name of an MCP server is a text, not {quoted(self.name)}")
         if bool(self.command) == bool(self.url):
             raise ToolError(f"the MCP server {self.name!r} needs a command or a url, one of them")
-        if isinstance(self.command, str):
+        if self.command and not _is_command(self.command):
             raise ToolError(
                 f"the command of the MCP server {self.name!r} is a list: the program, then each "
-                "argument"
+                "argument, all texts"
             )
+        if self.url and not _is_url(self.url):
+            raise ToolError(
+                f"the url of the MCP server {self.name!r} is {quoted(self.url)}: allowed is "
+                "http(s)://host[:port][/path]"
+            )
+
+
+def _is_command(given: object) -> bool:
+    return isinstance(given, list | tuple) and all(isinstance(part, str) for part in given)
+
+
+def _is_url(given: object) -> bool:
+    return isinstance(given, str) and given.startswith(("http://", "https://"))
 
 
 class McpTools:
@@ -90,8 +107,13 @@ class McpTools:
     Use it with `with` or `async with`: it gives the list of Tools. A call that the server answers
     with an error, that takes too long, or whose connection broke gives a failed result.
 
+    Args:
+        servers: each an `McpServer`, or a list of them; or the URL of one; or a command, as a list
+            of the program and each argument.
+
     Raises:
-        ToolError: on entering, where a server cannot be reached or a tool is missing; the message
+        ToolError: one is none of these; or, on entering, where a server cannot be reached or a
+            tool is missing; the message
             says which. What was opened by then is closed again.
 
     >>> import sys
@@ -103,8 +125,8 @@ class McpTools:
     tenuto.core.errors.ToolError: the MCP server 'clock' could not be reached: ...
     """
 
-    def __init__(self, *servers: McpServer) -> None:
-        self._servers = servers
+    def __init__(self, *servers: McpServer | str | Sequence[str] | Sequence[McpServer]) -> None:
+        self._servers = _servers(servers)
         self._keepers: list[_Keeper] = []
 
     def __enter__(self) -> list[Tool]:
@@ -147,6 +169,36 @@ class McpTools:
             keeper.close()
         for keeper in keepers:
             keeper.wait()
+
+
+def _servers(given: Sequence[object]) -> list[McpServer]:
+    """The servers that were meant, each with a name of its own."""
+    servers: list[McpServer] = []
+    for each in given:
+        match each:
+            case McpServer():
+                servers.append(each)
+            case str() if _is_url(each):
+                name = urlsplit(each).hostname or "server"
+                servers.append(McpServer(name=_unlike(name, servers), url=each))
+            case list() | tuple() if each and _is_command(each):
+                name = Path(each[0]).stem or "server"
+                servers.append(McpServer(name=_unlike(name, servers), command=tuple(each)))
+            case list() | tuple() if each and all(isinstance(part, McpServer) for part in each):
+                servers += each
+            case _:
+                raise ToolError(
+                    f"{quoted(each)} is no MCP server: allowed are a URL ('https://…/mcp'), a "
+                    "command (['python', 'server.py']), and McpServer(name=…, url=…) or "
+                    "McpServer(name=…, command=[…])"
+                )
+    return servers
+
+
+def _unlike(name: str, servers: Sequence[McpServer]) -> str:
+    taken = {server.name for server in servers}
+    numbered = (f"{name}_{number}" for number in count(2))
+    return name if name not in taken else next(each for each in numbered if each not in taken)
 
 
 def _package() -> Any:
@@ -283,17 +335,18 @@ def _names(tools: Sequence[tuple[McpServer, str]]) -> list[str]:
     """A name for each tool that providers take: its own, with its server's where two would have
     one name, and with a number where even that is not enough."""
     bare = Counter(_allowed(name) for _, name in tools)
-    names: list[str] = []
+    names: dict[str, None] = {}
+    numbers: Counter[str] = Counter()
     for server, name in tools:
-        whole = _allowed(name)
+        whole = first = _allowed(name)
         if server.prefix or bare[whole] > 1:
-            whole = _allowed(f"{server.name}_{name}")
-        number = 1
+            whole = first = _allowed(f"{server.name}_{name}")
         while whole in names:
-            number += 1
-            whole = f"{whole[: _LONGEST_NAME - 4].removesuffix(f'_{number - 1}')}_{number}"
-        names.append(whole)
-    return names
+            numbers[first] += 1
+            number = f"_{numbers[first] + 1}"
+            whole = first[: _LONGEST_NAME - len(number)] + number
+        names[whole] = None
+    return list(names)
 
 
 def _allowed(name: str) -> str:
@@ -311,4 +364,5 @@ def _tool(name: str, keeper: _Keeper, found: Any) -> Tool:
         function=call,
         timeout_s=keeper.server.timeout_s,
         concurrent=keeper.server.concurrent,
+        remote=True,
     )

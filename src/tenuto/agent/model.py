@@ -120,6 +120,20 @@ class Model:
         here = self.provider.hosts
         return next((row.dialect.name for row in rows if row.hosts == here), wire)
 
+    def __repr__(self) -> str:
+        """Without what may be secret: headers, the values of options, whoever a URL names."""
+        limits = ("max_output_tokens", "context_window_tokens", "text_calls")
+        told = {key: vars(self)[key] for key in limits if vars(self)[key]}
+        if self.base_url:
+            parts = urlsplit(self.base_url)
+            told = {
+                "base_url": parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(),
+                **told,
+            }
+        if self.options:
+            told["options"] = list(self.options)
+        return ", ".join([f"Model({self.name!r}", *(f"{k}={v!r}" for k, v in told.items())]) + ")"
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):
             return NotImplemented

@@ -31,6 +31,8 @@ class RunResult:
         reports: how each of them was finished, in order.
         rows: what was added to the conversation, in order.
         fault: the error of the last attempt, with the provider's own words; None where none was.
+        refusal: the words by which the model or its provider declined, where these are no answer
+            (OpenAI's refusal, Anthropic's explanation); "" where there were none.
 
     >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok
     True
@@ -45,6 +47,7 @@ class RunResult:
     reports: tuple[Report, ...]
     rows: tuple[Row, ...]
     fault: Fault | None = None
+    refusal: str = ""
 
     @property
     def ok(self) -> bool:
@@ -67,6 +70,7 @@ class RunResult:
             "text": self.text,
             "status": str(self.status),
             "reason": self.reason,
+            "refusal": self.refusal,
             "advice": self.advice,
             "fault": self.fault.kind.value if self.fault else None,
             "stop": self.stop.reason.value if self.stop else None,

@@ -262,7 +262,7 @@ async def _value(job: Job, clock: Clock, stopped: asyncio.Future[None]) -> objec
     if not task.done():
         await _end(task)
         text = hints.TOOL_TIMED_OUT.format(name=job.call.name, timeout_s=round(limit_s or 0, 2))
-        is_over = job.is_async and task.done()
+        is_over = job.is_async and task.done() and not job.tool.remote
         return Failure(text if is_over else text + hints.TOOL_GOES_ON)
     if task.cancelled():  # by itself: nobody else has the task
         return asyncio.CancelledError()

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Final, get_args, get_origin
 import msgspec
 
 from tenuto.agent.definitions import PREFIX, Definitions
+from tenuto.agent.shown import message_of
 from tenuto.core.errors import ToolError
 
 Convert = Callable[[Mapping[str, Any]], dict[str, Any]]
@@ -154,7 +155,7 @@ def _faults(error: ValueError) -> str:
     """What is wrong, in a line or less for each fault."""
     errors = getattr(error, "errors", None)
     if not callable(errors):
-        return str(error)
+        return message_of(error)
     return "; ".join(
         ".".join(map(str, each["loc"])) + (": " if each["loc"] else "") + each["msg"]
         for each in errors(include_url=False)

@@ -68,6 +68,11 @@ def unread(value: object) -> str:
     return ""
 
 
+def message_of(error: BaseException) -> str:
+    """The message of an exception, whatever its `__str__` does."""
+    return _said(error)
+
+
 def _of_value(value: object) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_plain).decode()

@@ -52,6 +52,7 @@ class Carried:
         fault: the error of the last attempt, None where there was none.
         output_tokens: what its attempts used, as told, else estimated from what can be seen of them
             (`relay.usage.CHARS_PER_TOKEN`).
+        refusal: the words by which the last attempt's model declined, "" where it did not.
         given: the text that was given, where the caller went away before the end; else "".
         unsure_chars: characters at the beginning of the answer's text that came with a call which
             had to be asked for again: whatever else they call for was asked for again as well.
@@ -72,6 +73,7 @@ class Carried:
     fault: Fault | None = None
     output_tokens: int = 0
     given: str = ""
+    refusal: str = ""
     unsure_chars: int = 0
     last_text: str = ""
 

@@ -93,6 +93,7 @@ class Pipe:
                     fault = attempt.response.fault
                     if fault is not None:  # some repeat the key that they refuse
                         fault = replace(fault, message=self._turn.telling(fault.message, 2_000))
+                    self._turn.carried.refusal = attempt.response.refusal
                     self._turn.carried.ended(report, answer, fault, self._turn.state.spent)
                 yield from ending.show(action, attempt, report)
                 return

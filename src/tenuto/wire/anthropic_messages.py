@@ -30,6 +30,7 @@ from tenuto.core.signals import (
     OddSeen,
     OtherSeen,
     ReasoningDelta,
+    RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -137,10 +138,18 @@ def _end_of(part: object, field: str, value: JsonObject) -> list[Signal]:
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
             signals.append(stop)
+            signals.extend(_explained(stop, part.get("stop_details")))
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
+
+
+def _explained(stop: StopSeen, details: object) -> list[Signal]:
+    """The words beside a refusal."""
+    words = details.get("explanation") if isinstance(details, dict) else None
+    told = stop.reason is _R.REFUSAL and isinstance(words, str) and words
+    return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
 def _parse_block(block: object, index: int | None, *, event: bool) -> list[Signal]:

@@ -344,3 +344,49 @@ def test_no_call_leaves_a_descriptor_open(folder: Path, files: Files) -> None:
     with pytest.raises(FileProblem):
         files.search("(", regex=True)
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+@links
+def test_a_file_that_was_begun_where_the_folder_came_to_lead_is_not_left_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = folder.parent / "outside"
+    outside.mkdir()
+    (folder / "d").mkdir()
+    files = Files(Root(folder, by_path=True), 1_000, 1_000)
+    opened = os.open
+
+    def swapped(path: object, *how: int, **known: int) -> int:
+        """Somebody puts a link in the place of the folder, just before the file is made."""
+        if ".tenuto-unfinished-" in str(path) and not (folder / "aside").exists():
+            (folder / "d").rename(folder / "aside")
+            (folder / "d").symlink_to(outside)
+        return opened(path, *how, **known)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(os, "open", swapped)
+    with pytest.raises(FileProblem):
+        files.create_file("d/f", "text")
+    assert list(outside.iterdir()) == []
+    assert list((folder / "aside").iterdir()) == []
+
+
+@links
+def test_a_file_that_is_being_written_is_not_left_where_its_folder_has_become_a_link(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = folder.parent / "outside"
+    (folder / "d").mkdir()
+    files = Files(Root(folder, by_path=True), 1_000, 1_000)
+    synced = os.fsync
+
+    def moved(descriptor: int) -> None:
+        """Somebody takes the folder out, and leaves a link to it."""
+        synced(descriptor)
+        if not outside.exists():
+            (folder / "d").rename(outside)
+            (folder / "d").symlink_to(outside)
+
+    monkeypatch.setattr(os, "fsync", moved)
+    with pytest.raises(FileProblem):
+        files.create_file("d/f", "text")
+    assert list(outside.iterdir()) == []

@@ -58,6 +58,9 @@ class Folder(Protocol):
 
     def make(self, name: str) -> None: ...
     def remove(self, name: str) -> None: ...
+    def discard(self, name: str) -> None:
+        """Remove a file that was made here, wherever the folder has come to lie."""
+
     def remove_folder(self, name: str) -> None: ...
     def place(self, made: str, name: str, *, new: bool) -> None:
         """Give the file `made` the name `name` in one step; `new` fails where that exists."""
@@ -131,6 +134,8 @@ class DescriptorFolder(_Placing):
     def remove(self, name: str) -> None:
         os.unlink(name, dir_fd=self._descriptor)
 
+    discard = remove
+
     def remove_folder(self, name: str) -> None:
         os.rmdir(name, dir_fd=self._descriptor)
 
@@ -183,6 +188,9 @@ class PathFolder(_Placing):
             self.stay()
         except BaseException:
             os.close(descriptor)
+            if flags & os.O_EXCL:  # made just now, where the folder has come to lead
+                with suppress(OSError):
+                    self.discard(name)
             raise
         return descriptor
 
@@ -202,6 +210,9 @@ class PathFolder(_Placing):
 
     def remove(self, name: str) -> None:
         self.stay()
+        self.discard(name)
+
+    def discard(self, name: str) -> None:
         (self._path / name).unlink()
 
     def remove_folder(self, name: str) -> None:

@@ -114,7 +114,7 @@ def put(folder: Folder, names: tuple[str, ...], content: bytes, old: os.stat_res
         folder.place(made, names[-1], new=old is None)
     except BaseException:
         with suppress(OSError):
-            folder.remove(made)
+            folder.discard(made)
         raise
     folder.sync()
 
