@@ -48,6 +48,7 @@ from tenuto.core.signals import (
     Signal,
     StopSeen,
     TextDelta,
+    TransferEnded,
     UsageSeen,
 )
 from tenuto.core.signals import Usage as Tokens
@@ -165,14 +166,31 @@ BAD_BATCH = Situation((WHOLE_CALL, BAD_CALL, END))
 EMPTY = Situation((END,))
 SPENT_REPHRASE = State(spent={Budget.REPHRASE: 1, Budget.NUDGE: 1})
 
+BROKE = State(attempts=1, broke=True, last_edits=(AppendAssistant("Half a sentence"),))
+STOPPED = replace(BROKE, broke=False, stopped=True)
+BROKE_AGAIN = replace(BROKE, spent={Budget.FAULT_RETRY: 2})
+OWES = Situation((TEXT, END), SAID, state=State(attempts=1, owed=True))
+OWES_STILL = State(attempts=1, owed=True, spent={Budget.MISSING_CALL: 1})
+UNMARKED = State(attempts=1, unmarked=1, broke=True, last_edits=BROKE.last_edits)
+JUST_ENDED = (TransferEnded(),)
+
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
+    (Outcome.DONE, "ask for the call that is owed"): OWES,
+    (Outcome.DONE, "end without the call that is owed"): replace(OWES, state=OWES_STILL),
+    (Outcome.DONE, "take for whole what just ended"): Situation(
+        (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
+    ),
+    (Outcome.DONE, "take what a stop had ended for whole"): Situation(
+        (TEXT, END), replace(SAID, new_chars=0), state=STOPPED
+    ),
+    (Outcome.DONE, "ask in other words for what broke off"): Situation(
+        (TEXT, END), Facts(said="Half a sentence"), state=BROKE
+    ),
     (Outcome.DONE, "end a document that does not parse"): Situation(
         (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
     ),
-    (Outcome.DONE, "take what came before the break for the whole answer"): Situation(
-        (TEXT, END),
-        Facts(said="Half a sentence"),
-        state=State(last_edits=(AppendAssistant("Half a sentence"), AppendUser(hints.CONTINUE))),
+    (Outcome.DONE, "end what broke off without its rest"): Situation(
+        (TEXT, END), Facts(said="Half a sentence"), state=BROKE_AGAIN
     ),
     (Outcome.DONE, "end a continuation without news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
@@ -199,6 +217,25 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
         (THOUGHT, MAX), Facts(lower_reasoning=True)
     ),
     (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
+    (Outcome.THINKING_ONLY, "ask for the call that is owed"): replace(OWES, signals=(THOUGHT, END)),
+    (Outcome.THINKING_ONLY, "end without the call that is owed"): replace(
+        OWES, signals=(THOUGHT, END), state=OWES_STILL
+    ),
+    (Outcome.THINKING_ONLY, "take for whole what just ended"): Situation(
+        (THOUGHT, END), replace(SAID, new_chars=0), state=UNMARKED
+    ),
+    (Outcome.THINKING_ONLY, "take what a stop had ended for whole"): Situation(
+        (THOUGHT, END), replace(SAID, new_chars=0), state=STOPPED
+    ),
+    (Outcome.THINKING_ONLY, "ask in other words for what broke off"): Situation(
+        (THOUGHT, END), SAID, state=BROKE
+    ),
+    (Outcome.THINKING_ONLY, "end a document that does not parse"): Situation(
+        (THOUGHT, END), Facts(said='{"half": "a', structured=True), state=CONTINUING
+    ),
+    (Outcome.THINKING_ONLY, "end what broke off without its rest"): Situation(
+        (THOUGHT, END), SAID, state=BROKE_AGAIN
+    ),
     (Outcome.THINKING_ONLY, "go on from the reasoning"): Situation(
         (THOUGHT, END), Facts(reasoning_prefill=True, reasoning="Hm")
     ),
@@ -206,13 +243,24 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_ONLY, "ask again"): Situation(
         (THOUGHT, END), state=State(spent={Budget.NUDGE: 1})
     ),
+    (Outcome.EMPTY, "ask for the call that is owed"): replace(OWES, signals=(END,)),
+    (Outcome.EMPTY, "end without the call that is owed"): replace(
+        OWES, signals=(END,), state=OWES_STILL
+    ),
+    (Outcome.EMPTY, "take for whole what just ended"): Situation(
+        (END,), replace(SAID, new_chars=0), state=UNMARKED
+    ),
+    (Outcome.EMPTY, "take what a stop had ended for whole"): Situation(
+        (END,), replace(SAID, new_chars=0), state=STOPPED
+    ),
+    (Outcome.EMPTY, "ask in other words for what broke off"): replace(
+        EMPTY, facts=SAID, state=BROKE
+    ),
     (Outcome.EMPTY, "end a document that does not parse"): replace(
         EMPTY, facts=Facts(said='{"half": "a', structured=True), state=CONTINUING
     ),
-    (Outcome.EMPTY, "take what came before the break as the whole answer"): replace(
-        EMPTY,
-        facts=SAID,
-        state=State(last_edits=(AppendAssistant("All"), AppendUser(hints.CONTINUE))),
+    (Outcome.EMPTY, "end what broke off without its rest"): replace(
+        EMPTY, facts=SAID, state=BROKE_AGAIN
     ),
     (Outcome.EMPTY, "nudge after a tool result"): EMPTY + {"facts": {"after_tool_result": True}},
     (Outcome.EMPTY, "pass the empty answer on"): replace(EMPTY, state=SPENT_REPHRASE)
@@ -235,14 +283,30 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.FAULT, "leave a text that repeats itself"): Situation(
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
+    (Outcome.FAULT, "take for whole what cannot be asked on"): Situation(
+        (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
+    ),
+    (Outcome.FAULT, "take a document that parses for whole"): Situation(
+        (TEXT, SERVER_FAULT), Facts(said='{"a": 1}', structured=True)
+    ),
     (Outcome.FAULT, "send again"): Situation((SERVER_FAULT,)),
     (Outcome.FAULT, "ask for the call once more"): Situation(
         (TEXT, SERVER_FAULT), SAID, state=REPAIRING
     ),
+    (Outcome.FAULT, "ask for the call that was begun"): Situation(
+        (TEXT, CUT_CALL, SERVER_FAULT), SAID
+    ),
     (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
+    (Outcome.DROPPED, "take for whole what nothing here ever marks the end of"): Situation(
+        JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
+    ),
+    (Outcome.DROPPED, "take a document that parses for whole"): Situation(
+        (TEXT,), Facts(said='{"a": 1}', structured=True)
+    ),
     (Outcome.DROPPED, "send again"): Situation(()),
     (Outcome.DROPPED, "ask for the call once more"): Situation((TEXT,), SAID, state=REPAIRING),
+    (Outcome.DROPPED, "ask for the call that was begun"): Situation((TEXT, CUT_CALL), SAID),
     (Outcome.DROPPED, "resume after a prefill"): Situation((TEXT,), TAKES_PREFILL),
     (Outcome.DROPPED, "resume after a hint"): Situation((TEXT,), SAID),
     (Outcome.PAUSED, "send the paused turn back"): Situation(
@@ -303,9 +367,19 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
     "the last request asked for text": {"state": {"last_edits": (ANSWERED,)}},
-    "the last request went on after a break, and text is kept": {"state": {"cut": True}},
+    "what came just ended, and no end was ever marked here before": {"facts": {"marks_ends": True}},
+    "a stop stood before what broke off": {"state": {"stopped": False}},
+    "text broke off before": {"state": {"broke": False}},
+    "a call was begun before a break": {"state": {"owed": False}},
+    "a second answer brings nothing new, and nothing has ever marked an end here": {
+        "facts": {"marks_ends": True}
+    },
+    "what broke off just ended, and the provider refuses to be asked on": {
+        "state": {"cut_off": True}
+    },
+    "the document that is wanted parses": {"facts": {"said": '{"a": 1'}},
     "nothing is known to lack": {"state": {"lacking": True}},
-    "the continued document does not parse": {"facts": {"said": '{"half": "a"}'}},
+    "the document that was put together does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""
 
@@ -989,8 +1063,13 @@ policies = st.builds(
 )
 
 
-# Of a text that broke off and to which the model adds nothing.
-TAKEN_AS_WHOLE = "take what came before the break as the whole answer"
+# Ends that are complete by evidence, whatever the last response said.
+TAKEN_AS_WHOLE = {
+    "take for whole what nothing here ever marks the end of",
+    "take for whole what cannot be asked on",
+    "take a document that parses for whole",
+    "take for whole what just ended",
+}
 
 
 @pytest.mark.behaviour("C4", "C7", "C10", "C17", "T5", "T10")
@@ -1018,7 +1097,7 @@ def test_whatever_comes_a_turn_ends_within_its_budgets(attempts, policy, pace_s)
         assert all(0 <= n <= budgets[budget] for budget, n in state.spent.items())
         assert state.attempts == rungs
         if isinstance(action, Finish):
-            whole = classify(response) is Outcome.DONE or action.rung == TAKEN_AS_WHOLE
+            whole = classify(response) is Outcome.DONE or action.rung in TAKEN_AS_WHOLE
             assert (action.status is Status.COMPLETE) <= whole
             assert action.reason in ADVICE
             assert before.spent == state.spent or good_turns
@@ -1065,9 +1144,10 @@ def test_what_is_settled_at_once_is_what_the_engine_would_answer(
     assert action == settled(State(), Outcome.DONE)
 
 
-def test_no_rung_of_a_finished_response_is_taken_outside_a_continuation() -> None:
-    assert not State().continuing
-    assert all(rung.edits is None for rung in LADDERS[Outcome.DONE])
+def test_no_rung_of_a_finished_response_is_taken_for_the_first_one() -> None:
+    for situation in SITUATIONS.values():
+        if classify(situation.response()) is Outcome.DONE:
+            assert not replace(situation, state=State()).act().rung
 
 
 @pytest.mark.behaviour("T11")
@@ -1122,23 +1202,93 @@ GOES_ON = pytest.mark.parametrize("news", NO_NEWS)
 )
 def test_nothing_new_behind_a_break_is_no_end_where_more_was_to_come(broken, news) -> None:
     turn = Turn()
-    assert turn.hear(*broken).recovery is Recovery.CONTINUATION
+    assert turn.hear(*broken).recovery in (Recovery.CONTINUATION, Recovery.TOOL_REPAIR)
     signals, told = NO_NEWS[news]
+    assert turn.hear(*signals, **told).rung.startswith("ask ")
     assert turn.hear(*signals, **told).status is Status.PARTIAL
 
 
 @pytest.mark.behaviour("S3", "N6", "C5")
 @GOES_ON
-@pytest.mark.parametrize(
-    "broken",
-    [(TEXT,), (TEXT, END, fault(FaultKind.GARBAGE))],
-    ids=["just_closed", "garbage_behind_the_stop"],
-)
-def test_nothing_new_behind_a_break_is_the_end_where_all_may_have_been_said(broken, news) -> None:
+def test_nothing_new_behind_garbage_that_follows_a_stop_is_the_end(news) -> None:
     turn = Turn()
-    turn.hear(*broken)
+    turn.hear(TEXT, END, fault(FaultKind.GARBAGE))
     signals, told = NO_NEWS[news]
     assert turn.hear(*signals, **told).status is Status.COMPLETE
+
+
+AGAIN: dict[str, tuple[Signal, ...]] = {"empty": (), "said again": (TEXT,)}
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize("again", AGAIN)
+def test_what_nothing_here_marks_the_end_of_is_asked_for_once_and_whole(again) -> None:
+    turn = Turn()
+    assert turn.hear(TEXT, TransferEnded()).rung == "resume after a hint"
+    end = turn.hear(*AGAIN[again], TransferEnded(), new="")
+    assert (end.status, end.reason, end.unstopped) == (Status.COMPLETE, "completed", True)
+
+
+@pytest.mark.behaviour("S3a")
+def test_what_just_ended_was_cut_where_this_provider_marks_ends() -> None:
+    turn = Turn(marks_ends=True)
+    turn.hear(TEXT, TransferEnded())
+    turn.hear(TransferEnded(), new="")
+    end = turn.hear(END)
+    assert (end.status, end.reason, end.shown) == (
+        Status.PARTIAL,
+        "provider_error",
+        Outcome.DROPPED,
+    )
+
+
+@pytest.mark.behaviour("S3a")
+def test_what_goes_on_behind_an_end_without_a_mark_is_taken_and_asked_on() -> None:
+    turn = Turn()
+    turn.hear(TEXT, TransferEnded())
+    assert turn.hear(TextDelta(" goes on."), TransferEnded()).rung == "resume after a hint"
+    end = turn.hear(TransferEnded())
+    assert (end.status, turn.said) == (Status.COMPLETE, "Half a sentence goes on.")
+
+
+@pytest.mark.behaviour("S3a", "T4")
+@pytest.mark.parametrize("text", [(), (TEXT,)], ids=["alone", "behind_text"])
+def test_whole_calls_that_come_twice_without_an_end_mark_are_handed_on(text) -> None:
+    turn = Turn()
+    turn.hear(*text, WHOLE_CALL, TransferEnded())
+    end = turn.hear(WHOLE_CALL, TransferEnded())
+    assert (end.status, end.unstopped) == (Status.COMPLETE, True)
+
+
+@pytest.mark.behaviour("S3a")
+@pytest.mark.parametrize("words", [(TextDelta(" Never mind."), END), (END,)], ids=["words", "none"])
+def test_words_do_not_end_a_turn_that_owes_a_call(words) -> None:
+    turn = Turn(prefill=True)
+    asked = turn.hear(TEXT, CUT_CALL)
+    assert one(asked, AppendUser).text == hints.CALL_BROKEN_OFF
+    assert not one(asked, AppendAssistant).prefill
+    assert turn.hear(*words).rung == "ask for the call that is owed"
+    end = turn.hear(*words)
+    assert (end.status, end.reason) == (Status.PARTIAL, "tool_calls_missing")
+
+
+@pytest.mark.behaviour("S3a")
+def test_a_call_that_is_owed_ends_the_turn_where_it_comes() -> None:
+    turn = Turn()
+    turn.hear(TEXT, CUT_CALL)
+    turn.hear(TextDelta(" One moment."), END)
+    assert turn.hear(WHOLE_CALL, END).status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("S3a", "C27")
+@pytest.mark.parametrize(
+    ("text", "whole"), [('{"a": 1}', True), ("[1]", True), ("12", False), ('{"a": 1', False)]
+)
+@pytest.mark.parametrize("broken", [(), (SERVER_FAULT,), (TransferEnded(),)], ids=str)
+def test_a_document_that_parses_is_whole_however_it_ended(text, whole, broken) -> None:
+    action = Turn(structured=True).hear(TextDelta(text), *broken)
+    assert isinstance(action, Finish) is whole
+    assert not whole or action.status is Status.COMPLETE
 
 
 @pytest.mark.behaviour("C27")
@@ -1147,12 +1297,38 @@ def test_nothing_new_behind_half_a_document_is_not_its_end(news) -> None:
     turn = Turn(structured=True)
     turn.hear(TextDelta('{"half": "a'))
     signals, told = NO_NEWS[news]
+    assert one(turn.hear(*signals, **told), AppendUser).text == hints.BROKEN_OFF_DOCUMENT
     end = turn.hear(*signals, **told)
     assert (end.status, end.reason, end.shown) == (
         Status.PARTIAL,
         "document_broken",
         Outcome.TEXT_CUT,
     )
+
+
+@pytest.mark.behaviour("C27", "C26")
+def test_a_document_is_judged_behind_a_pause() -> None:
+    content = ({"type": "text", "text": "x"},)
+
+    def ends(before: str, after: str) -> Any:
+        turn = Turn(structured=True, content=content)
+        turn.hear(TextDelta(before), stop(R.PAUSED))
+        return turn.hear(TextDelta(after), END)
+
+    assert ends('{"a": ', "1").reason == "document_broken"
+    assert ends('{"a": ', "1}").status is Status.COMPLETE
+    assert ends("I look. ", '{"a": 1}').status is Status.COMPLETE
+
+
+@pytest.mark.behaviour("C27")
+def test_half_a_document_that_comes_as_a_second_answer_is_judged_where_no_stop_ends_it() -> None:
+    def ends(*signals: Signal) -> Any:
+        turn = Turn(structured=True)
+        turn.hear(SERVER_FAULT)
+        return turn.hear(TextDelta('{"a": "b'), *signals)
+
+    assert ends(Ended()).reason == "document_broken"
+    assert ends(END).status is Status.COMPLETE, "the model's own word"
 
 
 @pytest.mark.behaviour("C27", "T5")

@@ -110,7 +110,7 @@ def test_a_stream_that_breaks_off_inside_a_line_is_gone_on_from(
 
 @pytest.mark.behaviour("P1a", "S9")
 def test_a_stream_that_nobody_finishes_ends_in_an_error_line(client: httpx.Client) -> None:
-    with FarSide(ndjson(lines(line("One ")))) as far:
+    with FarSide(ndjson(lines(line("One ")) + b'{"mess')) as far:
         told = values(ask(client, far).content)
         assert told[-1]["type"] == "tenuto_incomplete"
         assert isinstance(told[-1]["error"], str)

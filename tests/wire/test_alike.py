@@ -138,10 +138,10 @@ def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
 @pytest.mark.behaviour("S8", "C19")
 def test_the_usage_that_an_event_tells_beside_its_text_is_kept_however_it_was_read():
     reader = reader_of(gemini("Hello", 1) + gemini("there", 2), GEMINI)
-    assert reader.counted()[0] == [UsageSeen(Usage(4, 2))]
+    assert reader.counted()[0] == [UsageSeen(Usage(4, 2), running=True)]
     assert reader.said_alike(gemini("x", 3)) == TextDelta("x")
     assert reader.said_alike(gemini("é", 31)) == TextDelta("é")
-    assert reader.counted()[0] == [UsageSeen(Usage(4, 31))]
+    assert reader.counted()[0] == [UsageSeen(Usage(4, 31), running=True)]
     assert reader.counted()[0] == []
 
 

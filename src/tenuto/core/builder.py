@@ -25,6 +25,7 @@ from tenuto.core.signals import (
     Closed,
     Ended,
     FaultSeen,
+    HalfSeen,
     OddSeen,
     OtherSeen,
     ReasoningDelta,
@@ -32,10 +33,14 @@ from tenuto.core.signals import (
     Signal,
     StopSeen,
     TextDelta,
+    TransferEnded,
     Usage,
     UsageSeen,
 )
 from tenuto.core.stop import CLEAN, NO_STOP_BUT_FAULT, Confidence, Stop, StopReason, graver
+
+_NOTHING = (0, 0, 0)
+"""Pieces of an answer of which nothing has come."""
 
 RUNNING = Stop(StopReason.UNKNOWN, terminal=False)
 """The stop of a stream that still runs: nothing is known, and nothing is over."""
@@ -79,6 +84,12 @@ class Builder:
         self._usage: Usage | None = None
         self._fault: Fault | None = None
         self._ended = False
+        self._half = False
+        self._transfer: TransferEnded | None = None
+        self._call_pieces = self._empties = 0
+        self._closed_at = self._counted_at = _NOTHING
+        self._empties_closed = 0
+        self._counts_run = False
         self._late = False
         self._other = False
         self._several = False
@@ -91,6 +102,11 @@ class Builder:
         return self._ended
 
     @property
+    def marked(self) -> bool:
+        """Whether the provider said in some way that the answer ended: a stop, or the end mark."""
+        return self._ended or bool(self._stops)
+
+    @property
     def saying(self) -> Callable[[str], None]:
         """Takes texts of the answer, as `feed` takes a `TextDelta`, for as long as no stop has
         been seen: it notes none that comes late."""
@@ -101,18 +117,25 @@ class Builder:
         self._TAKEN_BY[type(signal)](self, signal)
 
     def _take_text(self, signal: TextDelta) -> None:
-        self._text.append(signal.text)
+        if signal.text:
+            self._text.append(signal.text)
+        else:
+            self._empties += 1
         if self._stops:
             self._late = True
 
     def _take_reasoning(self, signal: ReasoningDelta) -> None:
-        self._reasoning.append(signal.text)
+        if signal.text:
+            self._reasoning.append(signal.text)
+        else:
+            self._empties += 1
 
     def _take_refusal(self, signal: RefusalDelta) -> None:
         self._refusal.append(signal.text)
 
     def _take_call(self, signal: CallDelta) -> None:
         self._calls.feed(signal)
+        self._call_pieces += 1
         if self._stops:
             self._late = True
 
@@ -128,6 +151,16 @@ class Builder:
     def _take_usage(self, signal: UsageSeen) -> None:
         before = self._usage
         self._usage = signal.usage if before is None else _later(before, signal.usage)
+        come = self._come
+        # Told between two pieces of the answer: the next one is no sign of the end either.
+        between = self._counted_at not in (_NOTHING, come)
+        self._counts_run = self._counts_run or signal.running or between
+        self._counted_at = come
+
+    @property
+    def _come(self) -> tuple[int, int, int]:
+        """How many pieces of the answer have come, of each kind."""
+        return len(self._text), len(self._reasoning), self._call_pieces
 
     def _take_fault(self, signal: FaultSeen) -> None:
         self._fault = self._fault or signal.fault
@@ -145,7 +178,13 @@ class Builder:
         self._id = self._id or signal.id
 
     def _take_closing(self, signal: Closed) -> None:
-        """A part ended: what it held has come."""
+        self._closed_at, self._empties_closed = self._come, self._empties
+
+    def _take_half(self, signal: HalfSeen) -> None:
+        self._half = True
+
+    def _take_transfer_end(self, signal: TransferEnded) -> None:
+        self._transfer = signal
 
     def _take_end(self, signal: Ended) -> None:
         self._ended = True
@@ -163,6 +202,8 @@ class Builder:
         StopSeen: _take_stop,
         UsageSeen: _take_usage,
         FaultSeen: _take_fault,
+        HalfSeen: _take_half,
+        TransferEnded: _take_transfer_end,
         Ended: _take_end,
     }
 
@@ -205,6 +246,7 @@ class Builder:
             mended=bool(odd),
             other=self._other,
             several=self._several,
+            unmarked=stop.reason is StopReason.DROPPED and self._may_be_whole(calls),
             id=self._id,
         )
 
@@ -259,7 +301,10 @@ class Builder:
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """No native value at all: inferred from the content after an orderly end, else dropped."""
         if not self._ended and not self._stops:
-            return Stop(StopReason.DROPPED) if over else RUNNING
+            if not over:
+                return RUNNING
+            if not self._may_be_whole(calls) or not self._shows_its_end():
+                return Stop(StopReason.DROPPED)
         note = ("no_stop",)
         if refusal:
             return Stop(StopReason.REFUSAL, confidence=Confidence.MEDIUM, anomalies=note)
@@ -271,6 +316,25 @@ class Builder:
         if is_visible(text):
             return Stop(StopReason.END_TURN, confidence=Confidence.MEDIUM, anomalies=note)
         return Stop(StopReason.UNKNOWN, confidence=Confidence.LOW, anomalies=note)
+
+    def _may_be_whole(self, calls: tuple[ToolCall, ...]) -> bool:
+        """Whether nothing shows that more was on its way when the transfer ended: it broke off,
+        half an event came, or a part or a call was begun and has no end (S3a)."""
+        if self._transfer is None or self._half:
+            return False
+        closed = (self._closed_at, self._empties_closed) == (self._come, self._empties)
+        if self._transfer.parts_close and not closed:
+            return False
+        return all(call.finding is Finding.WHOLE for call in calls)
+
+    def _shows_its_end(self) -> bool:
+        """Whether an answer without a stop and without an end mark is over all the same: this
+        provider marks none, or the usage stands behind all of a transfer that came whole."""
+        transfer = self._transfer
+        if transfer is None or transfer.unmarked:
+            return transfer is not None
+        behind = self._counted_at == self._come != _NOTHING and not self._counts_run
+        return transfer.delimited and behind
 
     def _at_cap(self) -> bool:
         used = self._usage.output_tokens if self._usage else None

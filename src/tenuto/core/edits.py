@@ -167,6 +167,17 @@ def ask_once_more(view: View) -> tuple[Edit, ...]:
     )
 
 
+def ask_for_begun_call(view: View) -> tuple[Edit, ...]:
+    several = len(view.response.calls) > 1
+    hint = hints.CALLS_BROKEN_OFF if several else hints.CALL_BROKEN_OFF
+    return _after_said(view, AppendUser(hint, for_call=True), *_set_budget(view, view.boosts))
+
+
+def ask_in_other_words(view: View) -> tuple[Edit, ...]:
+    hint = AppendUser(hints.BROKEN_OFF_DOCUMENT if view.is_document else hints.BROKEN_OFF)
+    return _after_said(view, hint, *_set_budget(view, view.boosts), *_lifted(view))
+
+
 def same_again(view: View) -> tuple[Edit, ...]:
     return view.state.last_edits
 

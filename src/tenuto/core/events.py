@@ -74,6 +74,7 @@ EVENTS: dict[str, tuple[str, ...]] = {
     "history_repaired": ("repairs",),
     "fault": ("kind", "code", "status", "retryable", "wait_s", "keys", "setting"),
     "keys_left_out": ("keys",),
+    "no_end_mark_learned": ("turns",),
     "left_alone": ("why", "outcome"),
     "cancelled": ("output_chars", "attempts"),
     "turn_ended": ("status", "reason", "stop", "attempts", "suggestion", "advice", "usage"),

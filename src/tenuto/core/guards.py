@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
     AppendReasoning,
-    AppendUser,
     SetOutputBudget,
     holds_prefill,
 )
@@ -43,10 +41,35 @@ def _tokens_left(view: View) -> bool:
     return view.bounded(least) >= least
 
 
-def _resumed(view: View) -> bool:
-    edits = view.state.last_edits
-    hinted = any(isinstance(edit, AppendUser) and edit.text in hints.GO_ON for edit in edits)
-    return (hinted or holds_prefill(edits)) and bool(view.said) and not view.state.cut
+def _may_be_whole(view: View) -> bool:
+    """Whether what came before the answer at hand just ended, with nothing cut, and nobody knows
+    whether this provider ever says more."""
+    state = view.state
+    cut = state.cut_off or state.cut or view.is_half_document
+    return view.facts.marks_ends is None and not cut
+
+
+def _no_end_again(view: View) -> bool:
+    response, state = view.response, view.state
+    if not (_may_be_whole(view) and response.unmarked):
+        return False
+    if response.calls:
+        return state.unmarked > 1
+    return bool(view.said) and not view.facts.new_chars and bool(state.unmarked) and not state.owed
+
+
+def _broken_document(view: View) -> bool:
+    """Whether text that should be a document is none, and it is not the model's own word that it is
+    whole: it was put together, or came as a further answer that names no stop."""
+    said, new_chars = view.facts.said, view.facts.new_chars
+    wanted = view.is_document and not view.response.calls and view.state.attempts > 1
+    if not wanted or not said or is_document(said):
+        return False
+    if len(said) == new_chars:
+        return "no_stop" in view.response.stop.anomalies
+    # Behind a pause the document may be the last part alone.
+    last = said[len(said) - new_chars :].lstrip()
+    return not (view.state.apart and last[:1] in ("{", "[") and is_document(last))
 
 
 def _room(view: View) -> bool:
@@ -180,21 +203,31 @@ NOTHING_NEW = Guard(
 NOTHING_THOUGHT = Guard(
     "nothing was thought", lambda v: not (v.response.reasoning + v.response.text).strip()
 )
-BROKEN_DOCUMENT = Guard(
-    "the continued document does not parse",
+BROKEN_DOCUMENT = Guard("the document that was put together does not parse", _broken_document)
+WHOLE_DOCUMENT = Guard(
+    "the document that is wanted parses",
+    lambda v: v.is_whole_document and not v.response.calls and not v.state.owed,
+)
+AFTER_BREAK = Guard("text broke off before", lambda v: v.state.broke)
+STOPPED = Guard("a stop stood before what broke off", lambda v: v.state.stopped)
+OWED = Guard("a call was begun before a break", lambda v: v.state.owed and not v.response.calls)
+NO_END_AGAIN = Guard(
+    "a second answer brings nothing new, and nothing has ever marked an end here", _no_end_again
+)
+JUST_ENDED = Guard(
+    "what came just ended, and no end was ever marked here before",
+    lambda v: _may_be_whole(v) and bool(v.state.unmarked) and not v.state.owed,
+)
+NOT_ASKED = Guard(
+    "what broke off just ended, and the provider refuses to be asked on",
     lambda v: (
-        v.state.joining
-        and v.is_document
-        and len(v.facts.said) > v.facts.new_chars  # else it came whole, and is the model's own
-        and not v.response.calls
-        and not is_document(v.facts.said)
+        _may_be_whole(v) and bool(v.state.unmarked) and not v.state.owed and not RETRYABLE.holds(v)
     ),
 )
 
 # What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
 TOKENS_TO_RETRY = Guard("tokens are left to try again", _tokens_left)
-RESUMED = Guard("the last request went on after a break, and text is kept", _resumed)
 NOTHING_LACKS = Guard("nothing is known to lack", lambda v: not v.state.lacking)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)

@@ -21,8 +21,27 @@ CONTINUE_DOCUMENT = (
 )
 """After a structured output that was cut: the output constraint is lifted for the rest."""
 
-GO_ON = (CONTINUE, CONTINUE_DOCUMENT)
-"""The hints after which the model goes on with what it has said."""
+BROKEN_OFF = (
+    "[The connection broke while your previous message was being sent, so the message above may "
+    "lack its end. If anything is missing, write only that, beginning with the next character. "
+    "Do not repeat anything, greet, or comment on the message.]"
+)
+BROKEN_OFF_DOCUMENT = (
+    "[The connection broke while your previous message was being sent, so the JSON document above "
+    "lacks its end. Write only what is missing, beginning with the very next character, until the "
+    "document is complete.]"
+)
+"""After text that broke off, where CONTINUE has brought nothing (S3a)."""
+
+CALL_BROKEN_OFF = (
+    "[The connection broke while you were making a tool call, and the call was not run. Make the "
+    "call again, complete, and write nothing else.]"
+)
+CALLS_BROKEN_OFF = (
+    "[The connection broke while you were making tool calls, and none of them was run. Make all of "
+    "them again, complete, and write nothing else.]"
+)
+"""After text and a call that was begun, where the answer broke off (S3a)."""
 
 REPEAT_CALL = (
     "[Your tool call was cut off by the output limit and was not run. Make the call again, "

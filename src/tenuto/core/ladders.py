@@ -13,6 +13,7 @@ from tenuto.core.actions import (
     Status,
 )
 from tenuto.core.guards import (
+    AFTER_BREAK,
     AFTER_TOOL_RESULT,
     BROKEN_DOCUMENT,
     BUDGET_TOO_LARGE,
@@ -21,13 +22,16 @@ from tenuto.core.guards import (
     EMPTY_RECOVERY,
     HAS_CALLS,
     HAS_CONTENT,
+    JUST_ENDED,
     KEYS_REJECTED,
     LOOPED,
     LOWER_REASONING,
     MAY_CONTINUE,
     MAY_RETRY,
     MAY_SEND,
+    NO_END_AGAIN,
     NO_RUNAWAY,
+    NOT_ASKED,
     NOT_LEFT_ALONE,
     NOTHING_CAME,
     NOTHING_LACKS,
@@ -35,12 +39,12 @@ from tenuto.core.guards import (
     NOTHING_RUN,
     NOTHING_SAID,
     NOTHING_THOUGHT,
+    OWED,
     PREFILL,
     PREFILL_REJECTED,
     PREFILLED,
     PREFILLED_REASONING,
     REASONING_PREFILL,
-    RESUMED,
     RETRYABLE,
     ROOM,
     RUN_COMPLETE,
@@ -50,9 +54,11 @@ from tenuto.core.guards import (
     SHRINKING,
     SOME_MADE,
     SOME_RUNNABLE,
+    STOPPED,
     TEXT_ASKED_FOR,
     TOOLS,
     UNDER_OUTPUT_CAP,
+    WHOLE_DOCUMENT,
     WITHIN_LIMITS,
     Guard,
 )
@@ -75,6 +81,7 @@ class Rung:
     ends: tuple[Status, str] | None = None
     whole_calls_only: bool = False
     as_received: bool = False
+    unstopped: bool = False
 
 
 def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
@@ -87,7 +94,11 @@ def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Gua
     return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
 
 
+_WHOLE = (Status.COMPLETE, "completed")
+_LOST = (Status.PARTIAL, "provider_error")
+
 _BREAK = (
+    Rung("take a document that parses for whole", (WHOLE_DOCUMENT, NOT_LEFT_ALONE), ends=_WHOLE),
     Rung(
         "send again",
         (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
@@ -97,11 +108,49 @@ _BREAK = (
         waits=True,
     ),
     _resumption("ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR),
+    _resumption("ask for the call that was begun", edits.ask_for_begun_call, HAS_CALLS),
     _resumption("resume after a prefill", edits.resume_prefill, PREFILL),
     _resumption("resume after a hint", edits.resume_hint),
 )
 
 _NO_DOCUMENT = "end a document that does not parse"
+
+_OWED = (
+    Rung(
+        "ask for the call that is owed",
+        (OWED, *MAY_SEND),
+        edits.ask_for_call,
+        Budget.MISSING_CALL,
+        Recovery.TOOL_REPAIR,
+    ),
+    Rung("end without the call that is owed", (OWED,), ends=(Status.PARTIAL, "tool_calls_missing")),
+)
+"""For an answer of words where a call was begun before a break (S3a)."""
+
+
+def _after_break(
+    nothing_new: tuple[Guard, ...], broken_document: tuple[Guard, ...]
+) -> tuple[Rung, ...]:
+    """What follows where text broke off and nothing is added to it (S3a)."""
+    return (
+        Rung(
+            "take for whole what just ended",
+            (JUST_ENDED, *nothing_new, NOT_LEFT_ALONE),
+            ends=_WHOLE,
+            unstopped=True,
+        ),
+        Rung("take what a stop had ended for whole", (STOPPED, *nothing_new), ends=_WHOLE),
+        Rung(
+            "ask in other words for what broke off",
+            (AFTER_BREAK, *nothing_new, *MAY_RETRY, UNDER_OUTPUT_CAP, ROOM),
+            edits.ask_in_other_words,
+            Budget.FAULT_RETRY,
+            Recovery.CONTINUATION,
+        ),
+        Rung(_NO_DOCUMENT, broken_document, ends=(Status.PARTIAL, "document_broken")),
+        Rung("end what broke off without its rest", (AFTER_BREAK, *nothing_new), ends=_LOST),
+    )
+
 
 _CALLS = {
     outcome: (
@@ -141,12 +190,8 @@ _CALLS = {
 
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
-        Rung(_NO_DOCUMENT, (BROKEN_DOCUMENT,), ends=(Status.PARTIAL, "document_broken")),
-        Rung(
-            "take what came before the break for the whole answer",
-            (RESUMED, NOTHING_LACKS, NOTHING_NEW),
-            ends=(Status.COMPLETE, "completed"),
-        ),
+        *_OWED,
+        *_after_break((NOTHING_NEW,), (BROKEN_DOCUMENT,)),
         Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
     ),
     Outcome.TEXT_CUT: (
@@ -185,6 +230,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.THINKING_ONLY: (
+        *_OWED,
+        *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
         Rung(
             "go on from the reasoning",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, REASONING_PREFILL),
@@ -209,16 +256,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.EMPTY: (
-        Rung(
-            _NO_DOCUMENT,
-            (BROKEN_DOCUMENT, TEXT_ASKED_FOR),
-            ends=(Status.PARTIAL, "document_broken"),
-        ),
-        Rung(
-            "take what came before the break as the whole answer",
-            (RESUMED, NOTHING_LACKS, CLEAN_END),
-            ends=(Status.COMPLETE, "completed"),
-        ),
+        *_OWED,
+        *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
         Rung(
             "nudge after a tool result",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, AFTER_TOOL_RESULT),
@@ -284,9 +323,23 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
         ),
+        Rung(
+            "take for whole what cannot be asked on",
+            (NOT_ASKED, SAID, NOT_LEFT_ALONE),
+            ends=_WHOLE,
+            unstopped=True,
+        ),
         *_BREAK,
     ),
-    Outcome.DROPPED: _BREAK,
+    Outcome.DROPPED: (
+        Rung(
+            "take for whole what nothing here ever marks the end of",
+            (NO_END_AGAIN, NOT_LEFT_ALONE),
+            ends=_WHOLE,
+            unstopped=True,
+        ),
+        *_BREAK,
+    ),
     Outcome.PAUSED: (
         Rung(
             "send the paused turn back",

@@ -25,7 +25,7 @@ from tenuto.core.guards import TIME_LEFT
 from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy, shown
-from tenuto.core.response import Response
+from tenuto.core.response import Response, is_visible
 from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
 from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View, call_chars
 
@@ -101,13 +101,17 @@ def settled(state: State, outcome: Outcome) -> Finish | None:
     >>> settled(State(), Outcome.DONE).reason
     'completed'
     """
-    return WHOLE if outcome is Outcome.DONE and not state.last_edits else None
+    return WHOLE if outcome is Outcome.DONE and not state.attempts else None
 
 
 def _seen(
     state: State, outcome: Outcome, response: Response, facts: Facts, policy: Policy
 ) -> State:
     spent = state.spent
+    fault = outcome is Outcome.FAULT
+    stopped = fault and response.stop.field != NO_STOP_BUT_FAULT
+    broke = outcome is Outcome.DROPPED or (fault and not stopped)
+    unmarked = state.unmarked + (response.unmarked and _anything(response))
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
     return replace(
@@ -119,20 +123,37 @@ def _seen(
         used_tokens=_used_tokens(response) if state.base_tokens is None else state.used_tokens,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         lacking=state.lacking or _lacks(outcome, response),
+        owed=(state.owed and not response.calls) or (broke and _begun(response, facts)),
+        broke=state.broke or (broke and is_visible(facts.said)),
+        stopped=state.stopped or stopped,
+        cut_off=state.cut_off or _cut_off(outcome, response) or bool(unmarked and facts.marks_ends),
+        unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
         nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
     )
 
 
 def _lacks(outcome: Outcome, response: Response) -> bool:
-    """Whether more is known to belong to the answer than came. A stream that just closes may have
-    said all (S3); one that a fault broke off before its stop had not."""
-    if outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING) or response.calls:
-        return True
-    # What the provider runs itself may have been begun and have no result yet.
-    half_run = outcome in (Outcome.DROPPED, Outcome.PAUSED) and response.other
+    """Whether a call is known to belong to the answer that has not come whole."""
+    missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
+    return missing or bool(response.calls)
+
+
+def _begun(response: Response, facts: Facts) -> bool:
+    """Whether a break left a call behind text that is kept. Without text the request is sent again
+    as it was, and the model answers anew."""
+    return bool(response.calls) and is_visible(facts.said)
+
+
+def _cut_off(outcome: Outcome, response: Response) -> bool:
+    """Whether more was on its way when the response broke off (S3a): the connection, an event, a
+    part or a call shows it, or a fault that came in place of the stop."""
+    if outcome is Outcome.PAUSED:
+        return response.other  # what the provider runs itself may have no result yet
+    if outcome is Outcome.DROPPED:
+        return (not response.unmarked or response.other) and _anything(response)
     broken_off = outcome is Outcome.FAULT and response.stop.field == NO_STOP_BUT_FAULT
-    return half_run or (broken_off and _anything(response))
+    return broken_off and _anything(response)
 
 
 def _anything(response: Response) -> bool:
@@ -250,8 +271,12 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
     shown = Outcome.TEXT_CUT if cut else outcome
     if rung is not None and rung.ends is not None:
         status, reason = rung.ends
+        if reason == ENDINGS[Outcome.DROPPED].reason and not view.state.cut:
+            shown = Outcome.DROPPED  # what was lost is no matter of the output limit
         shown = Outcome.DONE if status is Status.COMPLETE else shown
-        return Finish(status, reason, shown, name, rung.whole_calls_only, rung.as_received)
+        return Finish(
+            status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.unstopped
+        )
     if view.state.paused and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as we could
     status = ending.kept if view.said or view.state.paused else ending.bare

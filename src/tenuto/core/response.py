@@ -75,6 +75,9 @@ class Response:
             that handing on the bytes as they came would hand on the oddity too (T13).
         other: whether there is content that is neither text nor a call, such as an image.
         several: whether there are choices beside the first, of which only the stops are read.
+        unmarked: True where the transfer ended without an error and nothing says whether the answer
+            had ended as well: no stop, no end mark, no usage behind the content (S3a). The stop is
+            DROPPED then.
         id: the provider's id, where a later request can go on from it; "" elsewhere.
     """
 
@@ -88,6 +91,7 @@ class Response:
     mended: bool = False
     other: bool = False
     several: bool = False
+    unmarked: bool = False
     id: str = ""
 
 

@@ -128,9 +128,12 @@ class Usage:
 
 @record
 class UsageSeen:
-    """The usage that the provider reports; a later report replaces an earlier one."""
+    """The usage that the provider reports; a later report replaces an earlier one.
+
+    `running`: it came beside a piece of the answer, so that it says nothing about the end."""
 
     usage: Usage
+    running: bool = False
 
 
 @record
@@ -147,6 +150,25 @@ class Ended:
     A stream or body that breaks off gives no `Ended`."""
 
 
+@record
+class HalfSeen:
+    """The transfer ended in the middle of an event."""
+
+
+@record
+class TransferEnded:
+    """The transfer ended without an error, and without the wire's own end mark.
+
+    `delimited`: the transfer says where it ends (a length, chunks), so that it came whole; False
+    for a connection that was closed and nothing more. `parts_close`: this wire says where each part
+    of an answer ends, so that a part without its end was cut. `unmarked`: this provider marks the
+    end of no answer, so that this is one (S3a)."""
+
+    delimited: bool = True
+    parts_close: bool = False
+    unmarked: bool = False
+
+
 Signal = (
     Began
     | Closed
@@ -160,5 +182,7 @@ Signal = (
     | StopSeen
     | UsageSeen
     | FaultSeen
+    | HalfSeen
+    | TransferEnded
     | Ended
 )

@@ -9,7 +9,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content, Edit
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
+from tenuto.core.arguments import is_document
 from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response, is_visible
@@ -84,8 +85,14 @@ class State:
         used_tokens: output tokens that the first cut answer used, as its provider told; 0 where it
             did not. Where the request sets no limit no further one asks for less (C17).
         cut: True once text was cut by the output limit: the truth about all text that is kept.
-        lacking: True once more is known to belong to the answer than came: a call that was begun or
-            announced, what a fault broke off. An answer without news is not its end then.
+        lacking: True once a call was begun or announced: an answer without news is not its end
+            then.
+        owed: True where a call was begun before a break, and has not come since: words alone do not
+            end the turn.
+        broke: True once the answer broke off behind text that is kept, in whatever way.
+        stopped: True once a stop stood before the fault that broke a response off.
+        cut_off: True once it is known that more was on its way when it broke off (S3a).
+        unmarked: how many responses just ended, with nothing that says whether they were whole.
         paused: True while nothing came since the provider paused the turn: what is kept goes back
             as it is.
         last_edits: the edits of the request that is being answered.
@@ -103,6 +110,11 @@ class State:
     used_tokens: int = 0
     cut: bool = False
     lacking: bool = False
+    owed: bool = False
+    broke: bool = False
+    stopped: bool = False
+    cut_off: bool = False
+    unmarked: int = 0
     paused: bool = False
     last_edits: tuple[Edit, ...] = ()
     call_chars: int | None = None
@@ -112,6 +124,12 @@ class State:
     def continuing(self) -> bool:
         """Whether the request that is being answered went on from text that was kept."""
         return any(isinstance(edit, AppendAssistant) for edit in self.last_edits)
+
+    @property
+    def apart(self) -> bool:
+        """Whether the text of the response stands apart from what was kept: it goes on behind a
+        pause."""
+        return any(isinstance(edit, AppendContent) for edit in self.last_edits)
 
     @property
     def joining(self) -> bool:
@@ -147,6 +165,8 @@ class Facts:
         lower_reasoning: whether the request has a knob for less reasoning.
         structured: whether the request constrains the output.
         one_of_words: whether that is no document, but one of some words.
+        marks_ends: whether this provider marks the end of a stream, by a stop or an end mark; None
+            where nobody knows yet (S3a).
         tools: whether tools are attached.
         call_forced: whether the request demands a call of one of them.
         after_tool_result: whether the request ends in a tool result.
@@ -179,6 +199,7 @@ class Facts:
     lower_reasoning: bool = False
     structured: bool = False
     one_of_words: bool = False
+    marks_ends: bool | None = None
     tools: bool = False
     call_forced: bool = False
     after_tool_result: bool = False
@@ -216,6 +237,19 @@ class View:
     def is_document(self) -> bool:
         """Whether the output is to be a document of JSON."""
         return self.facts.structured and not self.facts.one_of_words
+
+    @property
+    def is_whole_document(self) -> bool:
+        """Whether a document of JSON is wanted, and all that is kept is one. Of a number nobody
+        knows whether a digit is missing."""
+        said = self.said
+        return self.is_document and not said[-1:].isdigit() and is_document(said)
+
+    @property
+    def is_half_document(self) -> bool:
+        """Whether a document of JSON is wanted, and what is kept begins one that does not parse."""
+        said = self.said.lstrip()
+        return self.is_document and said[:1] in ("{", "[") and not is_document(said)
 
     @property
     def tokens_left(self) -> int | None:

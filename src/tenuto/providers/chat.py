@@ -25,6 +25,7 @@ CHAT: tuple[Provider, ...] = (
             "q25-refusal",
             "q33-400-output-limit",
         ),
+        sends_stop=True,
         source="https://platform.openai.com/docs/api-reference/chat 2026-11-21",
     ),
     Provider(
@@ -33,6 +34,7 @@ CHAT: tuple[Provider, ...] = (
         hosts=(".openai.azure.com", ".services.ai.azure.com", ".cognitiveservices.azure.com"),
         authorization="api-key",
         quirks=("q18-azure-annotations", "q33-400-output-limit", "q34-400-azure-filter"),
+        sends_stop=True,
         source="https://learn.microsoft.com/azure/ai-foundry/openai/reference 2026-11-21",
     ),
     Provider(
@@ -57,6 +59,7 @@ CHAT: tuple[Provider, ...] = (
             "q32-error-in-200",
             "q41-nulls-in-the-envelope",
         ),
+        sends_stop=True,
         source="https://openrouter.ai/docs/api/reference/streaming 2026-11-21",
     ),
     Provider(
@@ -69,6 +72,7 @@ CHAT: tuple[Provider, ...] = (
         hosts=("api.groq.com",),
         usage=("x_groq.usage.prompt_tokens", "x_groq.usage.completion_tokens"),
         quirks=("q16-usage-in-x-groq", "q22-error-groq", "q28-call-as-text"),
+        sends_stop=True,
         source="groq 1.7.0, groq/types/chat/chat_completion_chunk.py; "
         "https://console.groq.com/docs/prefilling 2026-11-21",
     ),
@@ -79,6 +83,7 @@ CHAT: tuple[Provider, ...] = (
         hosts=("api.together.xyz", "api.together.ai"),
         stops=("eos",),
         quirks=("q27-open-think-at-length", "q30-eos"),
+        sends_stop=True,
         source="together 3.1.1, together/types/chat/chat_completion.py 2026-11-21",
     ),
     Provider(
@@ -87,6 +92,7 @@ CHAT: tuple[Provider, ...] = (
         _WIRE,
         hosts=("api.fireworks.ai",),
         stops=("error",),
+        sends_stop=True,
         source="fireworks-ai 1.2.28, fireworks/types/shared/choice.py 2026-11-21",
     ),
     Provider(
@@ -104,6 +110,7 @@ CHAT: tuple[Provider, ...] = (
         stops=("insufficient_system_resource",),
         usage=("usage.prompt_cache_hit_tokens",),
         quirks=("q24-blank-lines-before-body", "q30-insufficient-system-resource"),
+        sends_stop=True,
         source="https://api-docs.deepseek.com/guides/chat_prefix_completion 2026-11-21",
     ),
     Provider(
@@ -122,6 +129,7 @@ CHAT: tuple[Provider, ...] = (
             "q24-blank-lines-before-body",
             "q30-insufficient-system-resource",
         ),
+        sends_stop=True,
         source="https://api-docs.deepseek.com/guides/thinking_mode 2026-11-22",
     ),
     Provider(
@@ -136,6 +144,7 @@ CHAT: tuple[Provider, ...] = (
         _WIRE,
         hosts=("api.cerebras.ai",),
         quirks=("q22-error-cerebras",),
+        sends_stop=True,
         source="cerebras_cloud_sdk 1.91.0, cerebras/cloud/sdk/types/chat/chat_completion.py "
         "2026-11-21",
     ),
@@ -200,6 +209,7 @@ CHAT: tuple[Provider, ...] = (
         _WIRE,
         hosts=("api.x.ai", ".api.x.ai"),
         stops=("end_turn",),
+        sends_stop=True,
         source="https://docs.x.ai/docs/api-reference 2026-11-21",
     ),
 )

@@ -1,4 +1,4 @@
-"""What providers taught us by an error, kept by base URL and model (C8, C18, P8c).
+"""What providers taught us, kept by base URL and model (C8, C18, P8c, S3a).
 
 One odd 400 must not switch a capability off for good: the first lesson holds for a short while, and
 the look after that confirms or forgets it.
@@ -14,6 +14,16 @@ class _Lesson(NamedTuple):
     until_s: float
     confirmed: bool
     tokens: int
+
+
+class _Endings(NamedTuple):
+    until_s: float
+    marked: bool
+    unmarked: int
+
+
+UNMARKED_TURNS = 3
+"""After so many turns that ended without a mark, the provider is known to send none (S3a)."""
 
 
 class Learned:
@@ -45,6 +55,7 @@ class Learned:
         self._keep_s = keep_s
         self._most = most
         self._lessons: dict[tuple[str, str, str], _Lesson] = {}
+        self._endings: dict[tuple[str, str], _Endings] = {}
         self._lock = threading.Lock()
 
     def deny(self, base_url: str, model: str, capability: str, now_s: float) -> None:
@@ -81,3 +92,51 @@ class Learned:
         if (base_url, model, capability) in self._lessons:
             with self._lock:
                 self._lessons.pop((base_url, model, capability), None)
+
+    # --- how streams end (S3a)
+
+    def marks_ends(self, base_url: str, model: str, now_s: float) -> bool | None:
+        """Whether streams of a model end with a mark, a stop or the wire's own; None while nobody
+        knows.
+
+        >>> learned = Learned()
+        >>> [learned.ended_unmarked("https://host", "model", 0.0) for _ in range(3)]
+        [False, False, True]
+        >>> learned.marks_ends("https://host", "model", 1.0)
+        False
+        >>> learned.ended_marked("https://host", "model", 2.0)
+        >>> learned.marks_ends("https://host", "model", 3.0)
+        True
+        """
+        endings = self._endings.get((base_url, model))
+        if endings is None or endings.until_s <= now_s:
+            return None
+        if endings.marked:
+            return True
+        return False if endings.unmarked >= UNMARKED_TURNS else None
+
+    def ended_marked(self, base_url: str, model: str, now_s: float) -> None:
+        """Note that a stream had a mark at its end."""
+        before = self._endings.get((base_url, model))
+        # Nearly every stream says it: it is written down anew only now and then.
+        if before is None or not before.marked or before.until_s - now_s < self._keep_s / 2:
+            self._note((base_url, model), _Endings(now_s + self._keep_s, True, 0))
+
+    def ended_unmarked(self, base_url: str, model: str, now_s: float) -> bool:
+        """Note a turn that ended without a mark, as far as anybody can know.
+
+        Returns whether it is known from now on that there is none."""
+        key = (base_url, model)
+        with self._lock:
+            before = self._endings.get(key)
+            old = before is None or before.until_s <= now_s
+            turns = 1 if before is None or old else before.unmarked + 1
+        self._note(key, _Endings(now_s + self._keep_s, False, turns))
+        return turns == UNMARKED_TURNS
+
+    def _note(self, key: tuple[str, str], endings: _Endings) -> None:
+        with self._lock:
+            self._endings.pop(key, None)
+            self._endings[key] = endings
+            while len(self._endings) > self._most:
+                del self._endings[next(iter(self._endings))]

@@ -46,6 +46,7 @@ def register(
     like: str = "",
     hosts: Collection[str] = (),
     server: str = "",
+    sends_stop: bool | None = None,
     overrides: Mapping[str, str] | None = None,
     **dialect: Any,
 ) -> None:
@@ -64,6 +65,8 @@ def register(
         hosts: where its base URLs begin: host names, with a port or a path where only what has them
             is meant; a leading dot stands for any sub-domain.
         server: the beginning of its `server` response header.
+        sends_stop: whether its streams end with a mark, a stop or the wire's own. False: a stream
+            that just ends is whole, and nothing is asked. None: it is learned.
         overrides: native stops that this provider means otherwise, each with the reason that it
             stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
             were cut. They hold for this provider alone.
@@ -80,7 +83,15 @@ def register(
     """
     _check_name("version", version, empty=True)
     if name is None:
-        if isinstance(wire, str) or like or hosts or server or overrides or dialect:
+        if (
+            isinstance(wire, str)
+            or like
+            or hosts
+            or server
+            or sends_stop is not None
+            or overrides
+            or dialect
+        ):
             raise RegistrationError(
                 "a provider needs a name; without one only a wire object can be"
             )
@@ -98,6 +109,7 @@ def register(
             server=_checked_server(server),
             source="registered",
             version=version,
+            sends_stop=_checked_sends_stop(sends_stop),
             overrides=_checked_overrides(overrides),
         )
     if not isinstance(wire, str):
@@ -199,6 +211,12 @@ def _checked_server(server: object) -> str:
     if not isinstance(server, str):
         raise RegistrationError(f"server is {server!r}, allowed is a text")
     return server.lower()
+
+
+def _checked_sends_stop(value: object) -> bool | None:
+    if value is not None and not isinstance(value, bool):
+        raise RegistrationError(f"sends_stop is {value!r}, allowed is True, False or None")
+    return value
 
 
 def _checked_overrides(overrides: object) -> Overrides:

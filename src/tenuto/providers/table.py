@@ -39,15 +39,20 @@ UNKNOWN_OF = {
         Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
     "openai-completions": COMPLETIONS_UNKNOWN,
-    "openai-responses": Provider(Dialect(), "openai-responses"),
+    # What these write last says how the answer ended: their SDKs cannot do without.
+    "openai-responses": Provider(Dialect(), "openai-responses", sends_stop=True),
     "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(
-        Dialect(output_key="generation_config.max_output_tokens"), "gemini-interactions"
+        Dialect(output_key="generation_config.max_output_tokens"),
+        "gemini-interactions",
+        sends_stop=True,
     ),
     "bedrock-converse": Provider(
-        Dialect(prefill_models=CLAUDE_TAKES_PREFILL, output_key="maxTokens"), "bedrock-converse"
+        Dialect(prefill_models=CLAUDE_TAKES_PREFILL, output_key="maxTokens"),
+        "bedrock-converse",
+        sends_stop=True,
     ),
-    "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke"),
+    "bedrock-invoke": Provider(Dialect(output_key="maxTokens"), "bedrock-invoke", sends_stop=True),
     "cohere": Provider(Dialect(), "cohere"),
     # Who is behind Mistral's SDK, serves Mistral's models.
     "mistral": Provider(replace(_MISTRAL, name="unknown"), "mistral"),
@@ -73,6 +78,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "anthropic-messages",
         hosts=("api.anthropic.com",),
         authorization="x-api-key",
+        sends_stop=True,
         source="https://platform.claude.com/docs/en/api/messages 2026-11-21",
     ),
     *MESSAGES_ELSEWHERE,
@@ -80,6 +86,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("aws-bedrock", prefill_models=CLAUDE_TAKES_PREFILL),
         "anthropic-messages",
         hosts=(".amazonaws.com",),
+        sends_stop=True,
         source="https://docs.aws.amazon.com/bedrock/latest/userguide/"
         "model-parameters-anthropic-claude-messages.html 2026-11-21",
     ),
@@ -89,6 +96,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("aws-converse", prefill_models=CLAUDE_TAKES_PREFILL, output_key="maxTokens"),
         "bedrock-converse",
         hosts=(".amazonaws.com",),
+        sends_stop=True,
         source="https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html "
         "2026-11-22",
     ),
@@ -96,6 +104,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("aws-invoke", output_key="maxTokens"),
         "bedrock-invoke",
         hosts=(".amazonaws.com",),
+        sends_stop=True,
         source="https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html "
         "2026-11-22",
     ),
@@ -117,6 +126,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("openai-responses", output_key="max_output_tokens"),
         "openai-responses",
         hosts=("api.openai.com", ".api.openai.com"),
+        sends_stop=True,
         source="https://platform.openai.com/docs/api-reference/responses 2026-11-22",
     ),
     Provider(
@@ -124,6 +134,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "openai-responses",
         hosts=(".openai.azure.com", ".services.ai.azure.com"),
         authorization="api-key",
+        sends_stop=True,
         source="https://learn.microsoft.com/azure/ai-foundry/openai/how-to/responses 2026-11-22",
     ),
     Provider(
@@ -131,6 +142,7 @@ PROVIDERS: tuple[Provider, ...] = (
         "gemini-generate",
         hosts=("generativelanguage.googleapis.com",),
         authorization="x-goog-api-key",
+        sends_stop=True,
         source="https://ai.google.dev/api/generate-content 2026-11-22",
     ),
     Provider(
@@ -138,12 +150,14 @@ PROVIDERS: tuple[Provider, ...] = (
         "gemini-interactions",
         hosts=("generativelanguage.googleapis.com",),
         authorization="x-goog-api-key",
+        sends_stop=True,
         source="https://ai.google.dev/api/interactions-api 2026-11-22",
     ),
     Provider(
         Dialect("gemini-vertex-interactions", output_key="generation_config.max_output_tokens"),
         "gemini-interactions",
         hosts=(".googleapis.com",),
+        sends_stop=True,
         source="https://docs.cloud.google.com/gemini-enterprise-agent-platform/reference/rest "
         "2026-11-22",
     ),
@@ -151,6 +165,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("gemini-vertex", prefill_models=GEMINI_TAKES_PREFILL),
         "gemini-generate",
         hosts=(".googleapis.com",),
+        sends_stop=True,
         source="https://cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference "
         "2026-11-22",
     ),
@@ -159,6 +174,7 @@ PROVIDERS: tuple[Provider, ...] = (
         Dialect("cohere"),
         "cohere",
         hosts=("api.cohere.com", "api.cohere.ai"),
+        sends_stop=True,
         source="https://docs.cohere.com/reference/chat 2026-11-22",
     ),
     Provider(
@@ -177,6 +193,7 @@ PROVIDERS: tuple[Provider, ...] = (
             "q42-whole-call-in-one-event-stream",
             "thinking-chunks-stream",
         ),
+        sends_stop=True,
         source="https://docs.mistral.ai/api; mistralai 3.7.0, mistralai/client/models 2026-11-22",
     ),
     Provider(

@@ -19,7 +19,7 @@ from tenuto.core.policy import Policy
 from tenuto.relay.commands import Head, Lost, Reply
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.framing import Framing
-from tenuto.relay.reframing import EVENTS, named
+from tenuto.relay.reframing import EVENTS, HALF, HALF_EVENT, named
 from tenuto.wire.aws_eventstream import (
     CONTENT_TYPE,
     AwsEventDecoder,
@@ -92,6 +92,8 @@ class MessageFraming:
             rest, self._messages = self._messages.pending, AwsEventDecoder()
             if self._left_alone and rest and not self._unreadable:
                 self.ready.append(self._numbered(SseEvent(rest, None)))
+            elif rest and not came and not self._unreadable:
+                self.ready.append(HALF_EVENT)
             self.ready.append(came)
         else:
             self._take_messages(self._decoding, came)
@@ -160,7 +162,7 @@ class MessageFraming:
 
     def _written(self, event: SseEvent) -> bytes:
         """An event of the writer's own."""
-        if event.data is None:
+        if event.data in (None, HALF):
             return b""
         if event.name == "error" and self._exceptions:
             return _exception(event.data)

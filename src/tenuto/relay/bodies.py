@@ -95,6 +95,10 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
     handed_out = not turn.left_alone
     if body and value is None:
         value = gathered(turn.wire, body, builder)
+        if lost is None:
+            turn.transfer_ended(builder, head)
+        if value:
+            turn.ended(builder)
         if value and handed_out:
             raw = encode([value] if turn.wire.listed else value)
             head = named(head, b"application/json").of(raw)

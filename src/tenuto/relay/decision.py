@@ -15,7 +15,9 @@ from tenuto.core.machine import outcome_of, settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
+from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.core.view import Facts, State, View
+from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import output_tokens
@@ -47,6 +49,8 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     turn.watch.observed(response, outcome, action)
     if turn.carried is not None:
         turn.carried.last_text = response.text
+    if isinstance(action, Finish) and action.unstopped:
+        _ends_unmarked(turn, attempt)
     if isinstance(action, Send):
         left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
         turn.watch.sending(action, outcome, turn.state, facts, left)
@@ -60,6 +64,20 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     elif facts.left_alone and outcome is not Outcome.DONE:
         turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
     return action, outcome, facts
+
+
+def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
+    """A turn is whole that nothing marks the end of: its stop is inferred, and the absence is
+    learned (S3a)."""
+    reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
+    stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
+    attempt.response = replace(attempt.response, stop=stop, fault=None)
+    turn.watch.last = attempt.response
+    now_s, learned = turn.around.now(), turn.around.learned
+    if learned.marks_ends(*turn.model, now_s):
+        return  # the asking has shown a mark
+    if learned.ended_unmarked(*turn.model, now_s):
+        turn.watch.emit("no_end_mark_learned", turns=UNMARKED_TURNS)
 
 
 def _has_several(turn: Turn, attempt: Attempt) -> bool:
@@ -103,6 +121,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
         one_of_words=request.one_of_words,
+        marks_ends=turn.marks_ends,
         tools=request.tools,
         call_forced=request.call_forced,
         after_tool_result=request.after_tool_result,

@@ -136,6 +136,8 @@ class Ending:
         if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
             return False
         if finish.status is Status.COMPLETE:
+            if response.stop.reason in (StopReason.DROPPED, StopReason.ERROR):
+                return False  # half an event may stand at its end
             if self._turn.policy.on_incomplete != "error":
                 return True
             if response.calls and not self._says_that_it_calls(response):
@@ -200,7 +202,9 @@ class Ending:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and attempt is not self._turn.first:
                 native = self._not_clean(native, shown)
-        if native is None or calls:  # calls beside another stop would not be seen (E8)
+        if finish.unstopped:
+            native = None
+        elif native is None or calls:  # calls beside another stop would not be seen (E8)
             native = self._turn.wire.clean_stop(calls)
         spoken = self._turn.spoken(self._turn.said)
         return Answer(

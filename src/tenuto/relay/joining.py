@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
-from tenuto.core.joint import AfterThought
+from tenuto.core.joint import AfterThought, Joint
+from tenuto.core.no_news import NoNews
 from tenuto.core.response import broke_off, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
@@ -45,7 +46,9 @@ def joint_of(turn: Turn) -> Stopping | None:
     )
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
-    joint = Wrapped(seam, base, thinks=not exact, document=document)
+    # Behind a break nobody knows whether more was to come: a model may say that there is nothing.
+    met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
+    joint = Wrapped(met, base, thinks=not exact, document=document)
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 

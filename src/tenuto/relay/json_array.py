@@ -19,7 +19,7 @@ from tenuto.relay.commands import Head, Lost, Reply
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.framing import Framing
 from tenuto.relay.kept import Kept
-from tenuto.relay.reframing import EVENTS, named
+from tenuto.relay.reframing import EVENTS, HALF, HALF_EVENT, named
 from tenuto.wire.sse import EventTooLarge, SseDecoder
 
 _find_brace = re.compile(rb'[{}"]').search
@@ -99,11 +99,12 @@ class ElementFraming:
         self._elements = ArrayDecoder()
         self._kept = Kept()
         self._rest: bytes | None = None
-        self._text_came = False
+        self._text_came = self._is_array = False
 
     def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
         self._decoding = decoder_for(head.coding, self._policy.body_max_bytes)
+        self._is_array = came is Framing.ARRAY
         of_json = came in (Framing.ARRAY, Framing.BODY)
         self.reading = of_json and self._decoding is not None
         self._text_came = self._text_came or came is Framing.EVENTS
@@ -118,6 +119,8 @@ class ElementFraming:
         assert self._decoding is not None
         if isinstance(came, Lost) or not came:
             self._rest = None if came else self._elements.rest
+            if not came and self._is_cut(self._elements.rest.strip()):
+                self.ready.append(HALF_EVENT)
             self.ready.append(came)
             return
         try:
@@ -130,6 +133,11 @@ class ElementFraming:
             return
         if events := b"".join(map(self._event, elements)):
             self.ready.append(events)
+
+    def _is_cut(self, rest: bytes) -> bool:
+        """Whether the stream ended within an element, or before the bracket of its end."""
+        whole = (b"]",) if self._is_array else (b"", b"]")
+        return not self._left_alone and rest not in whole
 
     def _event(self, element: bytes) -> bytes:
         """An element as an event of text, its bytes kept."""
@@ -166,7 +174,9 @@ class ArrayFraming(ElementFraming):
             return data
         decoder = SseDecoder()
         events = [*decoder.feed(data), *decoder.flush()]
-        return b"".join(self._element(event.data) for event in events if event.data)
+        return b"".join(
+            self._element(event.data) for event in events if event.data not in (None, b"", HALF)
+        )
 
     def _element(self, data: bytes) -> bytes:
         first, self._written = not self._written, self._written + 1

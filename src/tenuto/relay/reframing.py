@@ -35,6 +35,11 @@ from tenuto.wire.sse import EventTooLarge, SseEvent
 
 EVENTS = b"text/event-stream"
 
+HALF = b"(half)"
+"""Data of an event that stands for half of one, with which a stream ended; it is never written."""
+
+HALF_EVENT = b"data: " + HALF
+
 
 def named(head: Head, content_type: bytes) -> Head:
     """The head of a translated stream under this name, b"" for none. What is true of the bytes that

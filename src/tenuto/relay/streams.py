@@ -128,7 +128,10 @@ def read_stream(
             if heard != outlet.heard:
                 heard, heard_s = outlet.heard, turn.around.now()
             continue
+        else:
+            turn.transfer_ended(builder, head)
         break
+    turn.ended(builder)
     if out := outlet.end(builder):
         yield Write(out)
     if builder.ended and not outlet.writing:

@@ -22,7 +22,7 @@ from tenuto.core.events import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
-from tenuto.core.signals import FaultSeen
+from tenuto.core.signals import FaultSeen, TransferEnded
 from tenuto.core.view import State
 from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
@@ -164,6 +164,7 @@ class Turn:
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
         self._ends_s: float | None = None  # when what is read now must be there
+        self._just_ended = False  # an attempt, where nobody knew whether that says anything
         self.headed = False  # the caller has the head
         self.open = False  # and is given events
         self.first: Attempt | None = None
@@ -254,6 +255,26 @@ class Turn:
             for a in (k.attempt,)
         ]
 
+    @property
+    def marks_ends(self) -> bool | None:
+        """Whether this provider marks the end of a stream; None where nobody knows yet (S3a). What
+        a later attempt shows is no word on one before it."""
+        told = self.provider.sends_stop
+        if told is not None or self._just_ended:
+            return told
+        return self.around.learned.marks_ends(*self.model, self.around.now())
+
+    def transfer_ended(self, builder: Builder, head: Head) -> None:
+        """Note that a stream ended without an error."""
+        marks = self.marks_ends
+        builder.feed(TransferEnded(_is_delimited(head), self.wire.parts_close, marks is False))
+        self._just_ended = self._just_ended or (marks is None and not builder.marked)
+
+    def ended(self, builder: Builder) -> None:
+        """Learn from a stream that was read whether this provider marks its end."""
+        if builder.marked and self.provider.sends_stop is None and not self.left_alone:
+            self.around.learned.ended_marked(*self.model, self.around.now())
+
     def timeout_s(self) -> float | None:
         """How long the turn may take by its caller's word, in seconds: as long as he waits for a
         whole body, and what a loop has left. None for ever."""
@@ -322,6 +343,13 @@ def switch_of(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
     return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
+
+
+def _is_delimited(head: Head) -> bool:
+    """Whether a transfer said where it ends. Of HTTP/2, which needs no header for that, every one
+    does; nor does it know the header by which the others say that closing is the end."""
+    closes = "close" in head.get(b"connection").lower()
+    return not closes or bool(head.get(b"content-length") or head.get(b"transfer-encoding"))
 
 
 def failed(fault: Fault) -> Response:

@@ -114,6 +114,8 @@ class Ending(StrEnum):
     NO_DONE = "no_done"
     NO_FINISH = "no_finish"
     """The terminator comes, a finish reason does not."""
+    COUNT_ALONE = "count_alone"
+    """Neither a finish reason nor the terminator comes, but the usage does, behind the answer."""
     DROP = "drop"
     """Neither; the transfer ends in order, as behind a proxy."""
     EOF = "eof"

@@ -52,6 +52,7 @@ _COMMON: Final[Mapping[str, Mapping[str, Case]]] = {
     "quirks": _by_name(
         tables_calls.CALL_QUIRKS,
         tables_wire.END_QUIRKS,
+        tables_wire.HOST_QUIRKS,
         tables_text.STOP_QUIRKS,
         tables_wire.FRAME_QUIRKS,
     ),

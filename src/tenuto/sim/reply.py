@@ -36,7 +36,14 @@ from tenuto.sim.case import (
 )
 
 REPLACEMENT: Final = "\ufffd"
-_NO_FINISH: Final = {Ending.NO_FINISH, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_NO_FINISH: Final = {
+    Ending.NO_FINISH,
+    Ending.COUNT_ALONE,
+    Ending.DROP,
+    Ending.EOF,
+    Ending.CUT_OFF,
+    Ending.RESET,
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,23 @@ END_QUIRKS: Final = (
             Step(ending=Ending.NO_DONE), bare=Bare.FINE),
 )  # fmt: skip
 
+
+def _host(name: str, summary: str, ending: Ending, **more: object) -> Case:
+    given = {"bare": Bare.FINE, "behaviours": ("S3a",), "modes": _STREAM} | more
+    return Case(name, (Step(ending=ending),), summary, repeat_last=True, **given)  # type: ignore[arg-type]
+
+
+HOST_QUIRKS: Final = (
+    _host("host_marks_nothing", "No answer of this host has a stop or a terminator.", Ending.DROP),
+    _host("host_has_no_stop", "No answer has a stop; the terminator comes.", Ending.NO_FINISH),
+    _host("host_has_no_mark", "Each answer has a stop; no terminator comes.", Ending.NO_DONE),
+    _host("host_counts_alone", "The usage is all that comes behind an answer.",
+          Ending.COUNT_ALONE),
+    _host("host_closes", "The connection is closed behind an answer, and nothing says more.",
+          Ending.EOF),
+)  # fmt: skip
+"""What is no fault: whole answers of hosts that end them so, each time."""
+
 HTTP_CASES: Final = (
     _raises("http_400_max_tokens_too_large", "The output budget is above the model's ceiling.",
             Step(ceiling_tokens=1000), repeat_last=True, request={"max_tokens": 2000},

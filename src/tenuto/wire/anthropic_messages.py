@@ -480,6 +480,7 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     parse_object=parse_object,
+    parts_close=True,
     read_flowing=read_flowing,
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,

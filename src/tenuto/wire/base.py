@@ -341,6 +341,8 @@ class Wire:
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
             where the first event may say more.
+        parts_close: whether the stream says where each part of an answer ends, so that a part
+            without its end was cut.
         named_events: whether its SDK passes over events without a name, which is the `type` of
             their object.
         is_terminator: whether the data of an event is the stream's own end mark.
@@ -390,6 +392,7 @@ class Wire:
     unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
     running_usage: bytes = b""
     opening: bytes = b""
+    parts_close: bool = False
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False

@@ -261,6 +261,7 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     parse_object=parse_object,
+    parts_close=True,
     read_flowing=read_flowing,
     opening=b"event: message-start\ndata: {",
     is_plain=is_plain,

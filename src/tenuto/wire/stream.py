@@ -4,12 +4,14 @@ and the relay cannot differ."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import (
     CallDelta,
     Ended,
     FaultSeen,
+    HalfSeen,
     OtherSeen,
     ReasoningDelta,
     Signal,
@@ -72,6 +74,12 @@ def under_its_name(event: SseEvent) -> SseEvent:
         return event
     raw = event.raw.removeprefix(BOM).lstrip(b"\r\n")
     return SseEvent(b"event: %b\n%b" % (name.encode(), raw), event.data, name, event.terminated)
+
+
+def _speaks(signal: Signal) -> bool:
+    """Whether it is a piece of the answer."""
+    text = isinstance(signal, TextDelta | ReasoningDelta) and bool(signal.text)
+    return text or isinstance(signal, CallDelta | OtherSeen)
 
 
 class EventReader:
@@ -142,7 +150,9 @@ class EventReader:
         if not isinstance(value, dict):
             return [], None
         signals = self.wire.parse_object(value, event=True)
-        used = [signal for signal in signals if isinstance(signal, UsageSeen)]
+        used = [
+            replace(signal, running=True) for signal in signals if isinstance(signal, UsageSeen)
+        ]
         return list(used), self.wire.usage_object(value)
 
     def read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
@@ -156,15 +166,21 @@ class EventReader:
             signals = self.signals(value)
             if not garbled(event.data, signals):
                 return signals, value
-        # The end of a stream that was cut is no news; garbage in its middle is a fault.
-        garbage = event.terminated and event.data.strip()
-        return ([FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))] if garbage else []), None
+        if not event.data.strip():
+            return [], None
+        # Garbage in the middle of a stream is a fault; at its end it is half an event.
+        garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
+        return [garbage if event.terminated else HalfSeen()], None
 
     def signals(self, value: JsonObject) -> list[Signal]:
         """The signals of an event's object."""
         signals = self.wire.parse_object(self.new(value), event=True)
+        speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
-            if isinstance(signal, OtherSeen) and signal.index is not None:
+            if isinstance(signal, UsageSeen):
+                if speaks:
+                    signals[number] = replace(signal, running=True)
+            elif isinstance(signal, OtherSeen) and signal.index is not None:
                 self._other.add(signal.index)
             elif isinstance(signal, CallDelta) and signal.index in self._other:
                 if signal.name:  # a call that begins under a number that was used before

@@ -292,6 +292,6 @@ def test_an_empty_answer_after_a_break_is_no_end_while_a_call_is_owed(
 
 @pytest.mark.behaviour("C5", "P1")
 def test_an_empty_answer_is_no_end_where_the_break_was_in_a_call(play, way):
-    turn = play(R("I write. ", dropped=True, calls=[CUT]), R(), on_incomplete="error")
+    turn = play(R("I write. ", dropped=True, calls=[CUT]), R(), R(), on_incomplete="error")
     assert turn.tell("stream", way, **FILES).error is not None
-    assert (turn.ending["status"], turn.sent) == ("partial", 2)
+    assert (turn.ending["status"], turn.sent) == ("partial", 3)

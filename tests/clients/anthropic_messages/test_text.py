@@ -671,7 +671,7 @@ def test_a_document_that_does_not_parse_in_the_end_is_partial(play, mode, way, r
 @pytest.mark.parametrize("rest", ["", " ", '{"name": "Zo'])
 @pytest.mark.parametrize("cut", [{"stop": MAX}, {"dropped": True}], ids=["limit", "break"])
 def test_a_document_without_its_end_is_partial_where_nothing_more_comes(play, way, cut, rest):
-    turn = play(R('{"name": "Zo', **cut), R(rest))
+    turn = play(R('{"name": "Zo', **cut), R(rest), R(rest))
     got = turn.tell("stream", way, output_config=FORM)
     assert (got.text, got.stop) == ('{"name": "Zo', "max_tokens")
     assert (turn.ending["status"], turn.ending["reason"]) == ("partial", "document_broken")

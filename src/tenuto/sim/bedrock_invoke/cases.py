@@ -18,7 +18,8 @@ _LEFT_OUT: Final = frozenset(
     ("crlf", "comments", "no_space_after_data", "event_lines", "double_done", "bom",
      "empty_choices_frames", "moderation_frame", "error_object", "error_groq", "error_openrouter",
      "error_chunk_then_done", "content_filter_prompt_400", "http_400_could_not_finish",
-     "http_400_tool_use_failed"),
+     "http_400_tool_use_failed", "host_marks_nothing", "host_has_no_mark", "host_has_no_stop",
+     "host_counts_alone", "host_closes"),
 )  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {

@@ -18,6 +18,8 @@ _NOT_HERE: Final = frozenset({
     "error_object", "error_groq", "http_400_could_not_finish", "http_400_tool_use_failed",
     "error_openrouter", "calls_interleaved", "moderation_frame",
     "content_filter_prompt_400", "refusal",
+    "host_marks_nothing", "host_has_no_mark", "host_has_no_stop", "host_counts_alone",
+    "host_closes",
 })  # fmt: skip
 """Faults that have no place here: words of a refusal, pieces of a call, errors of others."""
 

@@ -32,6 +32,7 @@ _AS_THEY_ARE: Final = (
     "unknown_stop", "unknown_stop_control", "finish_repeated", "finish_conflict", "finish_upper",
     "content_after_finish", "abort", "content_filter", "context_length_400", "length_context",
     "http_503_always", "crlf", "multibyte_split", "tiny_writes", "one_write",
+    "host_marks_nothing", "host_has_no_mark", "host_counts_alone", "host_closes",
 )  # fmt: skip
 """Common cases that need no other words here."""
 

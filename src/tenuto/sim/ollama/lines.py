@@ -71,8 +71,12 @@ def render_events(
     documents = [_headed(envelope, one) | {"done": False} for one in said]
     if step.error:
         documents.append(dict(ERRORS[step.error].document))
+    elif step.ending is Ending.COUNT_ALONE:
+        counts = _done(reply, step) | {"done": False}
+        documents.append(_headed(envelope, say("", {})) | counts)
     elif reply.finish is not None or step.ending is Ending.NO_FINISH:
-        documents.append(_headed(envelope, say("", {})) | _done(reply, step))
+        ended = {"done": step.ending is not Ending.NO_DONE}
+        documents.append(_headed(envelope, say("", {})) | _done(reply, step) | ended)
     if step.odd is not None and step.odd in _ODDITIES:
         documents = _ODDITIES[step.odd](documents)
     events = [("", dump(document)) for document in documents]

@@ -34,6 +34,7 @@ class Dialect:
         refused: an error document as it has them, with a key that no other has.
         event: the name of its events.
         done: whether `[DONE]` ends a stream.
+        counts_run: whether each chunk tells the usage so far.
     """
 
     path: str = "/v1/chat/completions"
@@ -48,6 +49,7 @@ class Dialect:
     refused: Callable[[Members, str], Members] = lambda document, _: document
     event: str = ""
     done: bool = True
+    counts_run: bool = False
 
 
 OPENAI: Final = Dialect(reasoning_key="reasoning_content", in_last_chunk=lambda _: {})
@@ -117,6 +119,10 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         refused=_watsonx_error,
         event="message",
         done=False,
+    ),
+    # https://ai.google.dev/gemini-api/docs/openai 2026-11-21
+    "gemini": Dialect(
+        path="/v1beta/openai/chat/completions", in_last_chunk=lambda _: {}, counts_run=True
     ),
     # The endpoint is the model.
     "databricks": Dialect(

@@ -20,7 +20,14 @@ from tenuto.sim.reply import Call, Reply
 DONE: Final = "[DONE]"
 FINGERPRINT: Final = "fp_sim0000001"
 CREATED: Final = 1_790_000_000
-_NO_DONE: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_NO_DONE: Final = {
+    Ending.NO_DONE,
+    Ending.COUNT_ALONE,
+    Ending.DROP,
+    Ending.EOF,
+    Ending.CUT_OFF,
+    Ending.RESET,
+}
 
 Chunk = dict[str, Any]
 
@@ -147,8 +154,9 @@ def _chunk(envelope: Envelope, choices: list[Any]) -> Chunk:
 
 def _chunks(reply: Reply, step: Step, envelope: Envelope, dialect: Dialect) -> Iterator[Chunk]:
     for delta in _deltas(reply, step, envelope.token_chars, dialect):
+        running = {"usage": usage(reply)} if dialect.counts_run else {}
         for index in range(envelope.choices):
-            yield _chunk(envelope, [_choice(index, delta, None)])
+            yield {**_chunk(envelope, [_choice(index, delta, None)]), **running}
     failed = step.error and step.finish != "error"
     if reply.finish is not None and not failed:
         for index in range(envelope.choices):
@@ -157,7 +165,9 @@ def _chunks(reply: Reply, step: Step, envelope: Envelope, dialect: Dialect) -> I
                 choice["native_finish_reason"] = step.native_finish
             told = dialect.in_last_chunk(usage(reply)) if step.usage else {}
             yield {**_chunk(envelope, [choice]), **told}
-    if envelope.include_usage and step.usage and reply.finish is not None and not failed:
+    alone = step.ending is Ending.COUNT_ALONE
+    counts = alone or (envelope.include_usage and step.usage and reply.finish is not None)
+    if counts and not failed:
         yield _chunk(envelope, []) | {"usage": usage(reply)}
 
 
