@@ -720,7 +720,7 @@ def test_a_continuation_lifts_a_forced_tool_choice(play):
     forced = {"type": "function", "function": {"name": "write_file"}}
     turn = play(R("I will ", MAX), R("not."))
     turn.tell(tools=TOOLS, tool_choice=forced)
-    assert [body["tool_choice"] for body in turn.bodies] == [forced, "auto"]
+    assert [body["tool_choice"] for body in turn.bodies[:2]] == [forced, "auto"]
 
 
 @pytest.mark.behaviour("C28")

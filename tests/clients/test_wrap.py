@@ -358,7 +358,7 @@ def test_a_continuation_frees_the_tool_choice_and_has_its_own_key():
             if line.lower().startswith(b"idempotency-key")
         ]
         assert keys[0] == b"k"
-        assert len(set(keys)) == 2
+        assert len(set(keys)) == len(keys) > 1
         assert b'"tool_choice":"auto"' in far.requests[1][1].replace(b" ", b"")
 
 
