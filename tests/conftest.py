@@ -3,6 +3,7 @@
 import gc
 import logging
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,6 +28,15 @@ collect_ignore_glob = ["frameworks/*.py"]
 def anyio_backend() -> str:
     """Async tests run on asyncio alone: the SDKs that Tenuto wraps know no other loop."""
     return "asyncio"
+
+
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C as a terminal sends it, for us and for the processes that a test starts: whoever runs
+    the tests in the background (`nohup make test &`) has them ignore it, and children inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -450,6 +450,7 @@ def test_an_interrupt_passes_through_a_sync_run(concurrent, asynchronous):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are not sent to threads there")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_while_calls_run_cancels_them():
     cancelled = threading.Event()
 

@@ -350,6 +350,7 @@ def running_sim() -> Iterator[subprocess.Popen[str]]:
     process.communicate()
 
 
+@pytest.mark.usefixtures("interrupts")
 def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
     running_sim: subprocess.Popen[str],
 ) -> None:

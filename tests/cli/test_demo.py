@@ -158,14 +158,12 @@ def test_the_whole_demo_ends_well(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.real_model
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks for processes in /proc")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupted_demo_leaves_no_process_behind() -> None:
     needs_wheels()
-    # Whoever runs the tests in the background may have them ignore interrupts, and their children.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         [*COMMAND, "demo"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    signal.signal(signal.SIGINT, before)
     children: list[str] = []
     end_s = time.monotonic() + 30
     while not children and time.monotonic() < end_s:

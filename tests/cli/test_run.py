@@ -253,6 +253,7 @@ def test_after_a_kill_in_mid_tool_the_session_goes_on_and_says_which_call_may_ha
 
 @pytest.mark.behaviour("C23")
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is a signal there")
+@pytest.mark.usefixtures("interrupts")
 def test_an_interrupt_ends_the_turn_and_the_session_goes_on(
     sim: Simulator, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -288,6 +289,7 @@ def until(true: Any) -> None:
 
 @pytest.mark.behaviour("C23")
 @pytest.mark.skipif(os.name != "posix", reason="it takes a terminal")
+@pytest.mark.usefixtures("interrupts")
 def test_in_a_terminal_the_conversation_goes_on_after_an_interrupt() -> None:
     import pty
 

@@ -252,6 +252,7 @@ def test_leaving_the_block_by_an_error_ends_the_server():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signals")
 @pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+@pytest.mark.usefixtures("interrupts")
 def test_in_the_foreground_a_signal_ends_it_in_order(number):
     program = "from tenuto.sim import serve\nserve(0, ready=lambda url: print(url, flush=True))"
     with subprocess.Popen(
