@@ -15,7 +15,8 @@ HEAD = """\
 Every limit and switch. One setting has one name: as an argument of `tenuto.Policy`, as a key of
 `[tool.tenuto]` in pyproject.toml or of tenuto.toml, and, in capitals after `TENUTO_`, as a variable
 of the environment. The environment wins over tenuto.toml, and that over pyproject.toml; a policy
-that is passed in code is taken as it is.
+that is passed in code is taken as it is, but that `TENUTO_CAPTURE` and
+`TENUTO_CAPTURE_MAX_BYTES` hold beside it. An empty variable is an unset one.
 
 Numbers of tries: 0 switches that recovery off. Limits in characters, bytes, tokens or seconds:
 0 lifts the limit. `none` stands for "work it out".

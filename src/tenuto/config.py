@@ -43,6 +43,23 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
         raise PolicyError(f"environment (TENUTO_…): {error}") from None
 
 
+def policy_in_force(policy: Policy | None) -> Policy:
+    """The policy of a client that is given this one in code; None: the one from outside.
+
+    What the environment says about observing (`TENUTO_CAPTURE`, `TENUTO_CAPTURE_MAX_BYTES`) holds
+    beside a policy in code, and before what that says of it. All else is the code's.
+
+    Raises:
+        PolicyError: as `load_policy`.
+    """
+    if policy is None:
+        return load_policy()
+    try:
+        return policy.observed_by(os.environ)
+    except PolicyError as error:
+        raise PolicyError(f"environment (TENUTO_…): {error}") from None
+
+
 _NAMES = {f"TENUTO_{key.upper()}": key for key in RULES}
 
 

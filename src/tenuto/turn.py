@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.config import load_policy
+from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, TurnError
 from tenuto.core.events import OnEvent, Report
 from tenuto.core.fault import FaultKind
@@ -122,9 +122,7 @@ class Turn:
         if on_event is not None and not callable(on_event):
             raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
         request = _request(method, url, headers, body, timeout_s)
-        engine = Engine(
-            policy if policy is not None else load_policy(), on_event or _nobody, _learned
-        )
+        engine = Engine(policy_in_force(policy), on_event or _nobody, _learned)
         asked = engine.read(request)
         if asked is None:
             raise TurnError(

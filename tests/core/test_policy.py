@@ -202,7 +202,6 @@ def test_a_variable_of_the_environment_sets_its_setting(variable, text, key, val
     ("variable", "text"),
     [
         ("TENUTO_FAULT_RETRIES", "many"),
-        ("TENUTO_FAULT_RETRIES", ""),
         ("TENUTO_FAULT_RETRIES", "1.5"),
         ("TENUTO_TURN_TIMEOUT_S", "nan"),
         ("TENUTO_EMPTY_RECOVERY", "maybe"),
@@ -213,3 +212,11 @@ def test_a_bad_variable_is_named_with_what_it_holds(variable, text) -> None:
     key = variable.removeprefix("TENUTO_").lower()
     with pytest.raises(PolicyError, match=f"^{key} is .*{re.escape(text)}.*, allowed is "):
         Policy().with_environment({variable: text})
+
+
+@pytest.mark.behaviour("P3")
+@pytest.mark.parametrize("empty", ["", "  "])
+@pytest.mark.parametrize("key", RULES)
+def test_an_empty_variable_is_an_unset_one(key, empty):
+    policy = Policy(capture="turns", hard_max_tokens=7, empty_recovery=False)
+    assert policy.with_environment({f"TENUTO_{key.upper()}": empty}) == policy

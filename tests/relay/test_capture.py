@@ -12,17 +12,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openai
 import pytest
 
-from tenuto.config import load_policy
+import tenuto
+from tenuto.config import load_policy, policy_in_force
+from tenuto.core.errors import PolicyError
 from tenuto.core.events import Event
 from tenuto.core.policy import Policy
 from tenuto.relay.capture import Record
-from tenuto.relay.commands import Head, Request, encoded
+from tenuto.relay.commands import Head, Open, Read, Request, Transmit, Write, encoded
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.redaction import SECRET_HEADERS, Redaction, is_secret_header
 from tenuto.relay.scripted import Script, Scripted, lost
+from tenuto.sim import Simulator
 
 URL = "https://host.example/v1/chat/completions"
 KEY = "an-odd-key-of-ours"
@@ -207,7 +211,9 @@ def test_no_secret_is_written_wherever_it_stands(tmp_path, secret) -> None:
     assert secret not in everywhere
     assert json.dumps(secret)[1:-1] not in everywhere
     sent = kept["attempts"][0]["request"]
-    assert sent["url"].endswith("/v1/chat/completions?key=[removed]&X-Amz-Signature=[removed]&a=1")
+    assert sent["url"].endswith(
+        "/v1/chat/completions?key=[removed]&X-Amz-Signature=[removed]&a=[removed]"
+    )
     assert json.loads(sent["body"]["text"])["model"] == "m"
 
 
@@ -232,6 +238,83 @@ def test_a_member_that_is_named_a_secret_is_removed_also_inside_a_text_that_is_j
 )
 def test_what_is_no_secret_stays(harmless) -> None:
     assert Redaction(URL, HEADERS).text(harmless) == harmless
+
+
+OPAQUE = "Zx81opaqueValue0042"
+
+
+@pytest.mark.behaviour("P8b", "N10")
+@pytest.mark.parametrize(
+    "name",
+    ["Authentication", "x-authtoken", "X-JWT", "sessionid", "x-vendor-pass", "Ticket", "X-Team"],
+)
+def test_of_headers_only_those_are_written_that_are_known_to_be_harmless(tmp_path, name) -> None:
+    request = asked(headers=((name, OPAQUE), ("Accept", "*/*")), user=f"I am {OPAQUE}")
+    answered(engine_at(tmp_path), request, Scripted.body(body("Hello")))
+    kept = only(tmp_path)["attempts"][0]["request"]
+    assert OPAQUE not in json.dumps(kept), "neither there nor where it occurs again"
+    assert kept["headers"] == [[name, "[removed]"], ["Accept", "*/*"]]
+
+
+@pytest.mark.behaviour("P8b", "N10")
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        (f"?auth={OPAQUE}", "?auth=[removed]"),
+        (f"?alt=sse&sid={OPAQUE}&api-version=2", "?alt=sse&sid=[removed]&api-version=2"),
+        (f"?{OPAQUE}", "?[removed]"),
+        (f"#{OPAQUE}", "#[removed]"),
+        (f"?JWT=a&key={OPAQUE}", "?JWT=[removed]&key=[removed]"),
+    ],
+)
+def test_of_a_query_only_what_is_known_to_be_harmless_is_written(tmp_path, query, kept) -> None:
+    request = asked(url=URL + query, headers=(), user=f"I am {OPAQUE}")
+    answered(engine_at(tmp_path), request, Scripted.body(body("Hello")))
+    text = files(tmp_path)[0].read_text("utf-8")
+    assert OPAQUE not in text
+    assert json.loads(text)["attempts"][0]["request"]["url"] == URL + kept
+
+
+@pytest.mark.behaviour("N10")
+def test_a_word_under_an_unknown_name_stays_in_the_content(tmp_path) -> None:
+    request = asked(headers=(("X-Place", "Lisbon and around"),), user="Lisbon and around")
+    answered(engine_at(tmp_path), request, Scripted.body(body("Hello")))
+    sent = only(tmp_path)["attempts"][0]["request"]
+    assert "Lisbon" in sent["body"]["text"]
+    assert sent["headers"] == [["X-Place", "[removed]"]]
+
+
+@pytest.mark.behaviour("N10")
+def test_an_address_in_a_header_is_written_without_its_keys() -> None:
+    headers = [("Location", f"https://me:{OPAQUE}@host/v1?ticket={OPAQUE}&alt=sse")]
+    assert Redaction(URL, HEADERS).headers(headers) == [
+        ["Location", "https://[removed]@host/v1?ticket=[removed]&alt=sse"]
+    ]
+
+
+@pytest.mark.behaviour("N10")
+def test_no_repr_of_what_goes_out_or_comes_in_holds_a_value() -> None:
+    headers = encoded((("x-api-key", OPAQUE), ("Authorization", f"Bearer {OPAQUE}")))
+    url = f"https://me:{OPAQUE}@host/v1/x?key={OPAQUE}#{OPAQUE}"
+    said = f"I am {OPAQUE}".encode()
+    request = asked(url=URL + f"?key={OPAQUE}", headers=(("x-api-key", OPAQUE),), user=OPAQUE)
+    engine = Engine(Policy())
+    read = engine.read(request)
+    assert read is not None
+    shown = [
+        repr(one)
+        for one in (
+            Request("POST", url, headers, said),
+            Transmit(headers, said, edited=True),
+            Head(200, headers),
+            Open(Head(200, headers)),
+            Write(said),
+            read,
+            Redaction(url, [("x-api-key", OPAQUE)]),
+        )
+    ]
+    assert not [text for text in shown if OPAQUE in text]
+    assert shown[1] == "Transmit(headers: x-api-key, Authorization; 24 bytes, edited)"
 
 
 @pytest.mark.behaviour("N10")
@@ -261,6 +344,57 @@ def test_the_folder_comes_from_the_environment_and_from_toml(tmp_path) -> None:
     assert load_policy(tmp_path, {}).capture == "turns"
     assert load_policy(tmp_path, {"TENUTO_CAPTURE": "other"}).capture == "other"
     assert load_policy(tmp_path, {"TENUTO_CAPTURE": "off"}).capture is None
+
+
+@pytest.mark.behaviour("P8b", "P3")
+@pytest.mark.parametrize("given", ["wrap", "http_client", "Turn", "Agent"])
+def test_the_environment_s_folder_holds_beside_a_policy_in_code(
+    tmp_path, monkeypatch, given
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TENUTO_CAPTURE", "turns")
+    monkeypatch.setenv("TENUTO_EMPTY_RETRIES", "not a number: nobody reads it")
+    policy = Policy(on_incomplete="error")
+    with Simulator() as sim:
+        said: Any = [{"role": "user", "content": "Hi"}]
+        if given == "wrap":
+            client = openai.OpenAI(base_url=sim.base_url, api_key=KEY)
+            with tenuto.wrap(client, policy=policy) as wrapped:
+                wrapped.chat.completions.create(model="m", messages=said)
+        elif given == "http_client":
+            with tenuto.http_client(policy=policy) as http:
+                url = f"{sim.base_url}/chat/completions"
+                http.post(url, json={"model": "m", "messages": said})
+        elif given == "Turn":
+            turn = tenuto.Turn("POST", URL, HEADERS, asked().body, policy=policy)
+            played(turn, tenuto.Head(200, ()), body("Hello"))
+        else:
+            model = tenuto.Model("openai-chat:m", base_url=sim.base_url, api_key=KEY)
+            with tenuto.Agent(model, policy=policy) as agent:
+                agent.run("Hi")
+    (file,) = files(tmp_path / "turns")
+    assert json.loads(file.read_text("utf-8"))["policy"] == {"on_incomplete": "error"}
+
+
+def played(turn, head, raw) -> None:
+    reply, pieces = None, [raw, b""]
+    while (command := turn.next(reply)) is not None:
+        reply = None
+        if isinstance(command, Transmit):
+            reply = head
+        elif isinstance(command, Read):
+            reply = pieces.pop(0)
+
+
+@pytest.mark.behaviour("P8b", "P3")
+def test_the_environment_may_stop_a_capture_that_the_code_asks_for(monkeypatch) -> None:
+    monkeypatch.setenv("TENUTO_CAPTURE", "off")
+    assert policy_in_force(Policy(capture="turns")).capture is None
+    monkeypatch.setenv("TENUTO_CAPTURE", "")
+    assert policy_in_force(Policy(capture="turns")).capture == "turns"
+    monkeypatch.setenv("TENUTO_CAPTURE_MAX_BYTES", "many")
+    with pytest.raises(PolicyError, match=r"environment .*capture_max_bytes is 'many'"):
+        policy_in_force(Policy())
 
 
 @pytest.mark.behaviour("P8b")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tenuto.clients.httpx_client import recovering
 from tenuto.clients.libraries import LIBRARIES
+from tenuto.clients.redirects import staying_with_its_host
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
 from tenuto.core.events import OnEvent
@@ -69,7 +70,9 @@ def http_client(
         options: go to the library's own constructor. Where it is not given, `timeout` is 600 s with
             5 s to connect, `limits` are 1,000 connections with 100 kept alive, and
             `follow_redirects` is True, as in the clients that the
-            [SDKs](https://github.com/openai/openai-python#configuring-the-http-client) make.
+            [SDKs](https://github.com/openai/openai-python#configuring-the-http-client) make. A
+            redirect to another host is never followed but given back as the response that it is:
+            the library would send keys such as `api-key` along.
 
     Raises:
         UnsupportedClient: the library is neither of the two, or is not installed.
@@ -143,7 +146,8 @@ def _made(
         ),
         "follow_redirects": True,
     }
-    return recovering(getattr(module, name)(**(defaults | options)), made_by)
+    cls = staying_with_its_host(getattr(module, name))
+    return recovering(cls(**(defaults | options)), made_by)
 
 
 def imported(library: str, install: str = "") -> Any:

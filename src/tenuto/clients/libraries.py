@@ -18,11 +18,12 @@ def library_of(client: object) -> ModuleType | None:
     True
     """
     cls: Any = type(client)
-    return _library_of_class(cls)
+    return library_of_class(cls)
 
 
 @cache
-def _library_of_class(client: Any) -> ModuleType | None:
+def library_of_class(client: Any) -> ModuleType | None:
+    """The same of the class itself."""
     for cls in client.__mro__:
         root = cls.__module__.partition(".")[0]
         if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):

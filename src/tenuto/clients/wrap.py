@@ -12,7 +12,7 @@ from tenuto.clients import (
     sdk_client,
 )
 from tenuto.clients.libraries import library_of
-from tenuto.config import load_policy
+from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.events import OnEvent
 from tenuto.core.policy import Policy
@@ -144,4 +144,4 @@ def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
         raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
     if on_event is not None and not callable(on_event):
         raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
-    return Engine(load_policy() if policy is None else policy, on_event)
+    return Engine(policy_in_force(policy), on_event)

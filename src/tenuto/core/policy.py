@@ -307,7 +307,8 @@ class Policy:
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
         """This policy with the values of `TENUTO_*` variables.
 
-        Variables of that prefix that name no setting are left alone: others may own them.
+        Variables of that prefix that name no setting are left alone: others may own them. An empty
+        variable is an unset one.
 
         Raises:
             PolicyError: a value is not allowed.
@@ -318,9 +319,24 @@ class Policy:
         found = {
             key: rule.read(variables[name])
             for key, rule in RULES.items()
-            if (name := f"TENUTO_{key.upper()}") in variables
+            if variables.get(name := f"TENUTO_{key.upper()}", "").strip()
         }
         return self.changed(found)
+
+    def observed_by(self, variables: Mapping[str, str]) -> Policy:
+        """This policy with what `TENUTO_*` variables say about observing, and nothing else of them:
+        whoever runs a program may look at its turns, whatever policy it was written with.
+
+        Raises:
+            PolicyError: a value is not allowed.
+
+        >>> variables = {"TENUTO_CAPTURE": "turns", "TENUTO_EMPTY_RETRIES": "0"}
+        >>> policy = Policy().observed_by(variables)
+        >>> policy.capture, policy.empty_retries
+        ('turns', 1)
+        """
+        names = [f"TENUTO_{key.upper()}" for key in OBSERVING]
+        return self.with_environment({n: variables[n] for n in names if n in variables})
 
 
 def plain(value: object) -> object:
@@ -331,6 +347,9 @@ def plain(value: object) -> object:
     """
     return sorted(value) if isinstance(value, frozenset) else value
 
+
+OBSERVING = ("capture", "capture_max_bytes")
+"""Settings that change nothing about a turn, only what is written down about it."""
 
 RULES: dict[str, Rule] = {
     item.name: item.metadata["rule"] for item in fields(Policy) if "rule" in item.metadata

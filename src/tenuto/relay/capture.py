@@ -289,7 +289,7 @@ class Record:
         return {
             "request": {
                 "method": self._request.method,
-                "url": redaction.text(self._request.url),
+                "url": redaction.url(self._request.url),
                 "headers": redaction.headers(decoded(attempt.command.headers)),
                 "edited": attempt.command.edited,
                 "body": attempt.sent.value(redaction, "", self._most),

@@ -7,10 +7,12 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
+from urllib.parse import urlsplit
 
 import msgspec
 
 from tenuto.core.fault import FaultKind
+from tenuto.core.stop import printable
 from tenuto.relay.carried import Carried
 
 Headers = tuple[tuple[bytes, bytes], ...]
@@ -31,6 +33,18 @@ def decoded(headers: Headers) -> tuple[tuple[str, str], ...]:
     return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers)
 
 
+def _sizes(headers: Headers, body: bytes | None = None) -> str:
+    """Headers and body as a log may have them: names without values, which may be keys."""
+    names = ", ".join(printable(name.decode("latin-1")) for name, _ in headers)
+    return f"headers: {names or 'none'}" + (f"; {len(body)} bytes" if body is not None else "")
+
+
+def _address(url: str) -> str:
+    """A URL without what may be a key: user, query and fragment."""
+    parts = urlsplit(url)
+    return printable(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", 200)
+
+
 BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 """Headers that are true of the bytes that came, and of no others."""
 
@@ -46,12 +60,18 @@ class Request(msgspec.Struct, frozen=True):
     timeout_s: float | None = None
     carried: Carried | None = None
 
+    def __repr__(self) -> str:
+        return f"Request({self.method} {_address(self.url)}, {_sizes(self.headers, self.body)})"
+
 
 class Head(msgspec.Struct, frozen=True):
     """Status and headers of a response."""
 
     status: int
     headers: Headers
+
+    def __repr__(self) -> str:
+        return f"Head({self.status}, {_sizes(self.headers)})"
 
     def get(self, name: bytes) -> str:
         """The value of a header, its name in small letters; "" where it is not there."""
@@ -104,6 +124,10 @@ class Transmit(msgspec.Struct, frozen=True):
     timeout_s: float | None = None
     within_s: LeftS | None = None
 
+    def __repr__(self) -> str:
+        whose = "edited" if self.edited else "the caller's own"
+        return f"Transmit({_sizes(self.headers, self.body)}, {whose})"
+
 
 class Read(msgspec.Struct, frozen=True):
     """Read on. Reply: bytes as they came, b"" at the end, or `Lost`.
@@ -137,6 +161,9 @@ class Write(msgspec.Struct, frozen=True):
 
     data: bytes
     last: bool = False
+
+    def __repr__(self) -> str:
+        return f"Write({len(self.data)} bytes, last={self.last})"
 
 
 class Wait(msgspec.Struct, frozen=True):

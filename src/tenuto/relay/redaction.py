@@ -1,9 +1,10 @@
 """Taking secrets out of what is written down (P8b, N10).
 
-Tables: headers by name, query parameters and members of JSON by name, and texts by their look.
-Beside them, what a request carries as a secret is taken out wherever it occurs again, whatever it
-looks like. In doubt too much is taken out. What no table can see is a key that a model spells out
-piece by piece over the events of a stream.
+Of headers and query parameters only those stay whose names are known to be harmless: gateways call
+their keys what they like. Members of JSON, which hold the content, are taken out by name, and texts
+by their look. Beside that, what a request carries as a secret is taken out wherever it occurs
+again, whatever it looks like. In doubt too much is taken out. What no table can see is a key that
+a model spells out piece by piece over the events of a stream.
 
 The patterns begin at few places and repeat within bounds, so that a large body takes linear time.
 """
@@ -39,16 +40,47 @@ SECRET_HEADERS = frozenset(
 """Headers whose values are never written down, in small letters."""
 
 _SECRET_WORD = re.compile(
-    r"(?:^|[-_])(?:key|apikey|token|secret|cookie|auth|authorization|signature|credentials?|password)"
-    r"(?:$|[-_])"
+    r"(?:^|[-_])(?:key|apikey|token|secret|cookie|auth|authorization|authentication|signature"
+    r"|credentials?|password|jwt|session|session_?id|auth_?token)(?:$|[-_])"
 )
-_HARMLESS_HEADERS = frozenset({"idempotency-key"})
-"""Headers with a secret word in their name that tell an attempt from the one before."""
+
+HARMLESS_HEADERS = (
+    "accept(?:-[a-z]+)?|connection|keep-alive|content-[a-z-]+|transfer-encoding|te|trailer|host",
+    "cache-control|pragma|age|expires|etag|vary|via|date|last-modified|retry-after(?:-ms)?|allow",
+    "server|server-timing|user-agent|referer|http-referer|alt-svc|upgrade|expect|range|location",
+    "strict-transport-security|referrer-policy|access-control-[a-z-]+|x-[a-z]+-options",
+    "x-powered-by|x-accel-buffering|x-robots-tag|x-served-by|x-cache(?:-[a-z]+)?|x-runtime",
+    "(?:x-|apim-|cf-|x-ms-|x-amzn-|x-goog-|x-tt-|fly-)?(?:request|correlation|trace|ray)-?id",
+    "x-b3-[a-z]+|traceparent|tracestate|cf-ray|cf-cache-status|nel|report-to|idempotency-key",
+    "(?:x|anthropic)-ratelimit-[a-z-]+|ratelimit(?:-[a-z]+)?|x-should-retry",
+    "(?:anthropic|openai|groq|mistral|cohere)-(?:version|beta|model|processing-ms|organization)",
+    "openai-project|anthropic-organization-id|anthropic-dangerous-direct-browser-access",
+    "x-stainless-[a-z-]+|x-goog-api-client|x-ms-(?:region|client-request-id|deployment-name)",
+    "x-envoy-upstream-service-time|azureml-model-session|x-dashscope-(?:sse|plugin|workspace)",
+    "amz-sdk-(?:invocation-id|request)|x-amz-(?:date|content-sha256)|x-amzn-bedrock-[a-z-]+",
+    "x-amzn-(?:requestid|errortype)|x-client-name|x-title|x-tenuto(?:-[a-z]+)?|x-sim-[a-z]+",
+)
+"""Headers whose values are written down, as patterns without case."""
+
+_is_harmless_header = re.compile("|".join(HARMLESS_HEADERS), re.IGNORECASE).fullmatch
+
+HARMLESS_PARAMETERS = frozenset(
+    {"alt", "api-version", "beta", "fields", "model", "prettyprint", "stream", "version", "wire"}
+)
+"""Parameters of a URL's query whose values are written down, in small letters."""
+
+_parameters = re.compile(r"([?&#])([^&#=]*)(=?)([^&#]*)")
+
+_is_opaque = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[^\s]{16,}").fullmatch
+"""What a key looks like that stands under a name which says nothing."""
 
 SECRET_PARAMETERS = (
     "key",
     "api[-_]?key",
     "(?:access|id|refresh|session|security)?[-_]?token",
+    "auth(?:entication|orization)?",
+    "jwt",
+    "session[-_]?(?:id|key)?",
     "sig",
     "signature",
     "secret",
@@ -56,9 +88,10 @@ SECRET_PARAMETERS = (
     "code",
     "x-(?:amz|goog)-[a-z-]+",
 )
-"""Parameters of a URL's query, as patterns without case."""
+"""Parameters of URLs within texts, as patterns without case: what follows `?` in a text need be
+no URL's."""
 
-_secrets_of = re.compile(rf"[?&](?:{'|'.join(SECRET_PARAMETERS)})=([^&#]+)", re.IGNORECASE).findall
+_is_secret_parameter = re.compile("|".join(SECRET_PARAMETERS), re.IGNORECASE).fullmatch
 
 SECRET_MEMBERS = (
     "api[-_]?key",
@@ -134,10 +167,17 @@ def is_secret_header(name: str) -> bool:
     >>> is_secret_header("X-Api-Key"), is_secret_header("x-ratelimit-remaining-tokens")
     (True, False)
     """
+    return _is_harmless_header(name) is None
+
+
+def _is_named_secret(name: str) -> bool:
+    """Whether a header's name says that its value is a secret, which no text may repeat."""
     name = name.lower()
-    if name in _HARMLESS_HEADERS:
-        return False
     return name in SECRET_HEADERS or bool(_SECRET_WORD.search(name))
+
+
+def _is_plain_parameter(name: str) -> bool:
+    return unquote(name).lower() in HARMLESS_PARAMETERS
 
 
 class Redaction:
@@ -158,10 +198,12 @@ class Redaction:
     def __init__(self, url: str, headers: Iterable[tuple[str, str]]) -> None:
         found: set[str] = set()
         for name, value in headers:
-            if is_secret_header(name):
+            if is_secret_header(name) and (_is_named_secret(name) or _is_opaque(value)):
                 found.update((value, value.rpartition(" ")[2]))
-        for value in _secrets_of(url):
-            found.update((value, unquote(value)))
+        for _, before, equals, behind in _parameters.findall(url):
+            name, value = (before, behind) if equals else ("", before)
+            if _is_secret_parameter(name) or (not _is_plain_parameter(name) and _is_opaque(value)):
+                found.update((value, unquote(value)))
         # The longest first: what holds another one would be left in half.
         own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)
         self._own = re.compile("|".join(map(re.escape, own))) if own else None
@@ -176,12 +218,30 @@ class Redaction:
                 text = pattern.sub(put, text)
         return text
 
+    def url(self, url: str) -> str:
+        """The URL without secrets: of its query only what is known to be harmless.
+
+        >>> Redaction("", ()).url("https://host/v1?alt=sse&who=me#top")
+        'https://host/v1?alt=sse&who=[removed]#[removed]'
+        """
+
+        def kept(found: re.Match[str]) -> str:
+            mark, name, equals, value = found.groups()
+            if not value and not equals:  # all of it is the value
+                known = mark != "#" and (not name or _is_plain_parameter(name))
+                return found[0] if known else mark + REMOVED
+            return found[0] if _is_plain_parameter(name) else f"{mark}{name}={REMOVED}"
+
+        return self.text(_parameters.sub(kept, url))
+
     def headers(self, headers: Iterable[tuple[str, str]]) -> list[list[str]]:
         """Headers as pairs, without secrets."""
-        return [
-            [name, REMOVED if is_secret_header(name) else self.text(value)]
-            for name, value in headers
-        ]
+        return [[name, self._of(name, value)] for name, value in headers]
+
+    def _of(self, name: str, value: str) -> str:
+        if is_secret_header(name):
+            return REMOVED
+        return self.url(value) if "://" in value else self.text(value)
 
 
 _TOLD_CHARS = 80
