@@ -11,6 +11,8 @@ from soak.truth import Plan
 SHORT_CHARS = 12
 """An overlap with fewer visible characters is no evidence: nobody can tell it from a text that says
 the same twice (docs/seams.md, "No right answer")."""
+BROKEN_CHARS = 24
+"""What broke off in what it repeats is known by so many characters (behaviour S3b)."""
 DOUBLED_CHARS = 5
 """A text that says so many characters or more twice in a row, just where it was cut, looks like an
 overlap."""
@@ -59,26 +61,39 @@ def _calls(got: Got) -> tuple[list[tuple[str, Any]], str]:
 def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
     """Why the text, which is wrong, could be right as well; "" where it could not.
 
-    Where the server repeated little, the plain join is as good an answer as any; where the truth says
-    a passage twice just where it was cut, leaving it out is.
+    Where the server repeated little, or broke off after a little of what it repeats, the plain join is
+    as good an answer as any; where the truth says a passage twice just where it was cut, leaving it
+    out is.
     """
-    truth = plan.text
     for attempt in attempts:
-        said, repeated = attempt["said"], attempt["repeated"]
-        at = len(said)
-        visible = len("".join(repeated.split()))
-        if repeated and visible < SHORT_CHARS:
-            rest = truth[at:]
-            lead = rest[: len(rest) - len(rest.lstrip())]
-            for joined in (said + repeated + rest, said + lead + repeated + rest):
-                if text == joined or (joined.startswith(text) and len(text) > at):
-                    return f"{visible} characters were repeated: {repeated!r}"
-        if attempt["style"] == "preamble" and said and truth.startswith(said):
-            more = text[at:].lstrip()
-            if text.startswith(said) and attempt["sent"].startswith(more) and "\n" not in more:
-                return "an announcement that broke off in its first line"
-        if not repeated and said and truth.startswith(said):
-            for size in range(min(400, at, len(truth) - at), DOUBLED_CHARS - 1, -1):
-                if said.endswith(truth[at : at + size]) and text == said + truth[at + size :]:
-                    return f"the truth itself says {truth[at : at + size]!r} twice"
+        said, sent = attempt["said"], attempt["sent"]
+        if not said or not plan.text.startswith(said) or not text.startswith(said):
+            continue
+        if "status" in attempt["fault"] or "refused" in attempt["fault"]:
+            continue  # it sent no text
+        rest, more = plan.text[len(said) :], text[len(said) :].lstrip()
+        if attempt["style"] in ("overlap", "line", "restart", "preamble"):
+            length = _common(sent, more)
+            came = sent[:length]
+            short = _visible(attempt["repeated"]) < SHORT_CHARS or length < len(attempt["repeated"])
+            begun = attempt["style"] == "preamble" and "\n" not in came.rstrip()
+            goes_on = rest.lstrip().startswith(more[length:].lstrip()) or sent.startswith(more)
+            if came.strip() and short and goes_on and (begun or _visible(came) < BROKEN_CHARS):
+                return f"so little came of what was repeated: {came!r}"
+            plain = sent.startswith(more) and _visible(attempt["repeated"]) < SHORT_CHARS
+            if plain and attempt["style"] != "preamble" and more:
+                return f"so little was repeated: {attempt['repeated']!r}"
+        elif not attempt["style"]:
+            for size in range(min(400, len(said), len(rest)), DOUBLED_CHARS - 1, -1):
+                if said.endswith(rest[:size]) and rest[size:].startswith(text[len(said) :]):
+                    return f"the truth itself says {rest[:size]!r} twice"
     return ""
+
+
+def _visible(text: str) -> int:
+    return len("".join(text.split()))
+
+
+def _common(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))

@@ -42,7 +42,7 @@ class Found:
     by_fault: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     reasons: Counter[str] = field(default_factory=Counter)
     attempts: int = 0
-    whole_as_partial: list[str] = field(default_factory=list)
+    whole_as_partial: list[dict[str, Any]] = field(default_factory=list)
     wrong: list[dict[str, Any]] = field(default_factory=list)
     unsure: list[dict[str, Any]] = field(default_factory=list)
     doubted: int = 0
@@ -68,7 +68,9 @@ class Found:
         if what == "said":
             self.reasons[line["got"]["report"].get("reason") or why] += 1
             if attempts and attempts[-1]["whole"]:
-                self.whole_as_partial.append(line["key"])
+                self.whole_as_partial.append(
+                    {"key": line["key"], "why": why, "record": record, "got": line["got"]}
+                )
         kind = f"{plan.wire} {'stream' if plan.stream else 'body'}"
         way = "task" if plan.task else "thread"
         self.turns[what] += 1
@@ -349,7 +351,12 @@ def main(arguments: list[str]) -> int:
         print(json.dumps(figures(run, held, failed), ensure_ascii=False, indent=1))
         return bool(failed)
     print(table(run, held))
-    for title, entries in (("No one right answer", found.unsure), ("WRONG", found.wrong)):
+    shown = (
+        ("Whole, and ended as partial", found.whole_as_partial),
+        ("No one right answer", found.unsure),
+        ("WRONG", found.wrong),
+    )
+    for title, entries in shown:
         for entry in entries[:SHOWN_WRONG]:
             print(f"\n{title}: {story(entry)}")
     if found.wrong:
@@ -370,7 +377,7 @@ def figures(run: Run, held: dict[str, Any], failed: list[str]) -> dict[str, Any]
         "by_kind": found.by_kind,
         "by_fault": found.by_fault,
         "reasons": found.reasons,
-        "whole_as_partial": found.whole_as_partial,
+        "whole_as_partial": [entry["key"] for entry in found.whole_as_partial],
         "asked_again": found.doubted,
         "held": held,
         "wrong": [entry | {"truth": _truth(entry["key"])} for entry in found.wrong],
