@@ -14,7 +14,8 @@ import openai
 import tenuto
 from soak.truth import TOOLS, Plan
 
-READ_TIMEOUT_S = 5.0
+READ_TIMEOUT_S = 8.0
+"""So long a stall takes. On a busy machine a turn takes seconds, and none is to end by that."""
 CLEAN = {
     "chat": ("stop", "tool_calls"),
     "messages": ("end_turn", "tool_use"),

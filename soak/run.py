@@ -329,7 +329,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=20261123)
     parser.add_argument("--processes", type=int, default=2, help="client processes")
     parser.add_argument("--threads", type=int, default=3, help="threads of each")
-    parser.add_argument("--tasks", type=int, default=12, help="tasks of each")
+    parser.add_argument("--tasks", type=int, default=8, help="tasks of each")
     parser.add_argument(
         "--every", type=float, default=10.0, help="seconds between lines of progress"
     )
