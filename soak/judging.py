@@ -77,8 +77,9 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
             came = sent[:length]
             short = _visible(attempt["repeated"]) < SHORT_CHARS or length < len(attempt["repeated"])
             begun = attempt["style"] == "preamble" and "\n" not in came.rstrip()
+            again = came.partition("\n\n")[2] if attempt["style"] == "preamble" else came
             goes_on = rest.lstrip().startswith(more[length:].lstrip()) or sent.startswith(more)
-            if came.strip() and short and goes_on and (begun or _visible(came) < BROKEN_CHARS):
+            if came.strip() and short and goes_on and (begun or _visible(again) < BROKEN_CHARS):
                 return f"so little came of what was repeated: {came!r}"
             plain = sent.startswith(more) and _visible(attempt["repeated"]) < SHORT_CHARS
             if plain and attempt["style"] != "preamble" and more:

@@ -82,13 +82,12 @@ class Found:
 
     def _excuse(self, line: dict[str, Any], record: dict[str, Any]) -> str:
         plan, got = plan_of(line["key"]), line.get("got")
-        if got is not None and line["verdict"] == "wrong":
-            return ambiguous(plan, got["text"], record["attempts"])
         wrong_said = [a["said"] for a in record["attempts"] if not plan.text.startswith(a["said"])]
         bad = [n for a in record["attempts"] for n in a["notes"] if not n.startswith("said is not")]
-        if bad or not wrong_said:
-            return ""
-        return ambiguous(plan, wrong_said[0], record["attempts"])
+        texts = wrong_said[:1]
+        if not texts and got is not None and line["verdict"] == "wrong":
+            texts = [got["text"]]
+        return "" if bad or not texts else ambiguous(plan, texts[0], record["attempts"])
 
     def verdicts(self, held: dict[str, Any]) -> list[str]:
         """What does not hold, in sentences."""
@@ -316,7 +315,8 @@ def replay(key: str) -> int:
     entry = {"key": key, "why": f"{what}: {why}", "record": record, "got": vars(got)}
     print(story(entry))
     if what == "wrong":
-        excuse = ambiguous(plan, got.text, record["attempts"])
+        said = [a["said"] for a in record["attempts"] if not plan.text.startswith(a["said"])]
+        excuse = ambiguous(plan, said[0] if said else got.text, record["attempts"])
         print(f"  {'no one right answer: ' + excuse if excuse else 'WRONG'}")
         return 0 if excuse else 1
     return 1 if notes else 0

@@ -404,6 +404,18 @@ def test_what_is_said_again_is_removed_in_99_of_100_places(maker):
         ),
         ("你好，世\ufffd", "界。", "你好，世界。", "exact"),
         ("最终的结果是正\ufffd", "最终的结果是正确的。", "最终的结果是正确的。", "line"),
+        (
+            "2026-11-23T09:3",
+            "2026-11-23T09:31:45Z WARN pressure=686509\n",
+            "2026-11-23T09:31:45Z WARN pressure=686509\n",
+            "line",
+        ),
+        (
+            "From 10 to 12:\n2026-11-23T09:31:4",
+            "2026-11-23T09:31:45Z WARN pressure=686509\n",
+            "From 10 to 12:\n2026-11-23T09:31:45Z WARN pressure=686509\n",
+            "line",
+        ),
     ],
 )
 def test_what_is_said_again_is_given_out_once(said, continuation, whole, kind):
@@ -459,6 +471,15 @@ def test_periodic_text_is_no_evidence(said, continuation):
         ("- one thing\n", "- one thing more\n"),
         ("Run this:\n\n", "```sh\nmake\n```"),
         ("Name: Ann\n\nName:", " Paul.\n\nName: George"),
+        # A digit before a capital is no word that breaks off.
+        (
+            "17882。\n\n2026-11-23",
+            "T21:05:01Z INFO the stations that record!\n2026-11-23T00:15:55Z ERROR snow\n",
+        ),
+        (
+            "More water people first gate more.\n2026-11-23",
+            "T08:51:59Z INFO pressure opened a dam.\n2026-11-23T12:20:13Z WARN that year\n",
+        ),
     ],
 )
 def test_a_document_keeps_its_own_fences_and_announcements(said, continuation):

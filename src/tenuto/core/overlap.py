@@ -252,8 +252,10 @@ class Ending:
             if gap or ("\n" in blank and self.begins_line(length)):
                 return False  # lines and items of a list may be alike
             return self._is_shown(text, following[len(blank) :])
-        number = self.passage(length).is_number  # numbers go on in any way, but not with themselves
-        if grade < Grade.STRONG and not number and self._glues_a_known_word(text[: length + 1]):
+        # Numbers go on in any way, but not with themselves, nor with the whole line before them.
+        number = self.passage(length).is_number
+        itself = number or (self.is_line(length) and self.passage(length).is_varied)
+        if grade < Grade.STRONG and not itself and self._glues_a_known_word(text[: length + 1]):
             return False
         if grade == Grade.WORD and not in_word(text[0]):
             return bool(following) and following[0].isalpha()  # the piece becomes a word

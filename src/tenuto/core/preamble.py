@@ -225,7 +225,7 @@ def _breaks_in(opening: Opening, sentence: str, paragraph: bool) -> bool:
     middle of a word, or another script."""
     last = opening.said[-1]
     glued = not opening.trimmed and not opening.held[:1].isspace()
-    if glued and last.isalnum() and not last.isupper() and sentence[0].isupper():
+    if glued and last.isalpha() and not last.isupper() and sentence[0].isupper():
         return paragraph or " " in sentence
     near = opening.said[-_NEAR_CHARS:]
     first = _first_word(sentence)
