@@ -1,12 +1,34 @@
-"""What the soak stands on; it runs with `make soak`."""
+"""Twenty seconds of the soak; all of it runs with `make soak`."""
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROJECT = Path(__file__).parent.parent
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_twenty_seconds_of_faults_make_no_turn_wrong() -> None:
+    given = ("--seconds", "20", "--processes", "1", "--threads", "3", "--tasks", "5", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "soak.run", *given],
+        cwd=PROJECT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    found = json.loads(done.stdout)
+    assert found["wrong"] == [], found["wrong"][:3]
+    assert found["turns"]["complete"] > 50
+    assert len(found["no_one_right_answer"]) <= 2
+    assert len(found["whole_as_partial"]) <= 1
 
 
 def test_the_server_of_the_soak_knows_nothing_of_the_code_that_it_tests() -> None:
