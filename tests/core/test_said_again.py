@@ -115,3 +115,10 @@ def test_a_number_that_was_cut_and_comes_again_is_one_number(
 def test_digits_that_prove_nothing_stay(said: str, goes_on: str) -> None:
     assert told(said, goes_on, again=()) == said + goes_on
     assert told(said, *goes_on, again=()) == said + goes_on
+
+
+@pytest.mark.behaviour("S2")
+def test_what_one_attempt_said_counts_though_another_spoke_after_it() -> None:
+    assert told("Let me look.\n\nI write.", "Let me look.", again=(0, 12)) == (
+        "Let me look.\n\nI write."
+    )

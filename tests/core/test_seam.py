@@ -435,11 +435,55 @@ def test_what_is_said_again_is_given_out_once(said, continuation, whole, kind):
         ("the bo", "ok", "the book"),
         ("x = 1", "1", "x = 11"),
         ("He said that", " that is", "He said that that is"),
+        ("we ate cous", "cous and dates", "we ate couscous and dates"),
+        ("the bar", "barian came", "the barbarian came"),
+        ("le parlate ghe", "ghe del nord", "le parlate gheghe del nord"),
         ("- a", "\n- a\n- b", "- a\n- a\n- b"),
     ],
 )
 def test_a_short_accidental_overlap_is_kept(said, continuation, whole):
     assert join(said, continuation) == whole
+
+
+@pytest.mark.behaviour("C14", "C7")
+@pytest.mark.parametrize("size", [1, 5, 1_000])
+@pytest.mark.parametrize("info", ["json", ""])
+@pytest.mark.parametrize("lead", ["\n        ", "        "])
+@pytest.mark.parametrize("cut", ["\n        ", "\n    ", "\n"])
+def test_white_space_that_was_held_is_there_once_behind_a_fence(size, info, lead, cut):
+    before = f'Here:\n\n```{info}\n{{\n    "license": 1,\n    "hashes": ['
+    line = '    "hashes": [' if not info else ""
+    more = f"```{info}\n{line}{lead if not line else chr(10) + ' ' * 8}{{"
+    seam = Seam(before, trimmed=cut)
+    came = "".join(seam.feed(more[at : at + size]) for at in range(0, len(more), size))
+    assert before + came + seam.finish() == before + "\n        {"
+
+
+@pytest.mark.behaviour("C14")
+@pytest.mark.parametrize("size", [1, 5, 1_000])
+@pytest.mark.parametrize("break_", ["\n\n", "\n\n---\n\n"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "[continuing from the cut]",
+        "\u2026and on we go",
+        "Right. Where was I.",
+        "Sorry about that!\n\nHere is the rest",
+        "\uff08\u63a5\u4e0a\u6587\uff09",
+    ],
+)
+def test_words_that_are_no_sentence_go_where_the_line_comes_again(words, break_, size):
+    said = "Tides.\n\nThe moon pulls the sea tow"
+    more = f"{words}{break_}The moon pulls the sea towards it."
+    seam = Seam(said)
+    came = "".join(seam.feed(more[at : at + size]) for at in range(0, len(more), size))
+    assert said + came + seam.finish() == "Tides.\n\nThe moon pulls the sea towards it."
+
+
+@pytest.mark.behaviour("C14")
+def test_all_of_a_short_text_again_is_there_once():
+    for said in ("10.0.3.91 - - [1", "[ticket.format]"):
+        assert join(said, said + "2/Jun", trimmed="") == said + "2/Jun"
 
 
 @pytest.mark.behaviour("C14b")

@@ -28,7 +28,7 @@ __all__ = ["Ending"]
 _WINDOW_CHARS: Final = 2_000
 _PROBE_CHARS: Final = 16
 _WORD_LETTERS: Final = 3
-_WHOLE_WORD_LETTERS: Final = 4  # a word said again as it is: "can" + "can" may be "cancan"
+_WHOLE_WORD_LETTERS: Final = 5  # a word said again as it is: "can" + "can" may be "cancan"
 _BRACKET_CHARS: Final = 3
 _PIECE_CHARS: Final = 4
 # Of 350,000 lines of code and documents 0.02 % equal the line before: a line of this length that

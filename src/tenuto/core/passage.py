@@ -72,7 +72,10 @@ _PREFIXES: Final = (
     *("a", "ab", "ad", "be", "bi", "co", "de", "e", "en", "em", "ex", "i", "il", "im", "in", "ir"),
     *("o", "on", "re", "un", "up"),
 )
-_OFTEN_TWICE: Final = ("ing", "plus")  # "singing", "cplusplus"
+# Words and names double them: "singing", "cplusplus", "barbarian", "couscous", "gheghe".
+_OFTEN_TWICE: Final = frozenset(
+    ("ing", "plus", "bar", "ber", "bora", "cin", "cous", "ghe", "mur", "pom", "tar", "tin", "wiki")
+)
 _CELL_CHARS: Final = 40  # cells that were seen twice in a row have up to 35
 _PIECE_DIFFERENT: Final = 4
 _DIGITS_DIFFERENT: Final = 5
@@ -278,6 +281,8 @@ class Passage:
         """Whether it is a word, or a piece of one, of which nothing says that it is said twice:
         "assassin" in the text says that "ass" may well be followed by "ass"."""
         if self.text * 2 in self.whole.tail or _hex(self.sample):
+            return False
+        if self.text.lower() in _OFTEN_TWICE:
             return False
         return (ends_word(self.before) and self.letters >= _WORD_LETTERS) or self.is_piece
 

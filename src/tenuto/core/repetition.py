@@ -74,7 +74,8 @@ def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN)
     if opening.restarts:
         matched = common(opening.said[opening.start : opening.start + len(body)], body)
         if opening.start + matched == len(opening.said):
-            return "restart", at + gap + matched
+            short = matched < RESTART_CHARS and "\n" not in body[:matched]
+            return ("line" if short else "restart"), at + gap + matched
         if matched == len(body) and not final:
             opening.alive_at = at + gap
             return None

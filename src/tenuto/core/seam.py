@@ -43,6 +43,7 @@ PARAGRAPH: Final = "\n\n"
 """Between two texts of which neither goes on with the other."""
 
 _ECHO_CHARS: Final = 6
+_WHOLE_CHARS: Final = 14  # where all that was said comes again, to its end
 _REPEATED_CHARS: Final = 4_096
 """A passage of these last characters may come again and break off (S3b)."""
 _PLACES: Final = 32
@@ -130,7 +131,8 @@ class Seam:
     `delivered_trimmed` the start of it that the client has got already.  `exact`: the text was
     sent as a prefill; `echoed`: by one who repeats every prefill, so that even a letter that comes
     again is no new text.  `again`: where in `said` each attempt began, if a call was asked for and
-    not more text: what was said from there on is a repetition when it comes again, however short.
+    not more text: what was said from there on, to the next of them or to the end, is a repetition
+    when it comes again, however short.
     At most about `hold_chars` characters are held at any time.
 
     A character that the limit cut shows at the end of `said`, as U+FFFD or as half of a surrogate
@@ -189,8 +191,12 @@ class Seam:
         self._restored = 0
         self._kind = "exact"
         head = self._said[self._start : self._start + HEAD_CHARS]
-        restarts = self._echoed or is_varied(head, _ECHO_CHARS if exact else RESTART_CHARS)
-        pieces = {self._said[begin:].lstrip() for begin in again} - {""}
+        restarts = self._echoed or is_varied(head, _ECHO_CHARS if exact else _WHOLE_CHARS)
+        begins = sorted(again)
+        ends = [*begins, len(self._said)][1:]
+        pieces = {self._said[begin:].lstrip() for begin in begins}
+        pieces |= {self._said[begin:end].strip() for begin, end in zip(begins, ends, strict=True)}
+        pieces -= {""}
         self._opening = Opening(
             self._said, trimmed, start=self._start, restarts=restarts, again=tuple(pieces)
         )

@@ -42,7 +42,7 @@ def joint_of(turn: Turn) -> Stopping | None:
         delivered_trimmed=given_space,
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
-        again=begins if asks_for_call(edits) else (),
+        again=begins if asks_for_call(edits) or (not exact and _broke_in_call(turn)) else (),
     )
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
@@ -50,6 +50,12 @@ def joint_of(turn: Turn) -> Stopping | None:
     met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
+
+
+def _broke_in_call(turn: Turn) -> bool:
+    """Whether what came last broke off inside of a call: its text was whole already."""
+    last = turn.kept[-1].attempt.response if turn.kept else None
+    return last is not None and bool(last.calls)
 
 
 def joined(turn: Turn, attempt: Attempt) -> str:
