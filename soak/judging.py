@@ -66,7 +66,7 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
     out is.
     """
     for attempt in attempts:
-        said, sent = attempt["said"], attempt["sent"]
+        said, sent = attempt["said"], attempt["sent"].lstrip()
         if not said or not plan.text.startswith(said) or not text.startswith(said):
             continue
         if "status" in attempt["fault"] or "refused" in attempt["fault"]:

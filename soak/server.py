@@ -215,6 +215,7 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
     cut_clean = limited.stop == "length" and limited.text and not styled
     turn.reached = start + len(limited.text.rstrip("\ufffd")) if cut_clean else -1
     fault = next((k for k in kinds if k in breaks_for(asked.stream)), "")
+    turn.reached = -1 if fault else turn.reached  # nobody knows how much of it arrived
     attempt.fault = "+".join(filter(None, (attempt.fault, fault)))
     return limited, fault
 
