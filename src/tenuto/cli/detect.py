@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from tenuto.cli.app import CommandError
-from tenuto.cli.printing import JsonFlag, print_json, why_unread
+from tenuto.cli.printing import JsonFlag, print_json, read_file, visible, why_unread
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
@@ -40,7 +39,7 @@ def detect(
     code = 0
     for name in files:
         try:
-            found = described(name, _content(name))
+            found = described(name, read_file(name))
             if found["wire"] is None and found["message"] == _OF_NO_WIRE:
                 code = _BAD_FILE
         except OSError as error:
@@ -52,7 +51,7 @@ def detect(
                 f"tenuto: {printable(name, 200)} cannot be read: {found['error']}", file=sys.stderr
             )
         else:
-            print(_sentence(found), flush=True)
+            print(visible(_sentence(found)), flush=True)
     return code
 
 
@@ -92,10 +91,6 @@ def described(name: str, content: bytes) -> dict[str, Any]:
         "broken": stop.broken,
         "message": _message(response, wire),
     }
-
-
-def _content(name: str) -> bytes:
-    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
 
 
 def _sentence(found: dict[str, Any]) -> str:

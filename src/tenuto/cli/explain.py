@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from tenuto.cli import explained
 from tenuto.cli.app import CommandError
 from tenuto.cli.explained import Plain
-from tenuto.cli.printing import JsonFlag, print_json, print_table, why_unread
+from tenuto.cli.printing import JsonFlag, print_json, print_table, read_file, visible, why_unread
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
@@ -58,11 +58,11 @@ def explain(
             print_json(one, indent=None)
         elif "error" in one:
             where = printable(one["file"], 200)
-            print(f"tenuto: {where} cannot be explained: {one['error']}", file=sys.stderr)
+            print(f"tenuto: {where} cannot be explained: {visible(one['error'])}", file=sys.stderr)
         elif len(told) == 1 or show_content:
-            print("\n".join(_story(one)), flush=True)
+            print("\n".join(map(visible, _story(one))), flush=True)
         else:
-            print(_headline(one), flush=True)
+            print(visible(_headline(one)), flush=True)
     if not json and len(told) > 1:
         _print_summary([one for one in told if "error" not in one])
     return _BAD_FILE if any("error" in one for one in told) else 0
@@ -70,7 +70,7 @@ def explain(
 
 def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) -> Plain:
     try:
-        content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        content = read_file(name)
         told = explained.explain(content, asked, in_force)
     except PolicyError:  # of the settings in force, not of the file
         raise
@@ -164,13 +164,7 @@ def _marked(content: Plain) -> str:
         parts.append(text[begin:seam])
         begin = seam
     parts.append(text[begin:])
-    return _SEAM.join("".join(_visible(c) for c in part) for part in parts)
-
-
-def _visible(character: str) -> str:
-    if character.isprintable() or character in "\n\t":
-        return character
-    return character.encode("unicode_escape").decode()
+    return _SEAM.join(map(visible, parts))
 
 
 def _print_summary(told: list[Plain]) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Any
+from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
 from rich import box
@@ -31,9 +34,63 @@ def why_unread(name: str, error: OSError) -> str:
     return f"{why}, and no such option (see tenuto --help)" if meant else why
 
 
+READ_MAX_BYTES = 268_435_456
+"""A file that holds more is not read."""
+
+_PIPES_OF_A_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
+"""Where a shell puts what it has opened already, as for `<(command)`."""
+
+
+def read_file(name: str) -> bytes:
+    """What a file that was named holds; "-" reads from standard input.
+
+    Raises:
+        OSError: it cannot be read, is too large, or is a pipe or a device, which may never end.
+    """
+    if name == "-":
+        return _bounded(sys.stdin.buffer)
+    # Not to wait for who never writes into it; only Unix has such files.
+    file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(file, "rb") as opened:
+        mode = os.fstat(file).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(21, "Is a directory")
+        if not stat.S_ISREG(mode):
+            if not name.startswith(_PIPES_OF_A_SHELL):
+                raise OSError(0, "it is a pipe or a device and no file; - reads standard input")
+            os.set_blocking(file, True)
+        return _bounded(opened)
+
+
+def _bounded(file: IO[bytes]) -> bytes:
+    content = file.read(READ_MAX_BYTES + 1)
+    if len(content) > READ_MAX_BYTES:
+        raise OSError(0, f"it holds more than {READ_MAX_BYTES} bytes")
+    return content
+
+
+def visible(text: str) -> str:
+    """A text with nothing in it that a terminal would obey: control characters as escapes, but for
+    line ends and tabs.
+
+    >>> visible("a\\x1b[2J\\n")
+    'a\\\\x1b[2J\\n'
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in text
+    )
+
+
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print one JSON value; without indent it is one line."""
-    print(json.dumps(value, ensure_ascii=False, indent=indent), flush=True)
+    """Print one JSON value; without indent it is one line. What a terminal would obey is escaped as
+    JSON escapes it."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+        text = text.replace("\x7f", "\\u007f")
+    print(text, flush=True)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
@@ -51,9 +108,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     if not console.is_terminal:
         print("\t".join(columns))
         for row in rows:
-            print("\t".join(" ".join(cell.split()) for cell in row))
+            print("\t".join(visible(" ".join(cell.split())) for cell in row))
         return
-    cells = [[" ".join(cell.split()) for cell in row] for row in rows]
+    cells = [[visible(" ".join(cell.split())) for cell in row] for row in rows]
     if title:
         console.print(Text(title, "italic"))
     if sum(_least_widths(columns, cells)) + 2 * len(columns) > console.width:

@@ -28,6 +28,7 @@ Choose a fault by the model name, for example "sim/length_twice", or by a header
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
 "sim-model:length_twice" says the same. What does not exist is refused, whatever the wire.
 A model that takes a prefill, or does not, by its name: "claude-sonnet-4-5/sim/length_twice".
+A program that runs again meets its fault again; POST {root}/sim/reset forgets all conversations.
 `tenuto faults` lists them, and GET {root}/sim/faults does so as JSON."""
 
 
@@ -40,6 +41,10 @@ def sim(
     json: JsonFlag = False,
 ) -> None:
     """Run a provider that can be told to fail, until Ctrl-C.
+
+    A conversation whose first request comes again once it is over begins anew: each run of a
+    program meets its fault. Behind an error or a break the same request is a retry for 30 seconds.
+    `POST /sim/reset` forgets all conversations at once.
 
     Args:
         port: the port to listen on; 0: any that is free.
@@ -55,7 +60,8 @@ def sim(
         root = url.removesuffix("/v1")
         if json:
             urls = {"base_url": url, "anthropic_base_url": root}
-            print_json(urls | {"faults_url": f"{root}/sim/faults"}, indent=None)
+            urls |= {"faults_url": f"{root}/sim/faults", "reset_url": f"{root}/sim/reset"}
+            print_json(urls, indent=None)
         else:
             print(_HOW.format(url=url, root=root), flush=True)
 

@@ -3,11 +3,16 @@
 A conversation is known by its `x-sim-conversation` header, else by its model, its fault and the
 text of its first user message: clients that go on with a cut answer keep all three. The k-th
 request of a conversation takes step k of its plan.
+
+A server that outlives the programs that ask it begins a conversation anew where its first request
+comes again and it is over: its answer came whole, or as text that was cut, which nobody asks for by
+the same request. Behind any other fault the same request is a retry, unless it comes after a while.
 """
 
 from __future__ import annotations
 
 import re
+import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -47,6 +52,12 @@ class Conversation:
     """How many answers of the plan were said, where there is one."""
     planned: Wanted | None = None
     """The answer of the plan that is due."""
+    first: Asked | None = None
+    """Its first request."""
+    over: bool = False
+    """Whether the last answer leaves nothing to be asked for by the same request."""
+    asked_s: float = 0.0
+    """When the last request came, by a steady clock."""
 
     @property
     def answer_key(self) -> str:
@@ -61,6 +72,26 @@ class Conversations:
     known: dict[tuple[str, ...], Conversation] = field(default_factory=dict)
     script: deque[Step] = field(default_factory=deque)
     plan: Plan | None = None
+    begins_anew: bool = False
+    idle_s: float = 30.0
+    """After so long the same request is no retry."""
+
+    def forget(self) -> None:
+        """Forget every conversation, the script and the plan."""
+        self.known.clear()
+        self.script.clear()
+        self.plan = None
+
+    def _conversation(self, key: tuple[str, ...], asked: Asked) -> Conversation:
+        now_s = time.monotonic()
+        state = self.known.get(key)
+        if state is not None and self.begins_anew and state.first == asked:
+            late = now_s - state.asked_s >= self.idle_s
+            state = None if state.over or late else state
+        if state is None:
+            state = self.known[key] = Conversation(key, first=asked)
+        state.over, state.asked_s = False, now_s
+        return state
 
     def choose(
         self, wire: Wire, headers: Mapping[str, str], asked: Asked
@@ -72,7 +103,7 @@ class Conversations:
         given = headers.get("x-sim-conversation")
         prompt = first_prompt(asked.rows)
         key = (wire.name, *(("header", given) if given else (asked.model, case.name, prompt)))
-        state = self.known.setdefault(key, Conversation(key))
+        state = self._conversation(key, asked)
         if self.plan is not None:
             if not state.broken_call:
                 state.place = self.plan.place(asked.rows)

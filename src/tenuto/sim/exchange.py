@@ -96,6 +96,12 @@ class Exchange:
     requests: list[Recorded] = field(default_factory=list)
     memory: Memory = field(default_factory=dict)
 
+    def too_large(self, most_bytes: int) -> Answer:
+        """Return the answer to a request that is too large to be read."""
+        said = f"The request is larger than {most_bytes} bytes."
+        refused = _CHAT.refuse(said, status=413, code="request_too_large")
+        return _document(refused.status, _CHAT.stamped(refused.document, ""), refused.headers)
+
     def answer(self, method: str, path: str, headers: Mapping[str, str], body: bytes) -> Answer:
         """Return the answer to one request, and record both."""
         try:
@@ -106,7 +112,10 @@ class Exchange:
         wire, said_there = self._wire_at(method, path_alone, query) or (None, {})
         key = key_of("request", str(len(self.requests)))
         bill = Bill()
-        if wire is not None:
+        if (method, path_alone) == ("POST", "/sim/reset"):
+            self.conversations.forget()
+            made: Answer | Failure = _document(200, {"status": "ok"})
+        elif wire is not None:
             made, bill = self._complete(wire, headers, decoded, said_there)
         else:
             made = _elsewhere(method, path_alone, query)
@@ -175,6 +184,9 @@ class Exchange:
             said.prompt_tokens,
             said.completion_tokens,
             uncut_tokens(now, token_chars) + said.reasoning_tokens,
+        )
+        state.over = arrives(_live(step), said.finish, stream=asked.stream) or (
+            said.finish == "length" and bool(said.text) and not said.calls
         )
         envelope = Envelope(
             id=wire.answer_id(state.answer_key),

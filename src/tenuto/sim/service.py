@@ -23,6 +23,8 @@ from tenuto.sim.exchange import Answer, Exchange
 log = logging.getLogger("tenuto.sim")
 
 _READ_BYTES: Final = 65536
+MOST_BODY_BYTES: Final = 33_554_432
+"""A larger request is refused, as providers do; what is too much of it is not kept."""
 _PROTOCOL_BREAKS: Final = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 _BODY_BREAKS: Final = _PROTOCOL_BREAKS | {Ending.DROP}
 _RESET_DELAY_S: Final = 0.02
@@ -110,9 +112,12 @@ class Connection:
         while (request := await self._receive()) is not None:
             head, body = request
             headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
+            exchange = self._service.exchange
             try:
-                answer = self._service.exchange.answer(
-                    head.method.decode(), head.target.decode(), headers, body
+                answer = (
+                    exchange.answer(head.method.decode(), head.target.decode(), headers, body)
+                    if len(body) <= MOST_BODY_BYTES
+                    else exchange.too_large(MOST_BODY_BYTES)
                 )
             except BaseException as error:
                 log.exception("the simulator failed to answer a request")
@@ -142,7 +147,8 @@ class Connection:
                 case h11.Request():
                     head = event
                 case h11.Data():
-                    body += event.data
+                    if len(body) <= MOST_BODY_BYTES:  # one byte more says that it is too large
+                        body += event.data[: MOST_BODY_BYTES + 1 - len(body)]
                 case h11.EndOfMessage() if head is not None:
                     return head, bytes(body)
                 case _:

@@ -35,7 +35,8 @@ class Simulator:
     "watsonx" or "databricks", "" for OpenAI's.
     `max_output_tokens` is the model's ceiling. `delay_s` stands before each event but the first
     (0: none). `lockstep_timeout_s` is how long a stream waits for `acknowledge()`. `strict=False`
-    accepts every history and header.
+    accepts every history and header. `begins_anew`: a request that repeats the first one of a
+    conversation which is over begins it anew, and meets its fault again, as `tenuto sim` does it.
 
     >>> import urllib.request
     >>> with Simulator() as sim:
@@ -60,6 +61,7 @@ class Simulator:
         max_output_tokens: int = 16384,
         strict: bool = True,
         dialect: str = "",
+        begins_anew: bool = False,
     ) -> None:
         if prefill not in ("restart", "continue", "reject"):
             raise ValueError(f"prefill must be restart, continue or reject, not {prefill!r}")
@@ -68,6 +70,7 @@ class Simulator:
             raise ValueError(f"dialect must be one of {known}, or empty, not {dialect!r}")
         settings = Settings(prefill, prefill_echo, token_chars, max_output_tokens, prefill_refusal)
         self._exchange = Exchange(settings, strict, dialect)
+        self._exchange.conversations.begins_anew = begins_anew
         self._service = Service(
             self._exchange, Pace(lockstep, lockstep_timeout_s, delay_s), gzip=gzip
         )
@@ -252,9 +255,7 @@ class Simulator:
 
         >>> Simulator().forget()
         """
-        self._exchange.conversations.known.clear()
-        self._exchange.conversations.script.clear()
-        self._exchange.conversations.plan = None
+        self._exchange.conversations.forget()
 
     def _acknowledge(self) -> None:
         # Looked up on the loop: each stream has a semaphore of its own.
@@ -275,11 +276,12 @@ def serve(
 ) -> None:
     """Run a simulator in the foreground until SIGINT or SIGTERM; OSError where the port is taken.
 
-    `ready` is called once with the base URL; `options` are those of `Simulator`.
+    `ready` is called once with the base URL; `options` are those of `Simulator`, of which
+    `begins_anew` is on unless it is given: a server outlives the programs that ask it.
     """
 
     async def main() -> None:
-        simulator = Simulator(port, host, **options)
+        simulator = Simulator(port, host, **{"begins_anew": True, **options})
         before: dict[signal.Signals, Any] = {}
 
         def started() -> None:
