@@ -56,6 +56,7 @@ class Alarm:
         """No wait follows."""
         with self._changed:
             self._closed = True
+            self._ring = _nobody  # the thread may need a moment to end, and must keep nothing alive
             self._changed.notify()
 
     def _watch(self) -> None:
@@ -68,6 +69,10 @@ class Alarm:
                     continue
                 self._wakes_s = self._until_s
                 self._changed.wait(None if left_s == math.inf else min(left_s, _LONGEST_S))
+
+
+def _nobody(_: int) -> None:
+    """Nobody waits."""
 
 
 _LONGEST_S = 3_600.0
