@@ -10,7 +10,7 @@ from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
 
 if TYPE_CHECKING:
-    from tenuto.cli.demo_agent_faults import Faults
+    from tenuto.cli.demo_agent_faults import NOT_ON, Faults
     from tenuto.cli.demo_agent_play import Played
 
 EXAMPLES = (
@@ -32,7 +32,7 @@ def demo_agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
         json: print one JSON object at the end, and nothing before it.
     """
     # Loaded here, since no other command needs the agent and the simulator.
-    from tenuto.cli.demo_agent_faults import Faults
+    from tenuto.cli.demo_agent_faults import NOT_ON, Faults
     from tenuto.cli.demo_agent_play import WIRES, play
     from tenuto.cli.demo_agent_view import AgentView
 
@@ -40,7 +40,7 @@ def demo_agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
         raise CommandError(
             f"the wire {wire} is not played; allowed is one of {', '.join(WIRES)}", 2
         )
-    faults = Faults()
+    faults = Faults(NOT_ON.get(wire, ()))
     view = AgentView(faults, quiet=json)
     with tempfile.TemporaryDirectory() as scratch:
         right = play(Path(scratch), wire)

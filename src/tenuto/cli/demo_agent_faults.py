@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -49,20 +49,33 @@ KINDS: Final = (
 )
 
 
+NOT_ON: Final[Mapping[str, Collection[str]]] = {
+    # Their calls hold an object and no text that could be malformed.
+    "gemini-generate": ("malformed call",),
+    "ollama": ("malformed call",),
+}
+"""Kinds that a wire has no room for."""
+
+
 @dataclass(slots=True)
 class Faults:
     """Lays faults over the answers of a plan, and keeps what became of them.
 
     Attributes:
+        left_out: names of the kinds that are not played.
         met: names of the kinds, in the order in which they were met.
         recovered: those of them that were made good.
     """
 
+    left_out: Collection[str] = ()
     met: list[str] = field(default_factory=list)
     recovered: list[str] = field(default_factory=list)
-    _waiting: list[Kind] = field(default_factory=lambda: list(KINDS))
+    _waiting: list[Kind] = field(init=False)
     _open: list[str] = field(default_factory=list)
     _shown: int = 0
+
+    def __post_init__(self) -> None:
+        self._waiting = [kind for kind in KINDS if kind.name not in self.left_out]
 
     def __call__(self, number: int, due: Wanted) -> Step:
         """The step of the response with this number, counted from 0."""
@@ -95,4 +108,5 @@ class Faults:
         return {
             kind.name: (self.met.count(kind.name), self.recovered.count(kind.name))
             for kind in KINDS
+            if kind.name not in self.left_out
         }
