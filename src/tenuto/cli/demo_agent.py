@@ -10,7 +10,7 @@ from tenuto.cli.app import CommandError
 from tenuto.cli.printing import JsonFlag, print_json
 
 if TYPE_CHECKING:
-    from tenuto.cli.demo_agent_faults import NOT_ON, Faults
+    from tenuto.cli.demo_agent_faults import Faults
     from tenuto.cli.demo_agent_play import Played
 
 EXAMPLES = (

@@ -11,8 +11,8 @@ from tenuto.wire.base import Dialect
 _TGI = Dialect(prefill=True, output_key="parameters.max_new_tokens")
 
 TGI_UNKNOWN = Provider(_TGI, "tgi", sends_stop=True)
-"""Who is behind a host that no row names. A prompt is the beginning of what the model writes. The last
-event of a stream holds the whole text, whoever runs the server."""
+"""Who is behind a host that no row names. A prompt is the beginning of what the model writes.
+The last event of a stream holds the whole text, whoever runs the server."""
 
 DASHSCOPE = Dialect(
     "dashscope",

@@ -23,6 +23,8 @@ NOT_HERE = {
     "call_no_type", "malformed_stop", "error_object", "error_groq", "error_openrouter",
     "http_400_could_not_finish", "http_400_tool_use_failed", "http_503_always",
     "empty_choices_frames", "moderation_frame",
+    # Its own form shows an end: these hosts speak like OpenAI's chat.
+    "host_marks_nothing", "host_has_no_mark", "host_has_no_stop", "host_counts_alone", "host_closes",
 }  # fmt: skip
 
 

@@ -27,6 +27,8 @@ NOT_HERE = {
     "error_openrouter", "error_chunk_then_done", "moderation_frame",
     "http_400_could_not_finish", "http_400_tool_use_failed",
     "length_foreign_spelling",
+    # Its own form shows an end: these hosts speak like OpenAI's chat.
+    "host_marks_nothing", "host_has_no_mark", "host_has_no_stop", "host_counts_alone", "host_closes",
 }  # fmt: skip
 
 
