@@ -822,3 +822,51 @@ def test_one_letter_behind_a_fence_that_opens_again_is_not_lost_where_words_begi
         out = "".join(seam.feed(text[n : n + size]) for n in range(0, len(text), size))
         out += seam.finish()
         assert said + out == f"Text.\n\n```csv\n{lines}l{rest}"
+
+
+@pytest.mark.behaviour("C14", "C16")
+@pytest.mark.parametrize(
+    "preamble",
+    [
+        "You're right, it was cut off!\nNothing above has changed.",
+        "---\n**Continued from previous message**",
+        "🔄 Reprise\n________",
+        "申し訳ございません。\n以下、続きです。",
+        "// ... continued from previous message",
+        "2/2",
+        "ok so\nhere is the rest",
+        "Sorry! The rest of the code:\n```python\n\n---",
+    ],
+)
+def test_a_preamble_of_any_shape_goes_where_its_line_comes_again(preamble):
+    said = "Two steps:\nThe first step opens the fi"
+    continuation = f"{preamble}\n\nThe first step opens the file."
+    seam = Seam(said)
+    assert seam.feed(continuation) + seam.finish() == "le."
+    assert seam.kind == "preamble"
+    seam = Seam(said)
+    assert "".join(map(seam.feed, continuation)) + seam.finish() == "le."
+
+
+@pytest.mark.behaviour("C14b")
+@pytest.mark.parametrize(
+    ("said", "continuation"),
+    [
+        (
+            "- Apples\n- Pears from the gar",
+            "den\n- Plums\nThese grow here:\n\n- Pears from the garden, too\n",
+        ),
+        ("#define FOO_A 1\n#define FOO_", "BAR_B 2\n#endif\n\n#define FOO_C 3\n"),
+        (
+            "PyAPI_FUNC(int) PyOne(void);\nPy",
+            "API_FUNC(int) PyTwo(void);\n\nPyMODINIT_FUNC init;\n",
+        ),
+        (
+            "Call $obj->one.\n\n=item $item = $obj-",
+            ">get\n\n=item $item = $obj->get($key)\n\nAs $obj->get.\n",
+        ),
+        ("#define A 1\n#include", " <one.h>\n\n#include <two.h>\n"),
+    ],
+)
+def test_several_lines_of_the_text_itself_are_no_preamble(said, continuation):
+    assert join(said, continuation) == said + continuation

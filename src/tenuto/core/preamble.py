@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import repeat
 from typing import Final
 
 from tenuto.core.fence import fence_at, fence_so_far, open_info
@@ -25,19 +26,26 @@ from tenuto.core.repetition import A_FEW, NOTHING, Decision, Opening, repeated
 
 __all__ = ["announced"]
 
-_PREAMBLE_CHARS: Final = 200
+_PREAMBLE_CHARS: Final = 320
 _LINES: Final = 3
 _ANNOUNCED_LINE_WEIGHT: Final = 6
 _LINE_WEIGHT_BEHIND_BRACKETS: Final = 3
+_EACH_LINE_WEIGHT: Final = 4
+_EACH_SENTENCE_WEIGHT: Final = 3
+_UNLIKELY_WEIGHT: Final = 9
+_LEAST_WEIGHT: Final = 4
+_LONG_WEIGHT: Final = 200
 _LINE_CHARS: Final = 2  # letters and digits
 _LABEL_CHARS: Final = 40
 _NEAR_CHARS: Final = 60
+_NEAR_TEXT_CHARS: Final = 2_000
 _FULL_STOPS: Final = ".!?\u2026\u3002\uff01\uff1f"
 _COLONS: Final = (":", "\uff1a")
 _DECORATIONS: Final = "*_ \t"  # **Continued:**
 _EAST: Final = "\u3041"  # from here on no capitals, and no spaces between words
 # What a line goes on with, and no preamble begins with; an ellipsis is one.
-_GOES_ON: Final = ",.;:!?)]}%&+/=|'\u2019\u201d\u3002\uff0c\u3001\uff1b\uff1a\uff09\u300d\u300f"
+_GOES_ON: Final = ",.:!?)]}&+|'\u2019\u201d\u3002\uff0c\u3001\uff1b\uff1a\uff09\u300d\u300f"
+_SELDOM_BEGINS: Final = ";/%="
 
 _ellipsis = re.compile("[.]{2,}|\u2026").match
 _opening_mark = re.compile("[*_\u00a1\u00bf]+").match
@@ -48,60 +56,101 @@ _enclosed = re.compile(
 ).fullmatch
 # Words without brackets begin with a letter, a mark that Markdown knows, or one outside of ASCII.
 _begins_words = re.compile(r"[^\W\d_]|[#>*_~\"-]|[^\x00-\x7f]").match
-_has_fence = re.compile("```|~~~").search
+_is_fence = re.compile("[ \t]*(?:```|~~~)").match
+_begins_marks = re.compile(r"[^\w\s]+").match
 _first_word = re.compile(r"\w+").match
-_rule_line = re.compile(r"(?:[-*_]{3,}[ \t]*\n\s*)?").match
-_rule_so_far = re.compile(r"[-*_]+[ \t]*\n?").fullmatch
+_is_rule = re.compile(r"([-*_=\u2014\u2500\u2501\u2550])(?:[ \t]*\1){2,}[ \t]*\n").match
+_rule_so_far = re.compile(r"([-*_=\u2014\u2500\u2501\u2550])(?:[ \t]*\1)*[ \t]*\n?").fullmatch
 
 
 def announced(opening: Opening, at: int, final: bool) -> Decision | None:
     """A few short lines announce the rest, and then the unfinished line comes again."""
     held = opening.held
-    begins = _may_begin(held, at, final)
+    begins = _may_begin(opening, at, final)
     if not begins:
         return None if begins is None else NOTHING
-    begin, apart = at, True
-    for _ in range(_LINES):
+    lines: list[str] = []
+    begin, apart, broken = at, True, True
+    while len(lines) < _LINES:
         end = held.find("\n", begin)
         if end < 0:
             return NOTHING if final or len(held) - at > _PREAMBLE_CHARS else None
-        if weight(held[at:end]) > _PREAMBLE_CHARS or _has_fence(held, at, end):
+        line = held[begin:end].rstrip()
+        if weight(held[at:end]) > _PREAMBLE_CHARS or _is_fence(line):
             return NOTHING
         rest = held[end:].lstrip()
         if not rest:
             return NOTHING if final else None
         next_ = held.rfind("\n", 0, len(held) - len(rest)) + 1
-        paragraph = held.count("\n", end, next_) > 1
-        words = _Words(held[at:end], apart, paragraph)
-        decision = _said_behind(opening, words, next_, final)
-        if decision is None or decision is not NOTHING:
-            return decision
-        begin, apart = next_, apart and paragraph
+        rule = _is_rule(line + "\n") is not None
+        if not rule:
+            apart = apart and broken
+            lines.append(line)
+        broken = rule or held.count("\n", end, next_) > 1
+        if not (rule and lines):  # a rule below words was looked behind with them
+            words = _Words(lines or [line], apart, broken)
+            decision = _said_behind(opening, words, next_, final)
+            if decision is None or decision is not NOTHING:
+                return decision
+        elif begin > _PREAMBLE_CHARS + at:
+            return NOTHING
+        begin = next_
     return NOTHING
 
 
-def _may_begin(held: str, at: int, final: bool) -> bool | None:
-    """Whether a preamble may begin here; None: more of the text is needed."""
+def _may_begin(opening: Opening, at: int, final: bool) -> bool | None:
+    """Whether a preamble may begin here; None: more of the text is needed.
+
+    Who begins a new message does not begin with a blank, while the rest of a line does."""
+    held = opening.held
     first = held[at : at + 1]
     if not first:
         return False if final else None
+    if at and "\n" not in held[:at]:
+        return False
+    if first.isdigit() and not at and not opening.trimmed and opening.said[-1].isdigit():
+        return False  # the rest of a number
     if first == "." and len(held) == at + 1 and not final:
         return None
-    begins = not first.isdigit() and first not in _GOES_ON
-    return begins or _ellipsis(held, at) is not None
+    return first not in _GOES_ON or _ellipsis(held, at) is not None
 
 
 class _Words:
-    """The words of what may be a preamble.
+    """The words of what may be a preamble, line by line.
 
     `apart`: whether there are blank lines between its lines; `paragraph`: whether one follows."""
 
-    def __init__(self, text: str, apart: bool, paragraph: bool) -> None:
-        self.bare = text.strip()
+    def __init__(self, lines: list[str], apart: bool, paragraph: bool) -> None:
+        self.lines = lines
+        self.bare = "\n".join(lines).strip()
         opening_mark = _opening_mark(self.bare)
-        self.sentence = self.bare[opening_mark.end() if opening_mark else 0 :].rstrip(_DECORATIONS)
+        sentence = self.bare[opening_mark.end() if opening_mark else 0 :].rstrip(_DECORATIONS)
+        self.sentence = sentence or self.bare
         self.apart = apart
         self.paragraph = paragraph
+
+    @property
+    def least_weight(self) -> int:
+        """What the repeated line must say at least: more, the less these look like a preamble."""
+        unlikely = self.is_unlikely or weight(self.bare) > _LONG_WEIGHT
+        if self.apart:
+            return _UNLIKELY_WEIGHT if unlikely else 0
+        whole = all(map(_is_sentence, self.lines))
+        least = (_EACH_SENTENCE_WEIGHT if whole else _EACH_LINE_WEIGHT) * len(self.lines)
+        return least + (_UNLIKELY_WEIGHT if unlikely or not self.begins else 0)
+
+    @property
+    def is_unlikely(self) -> bool:
+        """Whether they begin as the rest of a line may well do: with a digit or a stroke."""
+        return self.bare[0].isdigit() or (self.bare[0] in _SELDOM_BEGINS and not self.stands_out)
+
+    @property
+    def are_lines(self) -> bool:
+        """Whether they are several lines that may be a message's first: none is indented, and
+        something parts the last from what follows."""
+        if any(line[:1].isspace() for line in self.lines[1:]):
+            return False
+        return self.paragraph or self.colon
 
     @property
     def colon(self) -> bool:
@@ -111,24 +160,40 @@ class _Words:
     @property
     def stands_out(self) -> bool:
         """Whether they are in brackets of any kind, or begin with an ellipsis."""
-        return bool(_enclosed(self.bare) or _ellipsis(self.bare))
+        return _stands_out(self.bare)
 
     @property
     def stands_alone(self) -> bool:
         """Whether they are hardly the rest of a line."""
         if not self.apart:
-            return False
-        first, last = self.sentence[:1], self.sentence[-1:]
-        begins = first.isupper() or first >= _EAST
+            return self.are_lines
+        last = self.sentence[-1:]
+        begins = _is_capital(self.sentence)
         whole = begins and (self.colon or (last in _FULL_STOPS and " " in self.sentence))
-        behind_paragraph = self.paragraph and _begins_words(self.bare) is not None
+        behind_paragraph = self.paragraph and (
+            self.is_unlikely or _begins_words(self.bare) is not None
+        )
         return behind_paragraph or whole or self.stands_out
 
     @property
     def begins(self) -> bool:
         """Whether they begin as a sentence does, or stand out."""
-        first = self.sentence[:1]
-        return first.isupper() or first >= _EAST or self.stands_out
+        return _is_capital(self.sentence) or _stands_out(self.lines[0].strip())
+
+
+def _is_capital(text: str) -> bool:
+    """Whether a text begins with a capital, or in a script that has none."""
+    first = text[:1]
+    return first >= _EAST or (first.isalpha() and not first.islower())
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line begins and ends as a sentence does."""
+    return _is_capital(line) and line[-1:] in (*_FULL_STOPS, *_COLONS)
+
+
+def _stands_out(text: str) -> bool:
+    return bool(_enclosed(text) or _ellipsis(text))
 
 
 def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> Decision | None:
@@ -136,22 +201,27 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
     held, ending, sentence = opening.held, opening.ending, words.sentence
     if not sentence:
         return NOTHING
-    if _rule_so_far(held, begin) and not final:
+    at_line = begin
+    ruled = _behind_rules(held, begin, final)
+    if ruled is None:
         return None
-    rule = _rule_line(held, begin)
-    begin = rule.end() if rule else begin
+    words.paragraph = words.paragraph or ruled > begin
+    paragraph, begin = words.paragraph, ruled
     # Where the unfinished line opens a fence, it is this line that comes again.
     opens = ending.mid_line and fence_so_far(opening.said, opening.said.rfind("\n") + 1)
     fence = (0, "") if opens else fence_at(opening, begin, final)
     if fence is None:
         return None
     after_fence, info = fence
-    paragraph = words.paragraph or bool(rule and rule[0])
-    breaks_in = bool(rule and rule[0]) or _breaks_in(opening, sentence, paragraph)
-    reopens = bool(after_fence) and words.apart and words.begins
+    if after_fence:
+        behind = _behind_rules(held, after_fence, final)
+        if behind is None:
+            return None
+        begin = behind
+    breaks_in = ruled > at_line or _breaks_in(opening, sentence, paragraph)
+    reopens = bool(after_fence) and words.begins and not words.are_lines
     if not (reopens or words.stands_alone):
         return NOTHING
-    begin = after_fence or begin
     said_again = repeated(opening, begin, final, Grade.LINE)
     if said_again is None or (said_again[0] == "diverged" and words.colon):
         return said_again
@@ -175,6 +245,13 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
             return "preamble", after_fence
         return NOTHING
     passage = held[begin:removed].lstrip()
+    if not words.apart and any(map(_begins_alike, words.lines[1:], repeat(passage))):
+        return NOTHING
+    least = words.least_weight
+    if _is_other_script(opening, sentence):
+        least = min(least, _LEAST_WEIGHT)
+    if weight(passage) < least and not shown:
+        return NOTHING
     if not breaks_in and _goes_on_alike(opening, words.bare, passage, held[removed:]):
         return NOTHING
     if kind == "overlap":
@@ -190,18 +267,48 @@ def _said_behind(opening: Opening, words: _Words, begin: int, final: bool) -> De
         if not words.colon and (_is_label(passage) or weight(passage) < least):
             return NOTHING
         alike = ending.lines_alike(len(passage))
+        if alike and not words.apart:
+            return NOTHING
         if alike and not _is_new_here(alike, sentence, paragraph):
             return NOTHING
     return "preamble", removed
 
 
+def _behind_rules(held: str, begin: int, final: bool) -> int | None:
+    """Where the text goes on behind rules that may stand at `begin`; None: more is needed."""
+    while True:
+        body = held[begin:].lstrip()
+        begin = max(begin, held.rfind("\n", 0, len(held) - len(body)) + 1)
+        if _rule_so_far(held, begin) and not final:
+            return None
+        rule = _is_rule(held, begin)
+        if rule is None:
+            return begin
+        begin = rule.end()
+
+
 def _goes_on_alike(opening: Opening, words: str, passage: str, behind: str) -> bool:
     """Whether `words` are what the text itself goes on with: one more of its items, or the rest of
     a word that goes on so a second time."""
-    if words[0] == passage[:1] and not words[0].isalnum():
+    mark = _marks(words)
+    if mark and mark == _marks(passage):
         return True
-    glued = not opening.trimmed and not opening.held[:1].isspace() and opening.said[-1].isalnum()
-    return glued and words[0] == behind[:1] and not words[0].isupper()
+    last = opening.said[-1]
+    glued = not opening.trimmed and not opening.held[:1].isspace()
+    if glued and not last.isalnum() and not words[0].isalnum():
+        return last + words[0] in opening.said[-_NEAR_TEXT_CHARS:]
+    return glued and last.isalnum() and words[0] == behind[:1] and not words[0].isupper()
+
+
+def _begins_alike(line: str, other: str) -> bool:
+    """Whether two lines begin with the same word or mark."""
+    return line.split(None, 1)[0] == other.split(None, 1)[0]
+
+
+def _marks(text: str) -> str:
+    """The marks at the beginning of a text: "###" of "### Part 2"."""
+    found = _begins_marks(text)
+    return found[0] if found else ""
 
 
 def _is_label(passage: str) -> bool:
@@ -226,7 +333,13 @@ def _breaks_in(opening: Opening, sentence: str, paragraph: bool) -> bool:
     last = opening.said[-1]
     glued = not opening.trimmed and not opening.held[:1].isspace()
     if glued and last.isalpha() and not last.isupper() and sentence[0].isupper():
-        return paragraph or " " in sentence
+        known = opening.ending.goes_on_as_known(opening.held, final=True)
+        return not known and (paragraph or " " in sentence)
+    return _is_other_script(opening, sentence)
+
+
+def _is_other_script(opening: Opening, sentence: str) -> bool:
+    """Whether `sentence` begins in a script that the end of the text has not."""
     near = opening.said[-_NEAR_CHARS:]
     first = _first_word(sentence)
     if first and _scripts(first[0]) - _scripts(near) - {"LATIN"}:
