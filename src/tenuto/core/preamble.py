@@ -27,6 +27,7 @@ from tenuto.core.repetition import A_FEW, NOTHING, Decision, Opening, repeated
 __all__ = ["announced"]
 
 _PREAMBLE_CHARS: Final = 320
+_GOES_ON_CHARS: Final = 72
 _LINES: Final = 3
 _ANNOUNCED_LINE_WEIGHT: Final = 6
 _LINE_WEIGHT_BEHIND_BRACKETS: Final = 3
@@ -73,6 +74,8 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
     begin, apart, broken = at, True, True
     while len(lines) < _LINES:
         end = held.find("\n", begin)
+        if not lines and len(held[at : end if end >= 0 else None]) > _most_chars(opening, at):
+            return NOTHING
         if end < 0:
             return NOTHING if final or len(held) - at > _PREAMBLE_CHARS else None
         line = held[begin:end].rstrip()
@@ -113,6 +116,17 @@ def _may_begin(opening: Opening, at: int, final: bool) -> bool | None:
     if first == "." and len(held) == at + 1 and not final:
         return None
     return first not in _GOES_ON or _ellipsis(held, at) is not None
+
+
+def _most_chars(opening: Opening, at: int) -> int:
+    """Return how long the first line of a preamble may be, in characters.
+
+    What goes on with a sentence that was cut in its middle begins with a small letter or a digit,
+    as few preambles do, and shall not wait for long."""
+    first, last = opening.held[at], opening.said[-1]
+    in_sentence = "\n" not in opening.trimmed and (last.isalnum() or last in ",-")
+    goes_on = in_sentence and not at and (first.islower() or first.isdigit())
+    return _GOES_ON_CHARS if goes_on else _PREAMBLE_CHARS
 
 
 class _Words:

@@ -396,7 +396,9 @@ def test_text_arrives_before_the_next_is_sent(kind):
         yield b"".join(ended(stop))
 
     first = paced("One ", "two ", "three ", stop="max_tokens")
-    with FarSide(first, paced("four ", "five ", "six.", stop="end_turn")) as far:
+    # As much as may wait at a seam, in one piece; what follows it must not wait.
+    seam = "four, which is as much as two and two, or three and one put together, and then "
+    with FarSide(first, paced(seam, "five ", "six.", stop="end_turn")) as far:
         own = {**KEYS, "base_url": far.base_url.removesuffix("/v1"), "max_retries": 0}
         client: Any = tenuto.wrap(kind(**own), policy=POLICY)
         found: list[str] = []
@@ -416,7 +418,7 @@ def test_text_arrives_before_the_next_is_sent(kind):
             with client, client.messages.stream(**ASKED) as stream:
                 for text in stream.text_stream:
                     arrived(text)
-        assert "".join(found) == "One two three four five six."
+        assert "".join(found) == f"One two three {seam}five six."
         assert wrongs(far) == ["", ""]
 
 
