@@ -133,27 +133,27 @@ class Asker:
 
     # --- turns
 
-    def model(self) -> Model:
+    def model(self, name: str = "") -> Model:
         """What `headers` and `options` hold goes with each of its requests."""
         return Model(
-            f"{self.wire}:{MODELS.get(self.wire, 'sim-model')}",
+            f"{self.wire}:{name or MODELS.get(self.wire, 'sim-model')}",
             base_url=self.sim.root_url + BASES.get(self.wire, ""),
             api_key="key",
             headers=self.headers,
             options=self.options,
         )
 
-    def agent(self, *tools: str) -> Agent:
-        """One with these tools."""
-        if tools not in self._agents:
-            self._agents[tools] = Agent(
-                self.model(),
+    def agent(self, *tools: str, model: str = "") -> Agent:
+        """One with these tools, and with a model of this name."""
+        if (model, *tools) not in self._agents:
+            self._agents[model, *tools] = Agent(
+                self.model(model),
                 tools=[getattr(self, name) for name in tools],
                 policy=POLICY,
                 on_event=self.events.append if self.watched else None,
                 stream=self.stream,
             )
-        return self._agents[tools]
+        return self._agents[model, *tools]
 
     def meet(self, case: Case, way: str, *, second_tool: bool = False) -> Turn:
         """A turn that meets the case, and the conversation's next one."""
@@ -166,7 +166,10 @@ class Asker:
         self.options |= options_of(self.wire, case.request)
         first = "list_files" if case.kind is Kind.NO_ARGUMENTS else "write_file"
         tools = (first, "read_file")[: 1 + second_tool] if case.wants_tools else ()
-        chat = self.agent(*tools).conversation()
+        # How a host ends its answers is learned by model: one that has marked its ends before is
+        # another host.
+        own = case.name if case.name.startswith("host_") else ""
+        chat = self.agent(*tools, model=own).conversation()
         result = self.said(chat, prompt, way)
         events, ran = [*self.events], [*self.ran]
         self.headers["x-sim-fault"] = "normal"
