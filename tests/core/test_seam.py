@@ -524,6 +524,10 @@ def test_periodic_text_is_no_evidence(said, continuation):
             "More water people first gate more.\n2026-11-23",
             "T08:51:59Z INFO pressure opened a dam.\n2026-11-23T12:20:13Z WARN that year\n",
         ),
+        (  # who begins a new message begins with no white space
+            "ふるさとについての作文を書くようにと言った。\n\n## 結果\n\n## よくある質問",
+            "\n\nこの橋は江戸時代の終わりに架けられた。\n\n## よくある質問\n",
+        ),
     ],
 )
 def test_a_document_keeps_its_own_fences_and_announcements(said, continuation):

@@ -104,12 +104,12 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
 def _may_begin(opening: Opening, at: int, final: bool) -> bool | None:
     """Whether a preamble may begin here; None: more of the text is needed.
 
-    Who begins a new message does not begin with a blank, while the rest of a line does."""
+    Who begins a new message begins with no white space, while the rest of a text may."""
     held = opening.held
     first = held[at : at + 1]
     if not first:
         return False if final else None
-    if at and "\n" not in held[:at]:
+    if at:
         return False
     if first.isdigit() and not at and not opening.trimmed and opening.said[-1].isdigit():
         return False  # the rest of a number
