@@ -91,7 +91,10 @@ def judge_strict(askers: Askers, row: Facing, case: Case, mode: str, through: st
     got = asker.ask_case(case, mode, through)
     if asker.ending["status"] == "complete":
         assert got.error is None
-        assert case.name == "suspected_truncation" or is_right(asker, got, case)
+        # A model that never marked an end is shown as it came where nothing more is to be had (S3a).
+        stop = got.finish if hasattr(got, "finish") else got.stop
+        as_it_came = case.name == "drop_mid_text_always" and stop is None
+        assert case.name == "suspected_truncation" or as_it_came or is_right(asker, got, case)
     else:
         assert isinstance(got.error, row.raises)
         left = f"{case.name}-{mode}" in row.left_to_the_caller
