@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from tenuto.clients.httpx_client import recovering
 from tenuto.clients.libraries import LIBRARIES
 from tenuto.clients.redirects import staying_with_its_host
+from tenuto.clients.two_ways import note_made
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
 from tenuto.core.events import OnEvent
@@ -147,7 +148,9 @@ def _made(
         "follow_redirects": True,
     }
     cls = staying_with_its_host(getattr(module, name))
-    return recovering(cls(**(defaults | options)), made_by)
+    client = recovering(cls(**(defaults | options)), made_by)
+    note_made(is_async=name == "AsyncClient")
+    return client
 
 
 def imported(library: str, install: str = "") -> Any:

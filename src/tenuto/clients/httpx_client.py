@@ -25,6 +25,7 @@ from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.libraries import LIBRARIES, library_of
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
+from tenuto.clients.two_ways import warn_of_missing_client
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
@@ -73,6 +74,7 @@ def _send(base: Any) -> Any:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
             return base.send(self, request, stream=stream, **options)
+        warn_of_missing_client()
         exchange = Exchange(self, request, asked.request, signer)
 
         def attempt(made: Any) -> Upstream | Lost:
@@ -122,6 +124,7 @@ def _async_send(base: Any) -> Any:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
             return await base.send(self, request, stream=stream, **options)
+        warn_of_missing_client()
         exchange = Exchange(self, request, asked.request, signer)
 
         async def attempt(made: Any) -> AsyncUpstream | Lost:
