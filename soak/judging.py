@@ -63,7 +63,7 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
 
     Where the server repeated little, or broke off after a little of what it repeats, the plain join is
     as good an answer as any; where the truth says a passage twice just where it was cut, leaving it
-    out is.
+    out is; where the model left out white space that had not come before either, nothing tells of it.
     """
     for attempt in attempts:
         said, sent = attempt["said"], attempt["sent"].lstrip()
@@ -72,6 +72,13 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
         if "status" in attempt["fault"] or "refused" in attempt["fault"]:
             continue  # it sent no text
         rest, more = plan.text[len(said) :], text[len(said) :].lstrip()
+        left_out, came = attempt["left_out"], attempt["came"]
+        if left_out.startswith(came) and left_out != came:
+            shown = said + came + rest[len(left_out) :]
+            if text == shown or (
+                shown.startswith(text) and any(text == later["said"] for later in attempts)
+            ):
+                return f"of {left_out!r} no more than {came!r} ever came"
         if attempt["style"] in ("overlap", "line", "restart", "preamble"):
             length = _common(sent, more)
             came = sent[:length]

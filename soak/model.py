@@ -82,13 +82,16 @@ class Answer:
 
 @dataclass(slots=True)
 class Attempt:
-    """What is kept of one attempt, so that a person can judge the turn."""
+    """What is kept of one attempt, so that a person can judge the turn: what it showed, what it
+    repeated and left out of that, and what had come behind it."""
 
     said: str = ""
     hint: str = ""
     prefill: bool = False
     style: str = ""
     repeated: str = ""
+    left_out: str = ""
+    came: str = ""
     fault: str = ""
     at: float = 0.0
     sent: str = ""
@@ -132,28 +135,56 @@ def styles_for(said: str, rest: str, prefill: bool, stream: bool) -> list[str]:
         found.append("restart")
     if unfinished_line(said):
         found += ["line", "preamble"]
-    if said.count("```") % 2:
+    if open_fence(said) is not None:
         found.append("fence")
     return found
 
 
-def begin_wrongly(style: str, said: str, rest: str, rng: random.Random) -> tuple[str, str]:
-    """The continuation in that style, and what of it was said before."""
+_fence_lines = re.compile(r"^```([^\n`]*)\n", re.MULTILINE).findall
+
+
+def open_fence(said: str) -> str | None:
+    """The info string of the code fence that is open where the text stops; None: none is.
+
+    >>> open_fence("So:\\n\\n```python\\nx = 1"), open_fence('{"note": "So:\\\\n```python')
+    ('python', None)
+    """
+    found: list[str] = _fence_lines(said)
+    return found[-1] if len(found) % 2 else None
+
+
+def begin_wrongly(
+    style: str, said: str, rest: str, came: str | None, rng: random.Random
+) -> tuple[str, str, str]:
+    """The continuation in that style, what of it was said before, and what white space it leaves
+    out. `came`: the start of `rest` that came before; None where nobody knows."""
     line = unfinished_line(said)
     if style == "overlap":
         short = rng.random() < 0.04
         size = rng.randrange(4, 12) if short else rng.randrange(12, 240)
         repeated = said[-size:].lstrip()
-        return repeated + rest, repeated
+        return repeated + rest, repeated, ""
     if style in ("restart", "echo"):
-        return said + rest, said
+        return said + rest, said, ""
     if style == "line":
-        return line + rest, line
+        return line + rest, line, ""
     if style == "preamble":
-        return f"{rng.choice(PREAMBLES)}\n\n{line}{rest}", line
-    info = said[said.rindex("```") + 3 :].split("\n", 1)[0]
-    again = line if line and rng.random() < 0.5 else ""
-    return f"```{info}\n{again}{rest.lstrip() if not again and rng.random() < 0.3 else rest}", again
+        return f"{rng.choice(PREAMBLES)}\n\n{line}{rest}", line, ""
+    begun = f"```{open_fence(said)}\n"
+    if line and rng.random() < 0.5:
+        return f"{begun}{line}{rest}", line, ""
+    left_out = left_out_of(rest, came, rng) if rng.random() < 0.3 else ""
+    return f"{begun}{rest[len(left_out) :]}", "", left_out
+
+
+def left_out_of(rest: str, came: str | None, rng: random.Random) -> str:
+    """What a model leaves out of the white space that comes next, since the line of its fence ends in
+    a line break: that line break, or the indentation as well. It was not shown what came of it."""
+    if came is None:
+        return ""  # a break took some of it, and no judge could tell what
+    space = rest[: len(rest) - len(rest.lstrip())]
+    breaks = space[: space.rfind("\n") + 1]
+    return breaks if "\n" in came and rng.random() < 0.5 else space
 
 
 def cuts_for(plan: Plan, answer: Answer, stream: bool) -> list[str]:

@@ -203,7 +203,11 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
     )
     if styled:
         attempt.style = styled
-        text, attempt.repeated = begin_wrongly(styled, asked.said, rest, rng)
+        attempt.came = plan.text[len(asked.said) : max(0, turn.reached)]
+        came = attempt.came if turn.reached >= 0 else None
+        text, attempt.repeated, attempt.left_out = begin_wrongly(
+            styled, asked.said, rest, came, rng
+        )
         answer = Answer(text, answer.calls, "")
     cut = next((k for k in kinds if k in cuts_for(plan, answer, asked.stream)), "")
     if cut:
