@@ -115,7 +115,7 @@ _OLLAMA = Facing(
     WrappedOllama,
     asking_ollama.WIRE,
     raises=(ollama.ResponseError,),
-    stops=_CHAT | {"done_no_reason": None},
+    stops=_CHAT,
     broken_call=_inputs(asking_ollama.broken_call),
     refused=asking_ollama.next_turn_is_refused,
     most_requests=12,
@@ -342,7 +342,7 @@ FACING = (
         asking_tgi.RecoveringTgi,
         asking_tgi.WIRE,
         raises=asking_tgi.TgiAsker.own_errors,
-        stops=_CHAT | {"done_no_reason": None},
+        stops=_CHAT,
         is_one=lambda asker: asking_tgi.assert_one_generation(asker.told),
     ),
 )

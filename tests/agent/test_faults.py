@@ -25,7 +25,6 @@ REASONS = {
     "content_filter": {"safety_blocked", "refused"},
     "content_filter_prompt_400": {"safety_blocked"},
     "context_length_400": {"context_window"},
-    "done_no_reason": {"unknown_stop"},
     "drop_mid_text_always": {"provider_error"},
     "empty_after_tool_result_always": {"empty_after_tool_result"},
     "empty_always": {"empty_output"},

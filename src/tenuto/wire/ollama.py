@@ -19,6 +19,7 @@ import msgspec
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import (
     CallDelta,
+    Ended,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
@@ -57,15 +58,16 @@ STOPS: StopTable = {
 _ALL_STOPS = {**in_other_words(STOPS), **STOPS}
 
 
-def _stop(value: JsonObject) -> StopSeen | None:
-    """The stop of an object. One that is done and does not say why may be whole or broken off: the
-    server writes no reason where its connection to the model was closed (Q31)."""
-    field = "done_reason"
-    raw = value.get(field)
-    seen = None if raw is None else look_up(raw, field, _ALL_STOPS)
-    if seen is None and value.get("done") is True:
-        return StopSeen("", field, _R.UNKNOWN, "no_reason", known=False)
-    return seen
+def _end(value: JsonObject) -> StopSeen | Ended | None:
+    """What an object says of the answer's end; None where it goes on.
+
+    One that is done and gives no reason ends in order, without a stop (N1a, S3a). Versions of
+    before May 2024 never give one (https://github.com/ollama/ollama/pull/4235, read 2026-11-23).
+    Later ones leave it out only where the connection to the model was closed, and write `stop`
+    there on their Chat Completions.
+    """
+    seen = look_up(value.get("done_reason"), "done_reason", _ALL_STOPS)
+    return Ended() if seen is None and value.get("done") is True else seen
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -85,9 +87,6 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     else:
         _say(value, "response", signals)
         _parse_calls(value.get("tool_calls"), signals)
-    stop = _stop(value)
-    if stop is not None:
-        signals.append(stop)
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -96,6 +95,9 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
+    end = _end(value)
+    if end is not None:
+        signals.append(end)
     return signals
 
 

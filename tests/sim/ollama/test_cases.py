@@ -8,8 +8,8 @@ from asking_ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, 
 from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
 
 OWN = {
-    "done_no_reason", "cut_call_error", "cut_call_error_mid_text", "line_not_json",
-    "think_then_length", "think_then_text",
+    "cut_call_error", "cut_call_error_mid_text", "line_not_json", "think_then_length",
+    "think_then_text",
 }  # fmt: skip
 
 

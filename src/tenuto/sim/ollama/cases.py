@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Bare, Case, Ending, Kind, Odd, Step
+from tenuto.sim.case import Bare, Case, Kind, Odd, Step
 from tenuto.sim.tables_own import Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
@@ -30,9 +30,11 @@ _AS_THEY_ARE: Final = (
     "drop_before_text", "drop_mid_text", "drop_mid_text_always", "drop_mid_call",
     "eof_no_finish", "error_chunk_mid_text", "body_cut", "body_error_only", "body_empty",
     "unknown_stop", "unknown_stop_control", "finish_repeated", "finish_conflict", "finish_upper",
-    "content_after_finish", "abort", "content_filter", "context_length_400", "length_context",
+    "content_after_finish", "done_no_finish", "abort", "content_filter", "context_length_400",
+    "length_context",
     "http_503_always", "crlf", "multibyte_split", "tiny_writes", "one_write",
-    "host_marks_nothing", "host_has_no_mark", "host_counts_alone", "host_closes",
+    "host_marks_nothing", "host_has_no_stop", "host_has_no_mark", "host_counts_alone",
+    "host_closes",
 )  # fmt: skip
 """Common cases that need no other words here."""
 
@@ -53,8 +55,6 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 _FAULTS: Final = (
-    Case("done_no_reason", (Step(keep=0.6, ending=Ending.NO_FINISH),),
-         "The answer is done, and nothing says why.", recoverable=False, behaviours=("N1",)),
     Case("cut_call_error", (Step(kind=Kind.CALL, error="cut_call"),),
          "The server cannot parse the model's call.", bare=Bare.RAISES, wants_tools=True,
          behaviours=("T14",)),
