@@ -71,45 +71,50 @@ def _tell_of_near_misses(variables: Mapping[str, str]) -> None:
                 log.warning("%s is no setting and has no effect; %s is one", printable(name), near)
 
 
-def read_policy(file: Path) -> Policy:
-    """The policy of one file: `[tool.tenuto]` of a pyproject.toml, of any other the whole table.
+def read_policy(name: str, content: bytes) -> Policy:
+    """The policy that the bytes of a file hold: `[tool.tenuto]` of a pyproject.toml, of any other
+    the whole table.
+
+    Args:
+        name: the file's, without its folder.
 
     Raises:
-        PolicyError: as `load_policy`, and where there is no such file.
+        PolicyError: as `load_policy`.
 
-    >>> read_policy(Path("/nonexistent/strict.toml"))
-    Traceback (most recent call last):
-        ...
-    tenuto.core.errors.PolicyError: /nonexistent/strict.toml: there is no such file
+    >>> read_policy("strict.toml", b'on_incomplete = "error"').on_incomplete
+    'error'
     """
-    if not file.exists():
-        raise PolicyError(f"{file}: there is no such file")
-    return _from_file(Policy(), file, ("tool", "tenuto") if file.name == "pyproject.toml" else ())
-
-
-def _mentions(file: Path, path: tuple[str, ...]) -> bool:
-    try:
-        return f"[{'.'.join(path)}]".encode() in file.read_bytes()
-    except OSError:
-        return False
+    path = ("tool", "tenuto") if name == "pyproject.toml" else ()
+    return _changed_by(Policy(), name, content, path)
 
 
 def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
     try:
-        table: object = tomllib.loads(file.read_text(encoding="utf-8"))
+        content = file.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return policy
-    # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
-    except (OSError, ValueError, RecursionError) as error:
-        # Somebody else's broken pyproject.toml is theirs to mend, but not where limits are lost.
-        if path and not _mentions(file, path):
+    except OSError as error:
+        if path:  # somebody else's, as in `_changed_by`
             return policy
-        raise PolicyError(f"{file.name}: cannot be read as TOML: {error}") from None
+        raise PolicyError(f"{file.name}: cannot be read: {error}") from None
+    return _changed_by(policy, file.name, content, path)
+
+
+def _changed_by(policy: Policy, name: str, content: bytes, path: tuple[str, ...]) -> Policy:
+    """A policy changed by the table at this path of a TOML file; () is the whole file."""
+    try:
+        table: object = tomllib.loads(content.decode("utf-8"))
+    # ValueError: no TOML, no UTF-8, or a number of more than 4,300 digits.
+    except (ValueError, RecursionError) as error:
+        # Somebody else's broken pyproject.toml is theirs to mend, but not where limits are lost.
+        if path and f"[{'.'.join(path)}]".encode() not in content:
+            return policy
+        raise PolicyError(f"{name}: cannot be read as TOML: {error}") from None
     for key in path:
         table = table.get(key, {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
-        raise PolicyError(f"{file.name}: [{'.'.join(path)}] is no table")
+        raise PolicyError(f"{name}: [{'.'.join(path)}] is no table")
     try:
         return policy.changed(table)
     except PolicyError as error:
-        raise PolicyError(f"{file.name}: {error}") from None
+        raise PolicyError(f"{name}: {error}") from None

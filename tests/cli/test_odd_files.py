@@ -15,23 +15,52 @@ from tenuto.cli import main, printing
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202e"
+ODD_KINDS = pytest.mark.parametrize("kind", ["pipe", "device"])
 READERS = pytest.mark.parametrize("command", ["detect", "explain"])
+
+
+def odd_file(kind: str, folder: Path) -> str:
+    """What a name may stand for that never ends."""
+    if kind == "device":
+        return "/dev/zero"
+    os.mkfifo(folder / "pipe")
+    return str(folder / "pipe")
 
 
 @READERS
 @pytest.mark.skipif(os.name != "posix", reason="only Unix has such files")
-@pytest.mark.parametrize("kind", ["pipe", "device"])
+@ODD_KINDS
 def test_what_may_never_end_is_refused_by_name(
     command: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    name = "/dev/zero"
-    if kind == "pipe":
-        name = str(tmp_path / "pipe")
-        os.mkfifo(name)
+    name = odd_file(kind, tmp_path)
     assert main([command, name]) == 2
     beside = capsys.readouterr().err
     assert name in beside
     assert "a pipe or a device" in beside
+
+
+@pytest.mark.skipif(os.name != "posix", reason="only Unix has such files")
+@ODD_KINDS
+def test_a_policy_that_may_never_end_is_refused_by_name(kind: str, tmp_path: Path) -> None:
+    name = odd_file(kind, tmp_path)
+    done = subprocess.run(
+        [*COMMAND, "explain", "--policy", name, "-"],
+        check=False,
+        input=b"{}",
+        capture_output=True,
+        timeout=20,  # seconds; it once read for ever
+        preexec_fn=_with_little_memory,
+    )
+    beside = done.stderr.decode()
+    assert done.returncode == 2, beside
+    assert f"{name}: cannot be read: it is a pipe or a device" in beside
+
+
+def _with_little_memory() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
 
 
 @READERS

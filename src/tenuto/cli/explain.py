@@ -50,7 +50,7 @@ def explain(
     """
     if not files:
         raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
-    asked = read_policy(policy) if policy is not None else None
+    asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
     told = [_told(name, asked, in_force, show_content) for name in files]
     for one in told:
@@ -66,6 +66,16 @@ def explain(
     if not json and len(told) > 1:
         _print_summary([one for one in told if "error" not in one])
     return _BAD_FILE if any("error" in one for one in told) else 0
+
+
+def _policy_of(file: Path) -> Policy:
+    try:
+        content = read_file(str(file))
+    except FileNotFoundError:
+        raise PolicyError(f"{file}: there is no such file") from None
+    except OSError as error:
+        raise PolicyError(f"{file}: cannot be read: {why_unread(str(file), error)}") from None
+    return read_policy(file.name, content)
 
 
 def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) -> Plain:
