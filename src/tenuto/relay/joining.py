@@ -8,6 +8,7 @@ from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
+from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import broke_off, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
@@ -23,8 +24,11 @@ def stands_apart(turn: Turn) -> bool:
 
 def joint_of(turn: Turn) -> Stopping | None:
     """Where this attempt's text is joined to what is kept; None where nothing is."""
+    if stands_apart(turn):
+        return None
+    _take_back_empty(turn)
     base, space = trailing_space(turn.said)
-    if not base or stands_apart(turn):
+    if not base:
         return None
     given = turn.outlet.delivered_text if turn.open else base
     if not visible(base):
@@ -50,6 +54,17 @@ def joint_of(turn: Turn) -> Stopping | None:
     met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
     joint = Wrapped(met, base, thinks=not exact, document=document)
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
+
+
+def _take_back_empty(turn: Turn) -> None:
+    """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
+    the turn is asked for again: no request shows it, and what follows does not go on with it."""
+    last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
+    if last is None or last.apart or last.attempt.response.text.strip():
+        return
+    if classify(last.attempt.response) in (Outcome.EMPTY, Outcome.THINKING_ONLY):
+        turn.said = turn.said[: -last.attempt.new_chars]
+        last.attempt.new_chars = 0
 
 
 def _broke_in_call(turn: Turn) -> bool:
