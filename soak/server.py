@@ -182,7 +182,8 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
     answer = Answer(rest if rest.strip() else "", plan.calls, thought)
     if asked.said and not rest.strip() and not plan.calls:
         attempt.fault = "all_said"
-        # Behind a prefill a model is in the middle of its answer, and knows of no message before.
+        # Behind a prefill a model is in the middle of its answer, and knows of no message before:
+        # what it says there is text (soak/README.md).
         return Answer("" if asked.prefill else rng.choice((*CLOSING, *[""] * 6))), ""
     kinds: list[str] = []
     if rng.random() < plan.rate:
@@ -212,8 +213,6 @@ def _drawn(turn: Turn, asked: Asked, attempt: Attempt, rng: random.Random) -> tu
     cut = next((k for k in kinds if k in cuts_for(plan, answer, asked.stream)), "")
     if cut:
         answer = cut_at(cut, answer, plan, rng)
-        if cut == "empty" and asked.prefill:
-            answer = Answer()  # what follows a prefill is text, white space as well (C14a)
     limited = within_limit(answer, asked.max_tokens)
     attempt.fault = cut or ("own_limit" if limited is not answer and limited != answer else "")
     cut_clean = limited.stop == "length" and limited.text and not styled
