@@ -142,6 +142,8 @@ _PREFILLS: Mapping[str, Sequence[str]] = {
         "The last message of deepseek-reasoner must be a user message, or an assistant message with prefix mode on (refer to https://api-docs.deepseek.com/guides/chat_prefix_completion).",
         "Assistant response prefill is incompatible with enable_thinking.",
         "Cannot have 2 or more assistant messages at the end of the list.",
+        "continue_final_message is set but the final message does not appear in the chat after applying the chat template!",
+        "chat_template is not supported for Mistral tokenizers.",
     ),
     "mistral": (
         "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",

@@ -347,7 +347,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     },
     "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
     "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
-    "the model goes on from its own reasoning, and some came": {"facts": {"reasoning": " "}},
+    "the model goes on from its own reasoning, and some came since": {"facts": {"reasoning": " "}},
     "the last request held reasoning as a prefill": {"state": {"last_edits": ()}},
     "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},
     "empty answers are recovered, and the model can be told so": {

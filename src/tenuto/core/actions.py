@@ -36,7 +36,7 @@ class AppendAssistant:
 @dataclass(frozen=True, slots=True)
 class AppendReasoning:
     """Append what the model has thought as the beginning of its own answer, so that it goes on with
-    the answer itself (E4)."""
+    the answer itself (E4). It has thought enough: reasoning is turned off."""
 
     reasoning: str
 
@@ -128,6 +128,15 @@ def holds_prefill(edits: Iterable[Edit]) -> bool:
         isinstance(edit, AppendReasoning) or (isinstance(edit, AppendAssistant) and edit.prefill)
         for edit in edits
     )
+
+
+def reasoning_in(edits: Iterable[Edit]) -> str:
+    """The reasoning that a request with these edits goes on from, "" where it does from none.
+
+    >>> reasoning_in([AppendReasoning("Hm")]), reasoning_in([AppendUser("Go on")])
+    ('Hm', '')
+    """
+    return next((edit.reasoning for edit in edits if isinstance(edit, AppendReasoning)), "")
 
 
 class Status(StrEnum):

@@ -129,8 +129,9 @@ def reason_less(view: View) -> tuple[Edit, ...]:
 
 
 def prefill_reasoning(view: View) -> tuple[Edit, ...]:
-    # It has thought enough: with thinking on it would begin anew.
-    return (AppendReasoning(view.facts.reasoning.strip()), LowerReasoning())
+    # A knob stays low for what follows; one that nobody knows of could be refused.
+    lower = (LowerReasoning(),) if view.facts.lower_reasoning else ()
+    return (*lower, AppendReasoning(view.facts.reasoning.strip()))
 
 
 def answer_now(view: View) -> tuple[Edit, ...]:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from tenuto.core.actions import (
     AppendAssistant,
-    AppendReasoning,
     SetOutputBudget,
     holds_prefill,
+    reasoning_in,
 )
 from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
@@ -93,6 +93,11 @@ def _prefilled(view: View) -> bool:
     return holds_prefill(view.state.last_edits)
 
 
+def _newly_thought(view: View) -> bool:
+    """Whether there is reasoning that the last request did not go on from (E4)."""
+    return view.facts.reasoning.strip() not in ("", reasoning_in(view.state.last_edits))
+
+
 def _progress(view: View) -> bool:
     before = (e.text for e in view.state.last_edits if isinstance(e, AppendAssistant))
     return not view.facts.runaway and view.said not in before
@@ -150,12 +155,12 @@ RUN_COMPLETE = Guard(
 )
 SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
 REASONING_PREFILL = Guard(
-    "the model goes on from its own reasoning, and some came",
-    lambda v: v.facts.reasoning_prefill and bool(v.facts.reasoning.strip()),
+    "the model goes on from its own reasoning, and some came since",
+    lambda v: v.facts.reasoning_prefill and _newly_thought(v),
 )
 PREFILLED_REASONING = Guard(
     "the last request held reasoning as a prefill",
-    lambda v: any(isinstance(edit, AppendReasoning) for edit in v.state.last_edits),
+    lambda v: bool(reasoning_in(v.state.last_edits)),
 )
 LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
 EMPTY_RECOVERY = Guard(

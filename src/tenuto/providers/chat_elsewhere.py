@@ -102,11 +102,19 @@ CHAT_CLOUDS: tuple[Provider, ...] = (
 
 _GENERATION = (("continue_final_message", True), ("add_generation_prompt", False))
 """Chat templates go on in the last message instead of beginning another one."""
+_NO_THINKING = ("chat_template_kwargs", {"enable_thinking": False, "thinking": False})
+"""Templates call it by either name, and leave alone what they do not know."""
 
 CHAT_SERVERS: tuple[Provider, ...] = (
     # Of these two nothing tells that they answer: `tenuto.register(…, like="vllm")` says so.
     Provider(
-        Dialect("vllm", prefill=True, prefill_members=_GENERATION),
+        Dialect(
+            "vllm",
+            prefill=True,
+            prefill_members=_GENERATION,
+            reasoning_prefill=True,
+            reasoning_members=(_NO_THINKING,),
+        ),
         _WIRE,
         authorization="",
         stops=("abort", "error", "repetition"),
@@ -120,11 +128,17 @@ CHAT_SERVERS: tuple[Provider, ...] = (
             "vllm-stop-string",
         ),
         source="https://github.com/vllm-project/vllm/blob/main/vllm/v1/engine/__init__.py "
-        "2026-11-21",
+        "2026-11-21; https://docs.vllm.ai/en/stable/features/reasoning_outputs/ 2026-11-23",
     ),
     Provider(
         # Without the first member a trailing assistant message becomes one of the user's.
-        Dialect("sglang", prefill=True, prefill_members=_GENERATION[:1]),
+        Dialect(
+            "sglang",
+            prefill=True,
+            prefill_members=_GENERATION[:1],
+            reasoning_prefill=True,
+            reasoning_members=(_NO_THINKING,),
+        ),
         _WIRE,
         authorization="",
         stops=("abort",),
@@ -134,12 +148,22 @@ CHAT_SERVERS: tuple[Provider, ...] = (
             "q30-abort",
             "sglang-matched-token",
         ),
-        source="sglang 0.5.23, sglang/srt/entrypoints/openai/protocol.py 2026-11-21",
+        source="sglang 0.5.23, sglang/srt/entrypoints/openai/protocol.py 2026-11-21; "
+        "https://github.com/sgl-project/sglang/pull/17065 2026-11-23",
     ),
     Provider(
         # A trailing assistant message is continued by default (`--prefill-assistant`), and in every
-        # case where the request says so; without that a server that has it off begins anew.
-        Dialect("llama.cpp", prefill=True, prefill_members=_GENERATION),
+        # case where the request says so; without that a server that has it off begins anew. Where
+        # it says `content`, thoughts of the message are closed and the answer begins behind them.
+        Dialect(
+            "llama.cpp",
+            prefill=True,
+            prefill_members=_GENERATION,
+            reasoning_prefill=True,
+            reasoning_members=(("continue_final_message", "content"), _NO_THINKING),
+            reasoning_echoed=True,
+            reasoning_key="reasoning_content",
+        ),
         _WIRE,
         server="llama.cpp",
         authorization="",
@@ -149,7 +173,8 @@ CHAT_SERVERS: tuple[Provider, ...] = (
             "q35-400-llama-cpp-context",
             "q48-character-cut-at-limit",
         ),
-        source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21",
+        source="https://github.com/ggml-org/llama.cpp/tree/master/tools/server 2026-11-21; "
+        "https://github.com/ggml-org/llama.cpp/pull/23089 2026-11-23",
     ),
     Provider(
         Dialect("lm-studio"),

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, Send
+from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, Send, reasoning_in
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
@@ -26,7 +26,8 @@ log = logging.getLogger("tenuto")
 
 _SEVERAL = "several_choices"
 
-_PREFILL, _OUTPUT, _WINDOW = "prefill", "output_tokens", "window_tokens"
+_PREFILL, _REASONING = "prefill", "reasoning_prefill"
+_OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 """What errors teach about a model."""
 
 
@@ -116,7 +117,7 @@ def _facts(turn: Turn, attempt: Attempt) -> Facts:
         ceiling_tokens=_ceiling_tokens(turn),
         window_tokens=_window_tokens(turn),
         prefill=_takes_prefill(turn),
-        reasoning_prefill=turn.provider.dialect.reasoning_prefill and _takes_prefill(turn),
+        reasoning_prefill=_takes_reasoning(turn),
         goes_on=request.goes_on,
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
@@ -199,11 +200,22 @@ def _takes_prefill(turn: Turn) -> bool:
     return _learned(turn, _PREFILL) is None
 
 
+def _takes_reasoning(turn: Turn) -> bool:
+    """Whether the model goes on behind reasoning of its own. Some that go on with a text do not."""
+    knows = turn.provider.dialect.reasoning_prefill and _takes_prefill(turn)
+    return knows and _learned(turn, _REASONING) is None
+
+
+def _prefilled(turn: Turn) -> str:
+    """What a prefill of the last request teaches about."""
+    return _REASONING if reasoning_in(turn.state.last_edits) else _PREFILL
+
+
 def learn(turn: Turn, fault: Fault) -> None:
     """Keep what an error says about the model, for this turn and those that follow."""
     learned, now_s = turn.around.learned, turn.around.now()
     if fault.kind is FaultKind.PREFILL_REJECTED:
-        learned.deny(*turn.model, _PREFILL, now_s)
+        learned.deny(*turn.model, _prefilled(turn), now_s)
     if fault.allowed_tokens:
         turn.ceiling_tokens = fault.allowed_tokens
     if fault.window_tokens:  # what is allowed is what this prompt leaves
@@ -214,4 +226,4 @@ def learn(turn: Turn, fault: Fault) -> None:
 
 def took_prefill(turn: Turn) -> None:
     """Keep that the model has taken a prefill."""
-    turn.around.learned.allow(*turn.model, _PREFILL)
+    turn.around.learned.allow(*turn.model, _prefilled(turn))

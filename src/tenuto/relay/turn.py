@@ -15,7 +15,7 @@ from typing import SupportsBytes
 
 import msgspec
 
-from tenuto.core.actions import Content, DropKeys, Edit
+from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent
@@ -231,12 +231,19 @@ class Turn:
 
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
-        self.reasoning.append(attempt.response.reasoning)
+        self.reasoning.append(self._newly_thought(attempt.response.reasoning))
         if self.first is None:
             self.first = attempt
         if self.answered is None and attempt.value and attempt.response.fault is None:
             self.answered = attempt
         return attempt
+
+    def _newly_thought(self, reasoning: str) -> str:
+        """The reasoning of an attempt without that which it went on from."""
+        if not self.provider.dialect.reasoning_echoed:
+            return reasoning
+        rest = reasoning.removeprefix(reasoning_in(self.state.last_edits))
+        return rest if rest.strip() else ""
 
     def content(self, text: str) -> Content:
         """What is kept, merged, in the wire's own form; `text` is all of its text."""

@@ -41,6 +41,10 @@ class Dialect:
         prefill_echoed: whether every answer to a prefill begins with it, however short it is.
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_prefill: whether those that take one go on behind reasoning as well.
+        reasoning_members: top-level members that a request with reasoning as its prefill carries
+            besides: how it is gone on with, and what turns reasoning off. The caller's own members
+            of an object stay.
+        reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
         signed_thinking: whether thinking without a signature is refused in a history, so that it
@@ -60,6 +64,8 @@ class Dialect:
     prefill_members: tuple[tuple[str, bool], ...] = ()
     prefill_echoed: bool = False
     reasoning_prefill: bool = False
+    reasoning_members: tuple[tuple[str, Any], ...] = ()
+    reasoning_echoed: bool = False
     reasoning_key: str = ""
     signed_thinking: bool = True
     less_reasoning: tuple[tuple[str, Any], ...] = ()

@@ -41,7 +41,8 @@ PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
     words=r"assistant message prefill|must end with (?:a )?user|prefilling assistant message"
     r"|ending with a model turn|expected last role user|prefix mode on|ends? with a user role"
-    r"|prefill is incompatible|2 or more assistant messages",
+    r"|prefill is incompatible|2 or more assistant messages"
+    r"|continue_final_message is set|chat_template is not supported",
 )
 """A model keeps its words whichever wire it is asked on, so that the wires share this row."""
 

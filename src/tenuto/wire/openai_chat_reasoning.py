@@ -14,7 +14,7 @@ import msgspec
 
 from tenuto.wire.base import Dialect
 from tenuto.wire.json import encode
-from tenuto.wire.members import value_of
+from tenuto.wire.members import object_in, value_of, with_members
 
 
 class Knobs(msgspec.Struct, kw_only=True):
@@ -71,3 +71,26 @@ def less_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, 
     used = {key: value for key, value in OTHERS.items() if value_of(members.get(key)) is not None}
     less = used or dict(dialect.less_reasoning) or {"reasoning_effort": "low"}
     return {key: encode(value) for key, value in less.items()}
+
+
+def without_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, bytes]:
+    """The members of a request that carries reasoning as its prefill: with reasoning off, and so
+    without how hard to reason, which DeepSeek refuses beside that.
+
+    >>> off = (("chat_template_kwargs", {"enable_thinking": False}),)
+    >>> asked = {"reasoning_effort": b'"high"', "chat_template_kwargs": b'{"a":1}'}
+    >>> without_reasoning(asked, Dialect(reasoning_members=off))
+    {'chat_template_kwargs': b'{"a":1,"enable_thinking":false}'}
+    """
+    out = {key: raw for key, raw in members.items() if key != "reasoning_effort"}
+    out |= {key: encode(value) for key, value in dialect.less_reasoning}
+    for key, value in dialect.reasoning_members:
+        out[key] = _over(out.get(key), value)
+    return out
+
+
+def _over(raw: bytes | None, value: Any) -> bytes:
+    """A value as bytes; an object with what stood there besides."""
+    if isinstance(value, dict) and raw is not None and object_in(value_of(raw)):
+        return with_members(raw, {name: encode(item) for name, item in value.items()})
+    return encode(value)

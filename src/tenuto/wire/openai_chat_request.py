@@ -46,7 +46,12 @@ from tenuto.wire.members import (
     without_notice,
 )
 from tenuto.wire.openai_chat_paths import model_in
-from tenuto.wire.openai_chat_reasoning import Knobs, can_reason_less, less_reasoning
+from tenuto.wire.openai_chat_reasoning import (
+    Knobs,
+    can_reason_less,
+    less_reasoning,
+    without_reasoning,
+)
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
 
 
@@ -150,6 +155,7 @@ class ChatRequest:
                 case AppendReasoning(reasoning):
                     rows.append(encode(_thought(reasoning, dialect) | dict(dialect.prefill_row)))
                     members |= {k: encode(v) for k, v in dialect.prefill_members}
+                    members = without_reasoning(members, dialect)
                 case AppendUser(text):
                     rows.append(encode({"role": "user", "content": text}))
                 case AppendContent():
