@@ -119,13 +119,17 @@ class R:
 
 @dataclass(frozen=True)
 class Blocked:
-    """A prompt that was blocked."""
+    """A prompt that was blocked; `message`: what Vertex says of it."""
 
     reason: str = "SAFETY"
+    message: str = ""
     wait_s: float = 0.0
 
     def reply(self, asked: Any) -> Reply:
-        value = {"promptFeedback": {"blockReason": self.reason}, "modelVersion": "gemini-x"}
+        feedback = {"blockReason": self.reason}
+        if self.message:
+            feedback["blockReasonMessage"] = self.message
+        value = {"promptFeedback": feedback, "modelVersion": "gemini-x"}
         made = json.dumps(value).encode()
         if asked.get("stream"):
             return Reply(200, "text/event-stream", b"data: " + made + b"\r\n\r\n", {})

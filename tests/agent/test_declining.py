@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from agent.simulated import agent, model
+from replay import Replay
+from replay_gemini import Blocked, R
 
 from tenuto.agent import Model
 from tenuto.agent.events import Declined, as_dict
@@ -101,3 +103,38 @@ def test_where_another_model_answers_there_is_no_refusal_in_the_result(url: str)
         result, told = told_of(agent(declines, model(sim, "openai-chat", "normal")))
     assert (result.status, result.refusal) == ("complete", "")
     assert told == [Declined(WORDS, 1)]
+
+
+@pytest.mark.behaviour("E12")
+@pytest.mark.parametrize("stream", [True, False])
+@pytest.mark.parametrize(
+    "blocked",
+    [
+        R([], "PROHIBITED_CONTENT", beside={"finishMessage": WORDS}),
+        Blocked("MODEL_ARMOR", message=WORDS),
+    ],
+    ids=["answer", "prompt"],
+)
+def test_what_a_filter_of_gemini_says_is_in_the_result_and_told(blocked: Any, stream: bool) -> None:
+    with Replay() as replay:
+        replay.say(blocked)
+        asked = Model("gemini-generate:m", base_url=replay.root_url, api_key="k")
+        result, told = told_of(agent(asked, stream=stream))
+    assert (result.status, result.refusal) == ("failed", WORDS)
+    assert told == [Declined(WORDS, 1)]
+    assert WORDS not in repr(result.reports)
+
+
+@pytest.mark.behaviour("E12")
+@pytest.mark.parametrize("stream", [True, False])
+def test_what_stands_beside_a_clean_stop_of_gemini_is_no_refusal(stream: bool) -> None:
+    with Replay() as replay:
+        replay.say(R("Twice a day.", beside={"finishMessage": "Model is done."}))
+        asked = Model("gemini-generate:m", base_url=replay.root_url, api_key="k")
+        result, told = told_of(agent(asked, stream=stream))
+    assert (result.status, result.text, result.refusal, told) == (
+        "complete",
+        "Twice a day.",
+        "",
+        [],
+    )

@@ -35,7 +35,7 @@ class Thought:
 @record
 class Declined:
     """The model or its provider declined in words that are no answer: a refusal of OpenAI's, the
-    explanation beside Anthropic's."""
+    explanation beside Anthropic's, what Gemini says beside a filter's stop."""
 
     text: str
     step: int

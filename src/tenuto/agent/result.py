@@ -32,7 +32,8 @@ class RunResult:
         rows: what was added to the conversation, in order.
         fault: the error of the last attempt, with the provider's own words; None where none was.
         refusal: the words by which the model or its provider declined, where these are no answer
-            (OpenAI's refusal, Anthropic's explanation); "" where there were none.
+            (OpenAI's refusal, Anthropic's explanation, what Gemini says beside a filter's stop);
+            "" where there were none.
 
     >>> RunResult("Done.", Status.COMPLETE, "completed", None, Usage(5, 2), 1, (), ()).ok
     True

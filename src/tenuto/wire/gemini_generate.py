@@ -25,6 +25,7 @@ from tenuto.core.signals import (
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
+    RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -192,8 +193,17 @@ def _parse_stop(candidate: JsonObject, number: int, signals: list[Signal]) -> No
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
     signals.append(stop)
+    if number == 0:
+        signals.extend(_explained(stop, member(candidate, "finishMessage", "finish_message")))
     if stop.raw.strip().lower() in _REPEATING_FAILS:
         signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
+
+
+def _explained(stop: StopSeen, words: object) -> list[Signal]:
+    """The words beside a filter's stop. Beside other stops they are no refusal: `STOP` has "Model
+    generated function call(s).", and a malformed call is quoted."""
+    told = stop.reason is _R.SAFETY_BLOCKED and isinstance(words, str) and words
+    return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
 def _parse_part(part: JsonObject, signals: list[Signal]) -> None:
@@ -256,10 +266,11 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     stop = None if raw is None else look_up(raw, field, BLOCKS)
     if stop is None or (answered and stop.raw.strip().lower() == "blocked_reason_unspecified"):
         return []
-    if stop.known:
-        return [stop]
-    # Whatever the reason is, the prompt was blocked.
-    return [StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)]
+    if not stop.known:
+        # Whatever the reason is, the prompt was blocked.
+        stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
+    words = member(feedback, "blockReasonMessage", "block_reason_message")
+    return [stop, *_explained(stop, words)]
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
