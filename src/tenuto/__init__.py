@@ -36,18 +36,6 @@ if _typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_OF_THE_AGENT = (
-    "Agent",
-    "Limits",
-    "McpServer",
-    "McpTools",
-    "Model",
-    "RunResult",
-    "Session",
-    "Tool",
-    "tool",
-)
-
 __all__ = [
     "Agent",
     "AgentError",
@@ -95,7 +83,7 @@ __all__ = [
 
 def __getattr__(name: str) -> _typing.Any:
     """The agent's room is opened when it is first asked for: most who wrap a client never do."""
-    if name in _OF_THE_AGENT:
+    if name in __all__:  # all others are here, and are not asked for in this way
         import tenuto.agent as room
 
         return getattr(room, name)

@@ -82,29 +82,25 @@ def register(
     ('end_turn', 'unknown')
     """
     _check_name("version", version, empty=True)
-    if name is None:
-        if (
-            isinstance(wire, str)
-            or like
-            or hosts
-            or server
-            or sends_stop is not None
-            or overrides
-            or dialect
-        ):
-            raise RegistrationError(
-                "a provider needs a name; without one only a wire object can be"
-            )
-    else:
+    if name is not None:
         _check_name("name", name)
-    wire_name = wire if isinstance(wire, str) else _checked_wire(wire)
-    if isinstance(wire, str) and WIRES.find(wire) is None:
-        raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
+    elif (
+        isinstance(wire, str)
+        or like
+        or hosts
+        or server
+        or overrides
+        or dialect
+        or sends_stop is not None
+    ):
+        raise RegistrationError("a provider needs a name; without one only a wire object can be")
+    wire_name = _checked_wire(wire)
+    wire_key = wire_name if isinstance(wire, str) else key_of(wire_name, version)
     row = None
     if name is not None:
         row = Provider(
             _checked_dialect(name, dialect, _checked_like(like, wire_name)),
-            wire_name if isinstance(wire, str) else key_of(wire_name, version),
+            wire_key,
             hosts=_checked_hosts(hosts),
             server=_checked_server(server),
             source="registered",
@@ -112,8 +108,9 @@ def register(
             sends_stop=_checked_sends_stop(sends_stop),
             overrides=_checked_overrides(overrides),
         )
-    if not isinstance(wire, str):
-        WIRES.add(key_of(wire_name, version), wire)
+    # Nothing is added before all of it was checked.
+    if isinstance(wire, Wire):
+        WIRES.add(wire_key, wire)
     if row is not None:
         ROWS.add(key_of(row.dialect.name, version), row)
 
@@ -167,6 +164,11 @@ def _check_name(what: str, value: object, *, empty: bool = False) -> None:
 
 
 def _checked_wire(wire: object) -> str:
+    """The name of a wire that is known, or of one that is given as an object."""
+    if isinstance(wire, str):
+        if WIRES.find(wire) is None:
+            raise RegistrationError(f"wire is {wire!r}, known are {', '.join(WIRES.all())}")
+        return wire
     if not isinstance(wire, Wire):
         given = type(wire).__name__
         raise RegistrationError(f"wire is of type {given}, allowed is a tenuto.wire.base.Wire")

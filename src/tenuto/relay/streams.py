@@ -98,15 +98,12 @@ def read_stream(
             if turn.late:
                 builder.feed(_late(turn))
             elif lost is not None and lost.kind is FaultKind.LIMIT:
-                builder.feed(_limit("event_too_large", str(lost.error)))
+                builder.feed(_unreadable(lost.error))
             break
         try:
             came = events.of(reply)
-        except EventTooLarge as error:
-            builder.feed(_limit("event_too_large", str(error)))
-            break
-        except UndecodableBytes:
-            builder.feed(FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes")))
+        except (EventTooLarge, UndecodableBytes) as error:
+            builder.feed(_unreadable(error))
             break
         out, tail = _taken(came, outlet, builder)
         if builder.ended and outlet.transparent:
@@ -114,10 +111,8 @@ def read_stream(
             out, tail = b"", out + tail
         if out and reply is not given:
             yield Write(out)
-        if joint is not None and joint.found:
-            break  # what follows is not wanted any more
-        if outlet.broken:
-            break  # what follows stands behind a hole
+        if (joint is not None and joint.found) or outlet.broken:
+            break  # what follows is not wanted any more, or stands behind a hole
         if outlet.overfull:
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif turn.late:
@@ -224,6 +219,12 @@ def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[by
         if builder.ended:
             return b"".join(out), b"".join(later.raw for later in events[number + 1 :])
     return b"".join(out), b""
+
+
+def _unreadable(error: Exception) -> FaultSeen:
+    if isinstance(error, UndecodableBytes):
+        return FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
+    return _limit("event_too_large", str(error))
 
 
 def _late(turn: Turn) -> FaultSeen:
