@@ -87,7 +87,8 @@ def _prefill(dialect: Dialect) -> str:
     if not dialect.prefill and dialect.prefill_models is None:
         return "–"
     form = _members((*dialect.prefill_row, *dialect.prefill_members))
-    return ("yes" if dialect.prefill else "some models") + (f" {form}" if form else "")
+    behind = "; behind reasoning too" if dialect.reasoning_prefill else ""
+    return ("yes" if dialect.prefill else "some models") + (f" {form}" if form else "") + behind
 
 
 def _reasoning(dialect: Dialect) -> str:

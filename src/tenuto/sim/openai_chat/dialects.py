@@ -3,17 +3,21 @@
 groq 1.7.0, together 3.1.1 and cerebras_cloud_sdk 1.91.0, types/chat/; the references of watsonx.ai
 (https://cloud.ibm.com/apidocs/watsonx-ai#text-chat) and Databricks
 (https://docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference), read
-2026-11-22.
+2026-11-22. What servers of one's own, and DeepSeek's beta address, make of a trailing row of the
+assistant: https://github.com/ggml-org/llama.cpp/pull/23089, measured with xllamacpp 2026.10.11549;
+vllm/entrypoints/openai/protocol.py; https://api-docs.deepseek.com/api/create-chat-completion and
+https://github.com/farion1231/cc-switch/pull/4239, read 2026-11-23.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat.errors import ERRORS
+from tenuto.sim.openai_chat.history import PREFILL_REFUSALS
 
 Members = Mapping[str, Any]
 
@@ -35,6 +39,10 @@ class Dialect:
         event: the name of its events.
         done: whether `[DONE]` ends a stream.
         counts_run: whether each chunk tells the usage so far.
+        row_keys: keys that rows of the assistant may have besides.
+        forbids: the words that refuse a body, "" where it may pass.
+        continues: whether a body is answered from the end of a trailing row of the assistant; None:
+            as the server is set up.
     """
 
     path: str = "/v1/chat/completions"
@@ -50,6 +58,9 @@ class Dialect:
     event: str = ""
     done: bool = True
     counts_run: bool = False
+    row_keys: frozenset[str] = frozenset()
+    forbids: Callable[[Members], str] = lambda _: ""
+    continues: Callable[[Members], bool | None] = lambda _: None
 
 
 OPENAI: Final = Dialect(reasoning_key="reasoning_content", in_last_chunk=lambda _: {})
@@ -94,6 +105,24 @@ _WATSONX_FAILS: Final = Failure(
     },
 )
 
+_BOTH: Final = "Cannot set both add_generation_prompt and continue_final_message to true."
+
+
+def _opens_twice(body: Members) -> str:
+    """An answer is begun or gone on with, not both; unless the body says so, it is begun."""
+    begun = body.get("add_generation_prompt", True)
+    return _BOTH if begun and body.get("continue_final_message") else ""
+
+
+def _forbidden_by_deepseek(body: Members) -> str:
+    last, thinking = body["messages"][-1], body.get("thinking")
+    if last.get("role") == "assistant" and last.get("prefix") is not True:
+        return PREFILL_REFUSALS["deepseek"]
+    if thinking == {"type": "disabled"} and "reasoning_effort" in body:
+        return "thinking options type cannot be disabled when reasoning_effort is set"
+    return ""
+
+
 DIALECTS: Final[Mapping[str, Dialect]] = {
     "groq": Dialect(
         path="/openai/v1/chat/completions",
@@ -130,5 +159,24 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         reasoning_key="reasoning_content",
         in_last_chunk=lambda _: {},
         located=lambda body, said: _without(body, "model") | {"model": said["model"]},
+    ),
+    "llama.cpp": replace(
+        OPENAI,
+        row_keys=frozenset({"reasoning_content"}),
+        forbids=_opens_twice,
+        continues=lambda _: True,
+    ),
+    "vllm": replace(
+        OPENAI,
+        row_keys=frozenset({"reasoning_content", "reasoning"}),
+        forbids=_opens_twice,
+        continues=lambda body: body.get("continue_final_message") is True,
+    ),
+    "deepseek": replace(
+        OPENAI,
+        path="/beta(?:/v1)?/chat/completions",
+        row_keys=frozenset({"reasoning_content", "prefix"}),
+        forbids=_forbidden_by_deepseek,
+        continues=lambda _: True,
     ),
 }
