@@ -177,7 +177,7 @@ JUST_ENDED = (TransferEnded(),)
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "ask for the call that is owed"): OWES,
     (Outcome.DONE, "end without the call that is owed"): replace(OWES, state=OWES_STILL),
-    (Outcome.DONE, "take for whole what just ended"): Situation(
+    (Outcome.DONE, "take for whole what ended without a mark"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DONE, "take what a stop had ended for whole"): Situation(
@@ -221,7 +221,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.THINKING_ONLY, "end without the call that is owed"): replace(
         OWES, signals=(THOUGHT, END), state=OWES_STILL
     ),
-    (Outcome.THINKING_ONLY, "take for whole what just ended"): Situation(
+    (Outcome.THINKING_ONLY, "take for whole what ended without a mark"): Situation(
         (THOUGHT, END), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.THINKING_ONLY, "take what a stop had ended for whole"): Situation(
@@ -247,7 +247,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.EMPTY, "end without the call that is owed"): replace(
         OWES, signals=(END,), state=OWES_STILL
     ),
-    (Outcome.EMPTY, "take for whole what just ended"): Situation(
+    (Outcome.EMPTY, "take for whole what ended without a mark"): Situation(
         (END,), replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.EMPTY, "take what a stop had ended for whole"): Situation(
@@ -298,7 +298,7 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     ),
     (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
     (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
-    (Outcome.DROPPED, "take for whole what nothing here ever marks the end of"): Situation(
+    (Outcome.DROPPED, "take for whole what ended without a mark again"): Situation(
         JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
     ),
     (Outcome.DROPPED, "take a document that parses for whole"): Situation(
@@ -358,6 +358,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "the stop is a clean one": {"signals": (Ended(),)},
     "no limit of the policy was passed": {"signals": (fault(FaultKind.LIMIT),)},
     "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},
+    "a retry cannot help": {"signals": (SERVER_FAULT,)},
     "it is the first attempt's status": {"facts": {"http_error": False}},
     "the provider names an output limit that was not tried yet": {
         "signals": (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE),)
@@ -367,16 +368,13 @@ NOT_SO: dict[str, dict[str, Any]] = {
     "nothing was thought": {"signals": (THOUGHT, MAX)},
     "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
     "the last request asked for text": {"state": {"last_edits": (ANSWERED,)}},
-    "what came just ended, and no end was ever marked here before": {"facts": {"marks_ends": True}},
-    "a stop stood before what broke off": {"state": {"stopped": False}},
-    "text broke off before": {"state": {"broke": False}},
-    "a call was begun before a break": {"state": {"owed": False}},
-    "a second answer brings nothing new, and nothing has ever marked an end here": {
+    "an answer ended without a mark, and nobody knows whether this provider sends one": {
         "facts": {"marks_ends": True}
     },
-    "what broke off just ended, and the provider refuses to be asked on": {
-        "state": {"cut_off": True}
-    },
+    "a stop came before what broke off": {"state": {"stopped": False}},
+    "text broke off before": {"state": {"broke": False}},
+    "a call was begun before a break": {"state": {"owed": False}},
+    "another answer ended without a mark, and brings nothing new": {"facts": {"marks_ends": True}},
     "the document that is wanted parses": {"facts": {"said": '{"a": 1'}},
     "nothing is known to lack": {"state": {"lacking": True}},
     "the document that was put together does not parse": {"facts": {"said": '{"half": "a"}'}},
@@ -1065,10 +1063,10 @@ policies = st.builds(
 
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
-    "take for whole what nothing here ever marks the end of",
+    "take for whole what ended without a mark again",
     "take for whole what cannot be asked on",
     "take a document that parses for whole",
-    "take for whole what just ended",
+    "take for whole what ended without a mark",
 }
 
 
@@ -1226,7 +1224,7 @@ def test_what_nothing_here_marks_the_end_of_is_asked_for_once_and_whole(again) -
     turn = Turn()
     assert turn.hear(TEXT, TransferEnded()).rung == "resume after a hint"
     end = turn.hear(*AGAIN[again], TransferEnded(), new="")
-    assert (end.status, end.reason, end.unstopped) == (Status.COMPLETE, "completed", True)
+    assert (end.status, end.reason, end.without_stop) == (Status.COMPLETE, "completed", True)
 
 
 @pytest.mark.behaviour("S3a")
@@ -1257,7 +1255,7 @@ def test_whole_calls_that_come_twice_without_an_end_mark_are_handed_on(text) -> 
     turn = Turn()
     turn.hear(*text, WHOLE_CALL, TransferEnded())
     end = turn.hear(WHOLE_CALL, TransferEnded())
-    assert (end.status, end.unstopped) == (Status.COMPLETE, True)
+    assert (end.status, end.without_stop) == (Status.COMPLETE, True)
 
 
 @pytest.mark.behaviour("S3a")

@@ -188,7 +188,7 @@ class Finish:
         rung: the rung that decided, "" where the ladder was spent.
         whole_calls_only: True where the calls that may run are handed on without the others (T3).
         as_received: True where the last response is the truth, however it would show otherwise.
-        unstopped: True where the turn ends as it came, without a stop (S3a).
+        without_stop: True where the turn ends as it came, without a stop (S3a).
     """
 
     status: Status
@@ -197,7 +197,7 @@ class Finish:
     rung: str = ""
     whole_calls_only: bool = False
     as_received: bool = False
-    unstopped: bool = False
+    without_stop: bool = False
 
 
 Action = Send | Finish

@@ -41,23 +41,6 @@ def _tokens_left(view: View) -> bool:
     return view.bounded(least) >= least
 
 
-def _may_be_whole(view: View) -> bool:
-    """Whether what came before the answer at hand just ended, with nothing cut, and nobody knows
-    whether this provider ever says more."""
-    state = view.state
-    cut = state.cut_off or state.cut or view.is_half_document
-    return view.facts.marks_ends is None and not cut
-
-
-def _no_end_again(view: View) -> bool:
-    response, state = view.response, view.state
-    if not (_may_be_whole(view) and response.unmarked):
-        return False
-    if response.calls:
-        return state.unmarked > 1
-    return bool(view.said) and not view.facts.new_chars and bool(state.unmarked) and not state.owed
-
-
 def _broken_document(view: View) -> bool:
     """Whether text that should be a document is none, and it is not the model's own word that it is
     whole: it was put together, or came as a further answer that names no stop."""
@@ -179,6 +162,7 @@ RETRYABLE = Guard(
     lambda v: v.response.fault is None or v.response.fault.retryable,
     "provider_error",
 )
+NOT_RETRYABLE = Guard("a retry cannot help", lambda v: not RETRYABLE.holds(v))
 SDK_RETRIES = Guard(
     "it is the first attempt's status", lambda v: v.facts.http_error and v.state.attempts == 1
 )
@@ -214,21 +198,49 @@ WHOLE_DOCUMENT = Guard(
     lambda v: v.is_whole_document and not v.response.calls and not v.state.owed,
 )
 AFTER_BREAK = Guard("text broke off before", lambda v: v.state.broke)
-STOPPED = Guard("a stop stood before what broke off", lambda v: v.state.stopped)
-OWED = Guard("a call was begun before a break", lambda v: v.state.owed and not v.response.calls)
-NO_END_AGAIN = Guard(
-    "a second answer brings nothing new, and nothing has ever marked an end here", _no_end_again
+STOP_CAME_FIRST = Guard("a stop came before what broke off", lambda v: v.state.stopped)
+CALL_OWED = Guard(
+    "a call was begun before a break", lambda v: v.state.owed and not v.response.calls
 )
-JUST_ENDED = Guard(
-    "what came just ended, and no end was ever marked here before",
-    lambda v: _may_be_whole(v) and bool(v.state.unmarked) and not v.state.owed,
+
+
+# --- ends that nothing marks (S3a) --------------------------------------------------------------
+#
+# An answer may end in order, with neither a stop nor the wire's end mark. It may be whole where
+# nobody knows whether this provider marks ends: the model is asked once more, and where nothing new
+# comes, what is kept is taken for whole.
+
+
+def _may_be_whole(view: View) -> bool:
+    """Whether nothing shows that the text was cut, and nobody knows whether this provider marks the
+    end of an answer."""
+    state = view.state
+    cut = state.cut_off or state.cut or view.is_half_document
+    return view.facts.marks_ends is None and not cut
+
+
+def _ended_unmarked(view: View) -> bool:
+    return _may_be_whole(view) and bool(view.state.unmarked) and not view.state.owed
+
+
+def _ended_unmarked_again(view: View) -> bool:
+    if not (_may_be_whole(view) and view.response.unmarked):
+        return False
+    if view.response.calls:
+        return view.state.unmarked > 1
+    return _ended_unmarked(view) and bool(view.said) and not view.facts.new_chars
+
+
+ENDED_UNMARKED = Guard(
+    "an answer ended without a mark, and nobody knows whether this provider sends one",
+    _ended_unmarked,
 )
-NOT_ASKED = Guard(
-    "what broke off just ended, and the provider refuses to be asked on",
-    lambda v: (
-        _may_be_whole(v) and bool(v.state.unmarked) and not v.state.owed and not RETRYABLE.holds(v)
-    ),
+ENDED_UNMARKED_AGAIN = Guard(
+    "another answer ended without a mark, and brings nothing new",
+    _ended_unmarked_again,
 )
+
+# --- what several rungs need --------------------------------------------------------------------
 
 # What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)

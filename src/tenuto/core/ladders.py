@@ -18,28 +18,28 @@ from tenuto.core.guards import (
     BROKEN_DOCUMENT,
     BUDGET_TOO_LARGE,
     CALL_ASKED_FOR,
+    CALL_OWED,
     CLEAN_END,
     EMPTY_RECOVERY,
+    ENDED_UNMARKED,
+    ENDED_UNMARKED_AGAIN,
     HAS_CALLS,
     HAS_CONTENT,
-    JUST_ENDED,
     KEYS_REJECTED,
     LOOPED,
     LOWER_REASONING,
     MAY_CONTINUE,
     MAY_RETRY,
     MAY_SEND,
-    NO_END_AGAIN,
     NO_RUNAWAY,
-    NOT_ASKED,
     NOT_LEFT_ALONE,
+    NOT_RETRYABLE,
     NOTHING_CAME,
     NOTHING_LACKS,
     NOTHING_NEW,
     NOTHING_RUN,
     NOTHING_SAID,
     NOTHING_THOUGHT,
-    OWED,
     PREFILL,
     PREFILL_REJECTED,
     PREFILLED,
@@ -54,7 +54,7 @@ from tenuto.core.guards import (
     SHRINKING,
     SOME_MADE,
     SOME_RUNNABLE,
-    STOPPED,
+    STOP_CAME_FIRST,
     TEXT_ASKED_FOR,
     TOOLS,
     UNDER_OUTPUT_CAP,
@@ -70,7 +70,18 @@ from tenuto.core.view import Budget, Suggestion, View
 class Rung:
     """One way to go on: taken when every guard holds and the budget is not spent.
 
-    A rung without `edits` ends the turn: as `ends` says, or as the outcome's row in `ENDINGS`."""
+    Attributes:
+        guards: what must hold.
+        edits: makes the edits of the next request; None: the turn ends.
+        budget: what a request spends; None: nothing.
+        recovery: what kind of recovery the request is, for events.
+        waits: whether the request waits for the backoff, or as long as the provider asks.
+        ends: the status and reason of a turn that ends; None: those of the outcome's row in
+            `ENDINGS`.
+        whole_calls_only: whether the caller gets the whole calls alone.
+        as_received: whether the caller sees the stop that came.
+        without_stop: whether the caller sees no stop, since none came (S3a).
+    """
 
     name: str
     guards: tuple[Guard, ...]
@@ -81,7 +92,7 @@ class Rung:
     ends: tuple[Status, str] | None = None
     whole_calls_only: bool = False
     as_received: bool = False
-    unstopped: bool = False
+    without_stop: bool = False
 
 
 def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
@@ -97,7 +108,7 @@ def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Gua
 _WHOLE = (Status.COMPLETE, "completed")
 _LOST = (Status.PARTIAL, "provider_error")
 
-_BREAK = (
+_BROKEN_OFF = (
     Rung("take a document that parses for whole", (WHOLE_DOCUMENT, NOT_LEFT_ALONE), ends=_WHOLE),
     Rung(
         "send again",
@@ -112,18 +123,23 @@ _BREAK = (
     _resumption("resume after a prefill", edits.resume_prefill, PREFILL),
     _resumption("resume after a hint", edits.resume_hint),
 )
+"""For an answer that broke off."""
 
 _NO_DOCUMENT = "end a document that does not parse"
 
 _OWED = (
     Rung(
         "ask for the call that is owed",
-        (OWED, *MAY_SEND),
+        (CALL_OWED, *MAY_SEND),
         edits.ask_for_call,
         Budget.MISSING_CALL,
         Recovery.TOOL_REPAIR,
     ),
-    Rung("end without the call that is owed", (OWED,), ends=(Status.PARTIAL, "tool_calls_missing")),
+    Rung(
+        "end without the call that is owed",
+        (CALL_OWED,),
+        ends=(Status.PARTIAL, "tool_calls_missing"),
+    ),
 )
 """For an answer of words where a call was begun before a break (S3a)."""
 
@@ -131,15 +147,20 @@ _OWED = (
 def _after_break(
     nothing_new: tuple[Guard, ...], broken_document: tuple[Guard, ...]
 ) -> tuple[Rung, ...]:
-    """What follows where text broke off and nothing is added to it (S3a)."""
+    """For an answer that adds nothing to a text that broke off (S3a).
+
+    Args:
+        nothing_new: when an answer of this outcome adds nothing.
+        broken_document: when it leaves a document that does not parse.
+    """
     return (
         Rung(
-            "take for whole what just ended",
-            (JUST_ENDED, *nothing_new, NOT_LEFT_ALONE),
+            "take for whole what ended without a mark",
+            (ENDED_UNMARKED, *nothing_new, NOT_LEFT_ALONE),
             ends=_WHOLE,
-            unstopped=True,
+            without_stop=True,
         ),
-        Rung("take what a stop had ended for whole", (STOPPED, *nothing_new), ends=_WHOLE),
+        Rung("take what a stop had ended for whole", (STOP_CAME_FIRST, *nothing_new), ends=_WHOLE),
         Rung(
             "ask in other words for what broke off",
             (AFTER_BREAK, *nothing_new, *MAY_RETRY, UNDER_OUTPUT_CAP, ROOM),
@@ -325,20 +346,20 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
         Rung(
             "take for whole what cannot be asked on",
-            (NOT_ASKED, SAID, NOT_LEFT_ALONE),
+            (ENDED_UNMARKED, NOT_RETRYABLE, SAID, NOT_LEFT_ALONE),
             ends=_WHOLE,
-            unstopped=True,
+            without_stop=True,
         ),
-        *_BREAK,
+        *_BROKEN_OFF,
     ),
     Outcome.DROPPED: (
         Rung(
-            "take for whole what nothing here ever marks the end of",
-            (NO_END_AGAIN, NOT_LEFT_ALONE),
+            "take for whole what ended without a mark again",
+            (ENDED_UNMARKED_AGAIN, NOT_LEFT_ALONE),
             ends=_WHOLE,
-            unstopped=True,
+            without_stop=True,
         ),
-        *_BREAK,
+        *_BROKEN_OFF,
     ),
     Outcome.PAUSED: (
         Rung(

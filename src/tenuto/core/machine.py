@@ -275,7 +275,7 @@ def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Fi
             shown = Outcome.DROPPED  # what was lost is no matter of the output limit
         shown = Outcome.DONE if status is Status.COMPLETE else shown
         return Finish(
-            status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.unstopped
+            status, reason, shown, name, rung.whole_calls_only, rung.as_received, rung.without_stop
         )
     if view.state.paused and ending.hidden_by_cut:
         shown = Outcome.PAUSED  # the caller can send it back as well as we could

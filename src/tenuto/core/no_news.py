@@ -18,9 +18,12 @@ from tenuto.core.joint import Joint
 __all__ = ["NoNews"]
 
 _HOLD_CHARS: Final = 400
-_LOOK_CHARS: Final = 32
+"""What is longer says more than that nothing is to be said."""
 
-_SELF = r"(?: \w+){0,3} (?:message|answer|response|reply|text|list|output)(?: \w+){0,4}"
+_LOOK_CHARS: Final = 32
+"""So much of a text is compared with how such a sentence begins."""
+
+_ITSELF = r"(?: \w+){0,3} (?:message|answer|response|reply|text|list|output)(?: \w+){0,4}"
 _PHRASES: Final = (
     # It greets.
     r"(?:hello|hi|hey|greetings|good (?:morning|day|evening))(?:,? (?:there|again|everyone))?",
@@ -37,7 +40,7 @@ _PHRASES: Final = (
     r"(?:有什么|请问|如何|我能|我可以).{0,20}(?:帮|协助).*|何かお手伝い.*|чем (?:я )?могу\b.*",
     # It speaks of its own completeness.
     (
-        rf"(?:it (?:looks|seems|appears)(?: like| that)? )?(?:my|the|that|this|your){_SELF} "
+        rf"(?:it (?:looks|seems|appears)(?: like| that)? )?(?:my|the|that|this|your){_ITSELF} "
         r"(?:is|was|were|has|had|ended|seems|appears)\b.*"
         r"\b(?:complete|completed|whole|finished|full|end|ended|delivered)\b.*"
     ),
@@ -63,43 +66,21 @@ _PHRASES: Final = (
 _is_phrase = re.compile("|".join(f"(?:{phrase})" for phrase in _PHRASES), re.IGNORECASE).fullmatch
 
 _OPENINGS: Final = (
-    *("hello", "hi", "hey", "greetings", "good", "how", "what", "is there", "do you", "would you"),
-    *(
-        "did you",
-        "please",
-        "let me",
-        "feel free",
-        "don't",
-        "i'm",
-        "im ",
-        "i am",
-        "it ",
-        "my",
-        "the",
-    ),
-    *("that", "this", "your", "there", "nothing", "no ", "hallo", "guten", "wie", "womit", "kann"),
-    *("was kann", "mein", "die", "das", "der", "es fehlt", "bonjour", "salut", "comment", "en q"),
-    *("ma ", "la ", "le ", "hola", "cómo", "mi ", "el ", "ciao", "olá", "olà", "como", "привет"),
-    *(
-        "здравствуйте",
-        "чем",
-        "你好",
-        "您好",
-        "有什么",
-        "请问",
-        "如何",
-        "我",
-        "以上",
-        "上",
-        "这",
-        "前",
-    ),
-    *("回答", "消息", "内容", "回复", "こんにちは", "何か", "メッセージ", "안녕"),
-)
-"""How such a sentence may begin: until then nothing is held."""
+    "hello", "hi", "hey", "greetings", "good", "how", "what", "is there", "do you", "would you",
+    "did you", "please", "let me", "feel free", "don't", "i'm", "im ", "i am", "it ", "my", "the",
+    "that", "this", "your", "there", "nothing", "no ",
+    "hallo", "guten", "wie", "womit", "kann", "was kann", "mein", "die", "das", "der", "es fehlt",
+    "bonjour", "salut", "comment", "en q", "ma ", "la ", "le ",
+    "hola", "cómo", "mi ", "el ", "ciao", "olá", "olà", "como",
+    "привет", "здравствуйте", "чем",
+    "你好", "您好", "有什么", "请问", "如何", "我", "以上", "上", "这", "前",
+    "回答", "消息", "内容", "回复",
+    "こんにちは", "何か", "メッセージ", "안녕",
+)  # fmt: skip
+"""How such a sentence may begin, language by language: what begins otherwise is not held."""
 
 _sentences = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*").findall
-_WRAPPED: Final = "¡¿ \t\r\n[]()*_\"'“”‘’「」:)-–—😊👋.!?。！？,"
+_AROUND: Final = "¡¿ \t\r\n[]()*_\"'“”‘’「」:)-–—😊👋.!?。！？,"
 
 
 def says_nothing(text: str) -> bool:
@@ -110,7 +91,7 @@ def says_nothing(text: str) -> bool:
     >>> says_nothing("[The previous message was already complete.]"), says_nothing("")
     (True, False)
     """
-    said = [part for part in (one.strip(_WRAPPED) for one in _sentences(text)) if part]
+    said = _bare_sentences(text)
     return bool(said) and all(map(_is_phrase, said))
 
 
@@ -160,7 +141,7 @@ class NoNews:
 
 def _may_say_nothing(held: str) -> bool:
     """Whether what came so far may be the beginning of such an answer."""
-    bare = held.lstrip(_WRAPPED)
+    bare = held.lstrip(_AROUND)
     if not bare:
         return len(held) < _LOOK_CHARS
     if bare[0].islower() or len(held) > _HOLD_CHARS:
@@ -168,5 +149,9 @@ def _may_say_nothing(held: str) -> bool:
     begun = bare[:_LOOK_CHARS].lower()
     if not any(begun.startswith(word) or word.startswith(begun) for word in _OPENINGS):
         return False
-    said = [part for part in (one.strip(_WRAPPED) for one in _sentences(held)) if part]
-    return all(map(_is_phrase, said[:-1]))
+    return all(map(_is_phrase, _bare_sentences(held)[:-1]))  # the last one still grows
+
+
+def _bare_sentences(text: str) -> list[str]:
+    """The sentences of a text without the marks around them."""
+    return [bare for one in _sentences(text) if (bare := one.strip(_AROUND))]

@@ -50,7 +50,7 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     turn.watch.observed(response, outcome, action)
     if turn.carried is not None:
         turn.carried.last_text = response.text
-    if isinstance(action, Finish) and action.unstopped:
+    if isinstance(action, Finish) and action.without_stop:
         _ends_unmarked(turn, attempt)
     if isinstance(action, Send):
         left = View(turn.state, response, facts, turn.policy, now_s).tokens_left

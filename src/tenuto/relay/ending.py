@@ -202,7 +202,7 @@ class Ending:
             native = response.stop.raw or native
             if finish.status is Status.PARTIAL and attempt is not self._turn.first:
                 native = self._not_clean(native, shown)
-        if finish.unstopped:
+        if finish.without_stop:
             native = None
         elif native is None or calls:  # calls beside another stop would not be seen (E8)
             native = self._turn.wire.clean_stop(calls)
