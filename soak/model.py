@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import re
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from soak.truth import Call, Plan
 
@@ -100,8 +101,9 @@ class Attempt:
     notes: list[str] = field(default_factory=list)
 
     @property
-    def name(self) -> str:
-        return "+".join(filter(None, (self.style, self.fault))) or "-"
+    def counted(self) -> dict[str, Any]:
+        """What is counted of it."""
+        return {name: getattr(self, name) for name in ("style", "fault", "whole", "notes")}
 
 
 def rest_of(plan: Plan, said: str) -> tuple[str, bool]:

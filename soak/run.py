@@ -50,7 +50,7 @@ class Found:
 
     def take(self, line: dict[str, Any], record: dict[str, Any]) -> None:
         """One turn: what its client says, and what the server did."""
-        plan, attempts = plan_of(line["key"]), record["attempts"]
+        attempts = record["attempts"]
         what, why = line["verdict"], line["why"]
         notes = [note for a in attempts for note in a["notes"]]
         if notes and what != "wrong":
@@ -71,11 +71,9 @@ class Found:
                 self.whole_as_partial.append(
                     {"key": line["key"], "why": why, "record": record, "got": line["got"]}
                 )
-        kind = f"{plan.wire} {'stream' if plan.stream else 'body'}"
-        way = "task" if plan.task else "thread"
         self.turns[what] += 1
-        self.by_rate[round(plan.rate * 100)][what] += 1
-        for name in (kind, way, f'on_incomplete="{plan.on_incomplete}"'):
+        self.by_rate[int(line["key"].rpartition(".")[2])][what] += 1
+        for name in line["kinds"]:
             self.by_kind[name][what] += 1
         for name in {f for a in attempts for f in (a["style"], *a["fault"].split("+")) if f}:
             self.by_fault[name][what] += 1
@@ -171,7 +169,8 @@ class Run:
             raise SystemExit("a client process failed")
 
     def _settle(self, lines: list[dict[str, Any]]) -> None:
-        records = self._ask("/soak/records", [line["key"] for line in lines])
+        whole = {line["key"]: line["verdict"] != "complete" or bool(line["why"]) for line in lines}
+        records = self._ask("/soak/records", whole)
         for line, record in zip(lines, records, strict=True):
             self.found.take(line, record)
             if self.found.wrong and self.found.wrong[-1]["key"] == line["key"]:
@@ -305,7 +304,7 @@ def replay(key: str) -> int:
         got = run_one(port, plan)
         what, why = verdict(plan, got)
         link = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        link.request("POST", "/soak/records", json.dumps([key]))
+        link.request("POST", "/soak/records", json.dumps({key: True}))
         record = json.loads(link.getresponse().read())[0]
     finally:
         assert server.stdin is not None
@@ -328,8 +327,8 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=20261123)
     parser.add_argument("--processes", type=int, default=2, help="client processes")
-    parser.add_argument("--threads", type=int, default=3, help="threads of each")
-    parser.add_argument("--tasks", type=int, default=8, help="tasks of each")
+    parser.add_argument("--threads", type=int, default=4, help="threads of each")
+    parser.add_argument("--tasks", type=int, default=16, help="tasks of each")
     parser.add_argument(
         "--every", type=float, default=10.0, help="seconds between lines of progress"
     )

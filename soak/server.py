@@ -91,7 +91,7 @@ class Server:
         length = int(headers.get("content-length", "0"))
         raw = await reader.readexactly(min(length, MAX_BODY_BYTES))
         if path == "/soak/records":
-            told = [self._record(key) for key in json.loads(raw)]
+            told = [self._record(key, whole) for key, whole in json.loads(raw).items()]
             return await _plain(writer, 200, told)
         if path == "/soak/sample":
             return await _plain(writer, 200, sample() | {"requests": self.requests})
@@ -101,9 +101,12 @@ class Server:
         self.requests += 1
         return await self._answer(wire, raw, headers, reader, writer)
 
-    def _record(self, key: str) -> dict[str, Any]:
+    def _record(self, key: str, whole: bool) -> dict[str, Any]:
+        """What was done in a turn; without its texts where nobody is to read them."""
         turn = self.turns.pop(key, None)
-        return {"key": key, "attempts": [asdict(a) for a in turn.attempts] if turn else []}
+        attempts = turn.attempts if turn else []
+        whole = whole or any(attempt.notes for attempt in attempts)
+        return {"key": key, "attempts": [asdict(a) if whole else a.counted for a in attempts]}
 
     async def _answer(
         self,
@@ -247,9 +250,12 @@ def _pieces(
     return pieces
 
 
+_written = {only: json.JSONEncoder(ensure_ascii=only).encode for only in (True, False)}
+
+
 def _framed(wire: ModuleType, payload: Any, ascii_only: bool) -> bytes:
     name, payload = wire.framed(payload)
-    data = payload if isinstance(payload, str) else json.dumps(payload, ensure_ascii=ascii_only)
+    data = payload if isinstance(payload, str) else _written[ascii_only](payload)
     return (f"event: {name}\n" if name else "").encode() + f"data: {data}\n\n".encode()
 
 

@@ -153,21 +153,24 @@ def _call(rng: random.Random) -> Call:
 # Texts
 
 _WORDS = {
-    "en": "the river carries more water than last year and nobody along its banks knows why although"
-    " three stations measure rain snow wind pressure each hour some people think that a dam upstream"
-    " was opened too early others blame older maps engineers compare every record before they decide"
-    " which gate should close first while farmers count their losses in quiet rooms near small towns",
-    "de": "der Zug hält heute nicht überall weil zwischen Köln und Düren größere Bäume auf den Gleisen"
-    " liegen Reisende müssen früher aufstehen oder später ankommen während Züge über Nebenstrecken"
-    " fahren manche Gäste ärgern sich andere lesen ruhig weiter schließlich kommt ein Bus möglichst",
-    "fr": "la fenêtre était restée ouverte toute la nuit et le vent avait déplacé les papiers jusqu'à"
-    " l'entrée où personne n'osait plus marcher après plusieurs heures quelqu'un décida enfin de ranger"
-    " chaque feuille à sa place avant l'arrivée du garçon qui apportait déjà les œufs frais",
-    "ru": "весной город просыпается раньше обычного и люди выходят на улицы чтобы увидеть первые цветы"
-    " старый мост снова открыт для пешеходов дети бегут к реке где лёд уже почти растаял вечером"
-    " музыканты играют возле рынка пока последние торговцы собирают товары домой",
-    "el": "ο παλιός φάρος στέκει ακόμη πάνω στον βράχο και φωτίζει τα καράβια που περνούν κάθε νύχτα"
-    " οι ψαράδες γυρίζουν νωρίς όταν ο άνεμος δυναμώνει ενώ τα παιδιά μαζεύουν κοχύλια",
+    language: words.split()
+    for language, words in {
+        "en": "the river carries more water than last year and nobody along its banks knows why although"
+        " three stations measure rain snow wind pressure each hour some people think that a dam upstream"
+        " was opened too early others blame older maps engineers compare every record before they decide"
+        " which gate should close first while farmers count their losses in quiet rooms near small towns",
+        "de": "der Zug hält heute nicht überall weil zwischen Köln und Düren größere Bäume auf den Gleisen"
+        " liegen Reisende müssen früher aufstehen oder später ankommen während Züge über Nebenstrecken"
+        " fahren manche Gäste ärgern sich andere lesen ruhig weiter schließlich kommt ein Bus möglichst",
+        "fr": "la fenêtre était restée ouverte toute la nuit et le vent avait déplacé les papiers jusqu'à"
+        " l'entrée où personne n'osait plus marcher après plusieurs heures quelqu'un décida enfin de ranger"
+        " chaque feuille à sa place avant l'arrivée du garçon qui apportait déjà les œufs frais",
+        "ru": "весной город просыпается раньше обычного и люди выходят на улицы чтобы увидеть первые цветы"
+        " старый мост снова открыт для пешеходов дети бегут к реке где лёд уже почти растаял вечером"
+        " музыканты играют возле рынка пока последние торговцы собирают товары домой",
+        "el": "ο παλιός φάρος στέκει ακόμη πάνω στον βράχο και φωτίζει τα καράβια που περνούν κάθε νύχτα"
+        " οι ψαράδες γυρίζουν νωρίς όταν ο άνεμος δυναμώνει ενώ τα παιδιά μαζεύουν κοχύλια",
+    }.items()
 }
 _EAST = (
     "春天的早晨河水比去年上涨了许多,沿岸的居民不知道原因何在。三个观测站每小时记录降雨和风速,"
@@ -189,12 +192,12 @@ def text_of(rng: random.Random) -> str:
 
 
 def _word(rng: random.Random, language: str = "en") -> str:
-    return rng.choice(_WORDS[language].split())
+    return rng.choice(_WORDS[language])
 
 
 def _sentences(rng: random.Random, count: int, language: str | None = None) -> str:
     language = language or rng.choice(tuple(_WORDS))
-    words = _WORDS[language].split()
+    words = _WORDS[language]
     said = []
     for _ in range(count):
         line = " ".join(rng.choice(words) for _ in range(rng.randrange(4, 16)))

@@ -2,7 +2,8 @@
 
     python -m soak.worker PORT SEED FIRST STEP SECONDS THREADS TASKS RATE...
 
-Each line of its output is one JSON document: a verdict, or a sample of what the process holds.
+Each line of its output is one JSON document: a verdict, or a sample of what the process holds. They
+come once a second: a write for each turn would make every thread wait for the others.
 """
 
 from __future__ import annotations
@@ -46,16 +47,17 @@ class Worker:
     def tell(self, plan: Plan, got: Got) -> None:
         """One line for one turn: all of it only where somebody will read it."""
         what, why = verdict(plan, got)
-        line: dict[str, Any] = {"key": plan.key, "verdict": what, "why": why}
+        line: dict[str, Any] = {"key": plan.key, "verdict": what, "why": why, "kinds": kinds(plan)}
         if what != "complete" or why:
             line["got"] = asdict(got)
         self.write(line)
 
-    def write(self, line: dict[str, Any]) -> None:
+    def write(self, line: dict[str, Any], *, flush: bool = False) -> None:
         data = json.dumps(line) + "\n"
         with self.lock:
             sys.stdout.write(data)
-            sys.stdout.flush()
+            if flush:
+                sys.stdout.flush()
 
     def thread(self) -> None:
         for plan in self.plans(0):
@@ -81,8 +83,15 @@ class Worker:
 
     async def samples(self) -> None:
         while True:
-            self.write({"sample": sample()})
+            self.write({"sample": sample()}, flush=True)
             await asyncio.sleep(SAMPLE_S)
+
+
+def kinds(plan: Plan) -> list[str]:
+    """The kinds of turns that this one is counted among."""
+    kind = f"{plan.wire} {'stream' if plan.stream else 'body'}"
+    way = "task" if plan.task else "thread"
+    return [kind, way, f'on_incomplete="{plan.on_incomplete}"']
 
 
 def main(arguments: list[str]) -> None:
