@@ -55,6 +55,15 @@ class Asked:
     notes: list[str] = field(default_factory=list)
 
 
+def asked_of(raw: bytes, rows: str, *limits: str) -> Asked:
+    """The request, without judging it: the name of its list of rows, and what it may call its limit."""
+    text = raw.decode()
+    body = json.loads(text)
+    limit = next((body[name] for name in limits if name in body), None)
+    own = rows_of(text, rows)
+    return Asked(body, body[rows], own, bool(body.get("stream")), limit, size=len(raw))
+
+
 def rows_of(text: str, name: str) -> list[str]:
     """The elements of the top-level list `name`, each as it is written."""
     at = _skip(text, 1)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from inspect import isawaitable
 from typing import Any
 
 import anthropic
@@ -85,28 +88,16 @@ class Asker:
 
     def ask(self, plan: Plan) -> Got:
         """Ask once, in a thread."""
-        told: list[dict[str, Any]] = []
-        _report.set(told)
-        client, given = self._given(plan, "thread")
-        got = Got()
-        try:
-            _ASK[plan.wire](client, given, plan, got)
-        except Exception as error:  # noqa: BLE001 - what a turn raises is what this is about
-            _raised(got, error)
-        got.report = told[-1] if told else {}
+        with _answer() as got:
+            client, given = self._given(plan, "thread")
+            _ask(client, given, plan, got)
         return got
 
     async def ask_async(self, plan: Plan) -> Got:
         """Ask once, in a task."""
-        told: list[dict[str, Any]] = []
-        _report.set(told)
-        client, given = self._given(plan, "task")
-        got = Got()
-        try:
-            await _ASK_ASYNC[plan.wire](client, given, plan, got)
-        except Exception as error:  # noqa: BLE001
-            _raised(got, error)
-        got.report = told[-1] if told else {}
+        with _answer() as got:
+            client, given = self._given(plan, "task")
+            await _ask_async(client, given, plan, got)
         return got
 
     async def close(self) -> None:
@@ -116,6 +107,19 @@ class Asker:
                 await client.close()
             else:
                 client.close()
+
+
+@contextmanager
+def _answer() -> Iterator[Got]:
+    """What a turn gave, with what it raised and reported."""
+    told: list[dict[str, Any]] = []
+    _report.set(told)
+    got = Got()
+    try:
+        yield got
+    except Exception as error:  # noqa: BLE001 - what a turn raises is what this is about
+        _raised(got, error)
+    got.report = told[-1] if told else {}
 
 
 def _raised(got: Got, error: Exception) -> None:
@@ -232,6 +236,9 @@ class _Chunks:
                 call[2] += piece.function.arguments or ""
         self.got.calls = [(c[0], c[1], c[2]) for c in self.calls.values()]
 
+    def end(self, stream: Any) -> None:
+        """Nothing: the chunks are all there is."""
+
 
 def _of_completion(made: Any, got: Got) -> None:
     choice = made.choices[0]
@@ -239,28 +246,6 @@ def _of_completion(made: Any, got: Got) -> None:
     got.calls = [
         (c.id, c.function.name, c.function.arguments) for c in choice.message.tool_calls or ()
     ]
-
-
-def _ask_chat(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
-    made = client.chat.completions.create(**given)
-    if not plan.stream:
-        return _of_completion(made, got)
-    chunks = _Chunks(got)
-    with made:
-        for chunk in made:
-            chunks.add(chunk)
-    return None
-
-
-async def _ask_chat_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
-    made = await client.chat.completions.create(**given)
-    if not plan.stream:
-        return _of_completion(made, got)
-    chunks = _Chunks(got)
-    async with made:
-        async for chunk in made:
-            chunks.add(chunk)
-    return None
 
 
 class _Events:
@@ -280,7 +265,8 @@ class _Events:
         elif event.type == "error":
             self.got.error = f"error event: {event.code} {event.message}"
 
-    def end(self) -> None:
+    def end(self, stream: Any) -> None:
+        del stream
         if self.last is not None:
             streamed = self.got.text
             _of_response(self.last, self.got)
@@ -302,28 +288,21 @@ def _of_response(made: Any, got: Got) -> None:
         got.error = f"failed: {made.error}"
 
 
-def _ask_responses(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
-    made = client.responses.create(**given)
-    if not plan.stream:
-        return _of_response(made, got)
-    events = _Events(got)
-    with made:
-        for event in made:
-            events.add(event)
-    events.end()
-    return None
+class _Message:
+    """A stream of Messages: the text, and the message that the SDK has put together."""
 
+    def __init__(self, got: Got) -> None:
+        self.got = got
 
-async def _ask_responses_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
-    made = await client.responses.create(**given)
-    if not plan.stream:
-        return _of_response(made, got)
-    events = _Events(got)
-    async with made:
-        async for event in made:
-            events.add(event)
-    events.end()
-    return None
+    def add(self, event: Any) -> None:
+        if event.type == "text":
+            self.got.text += event.text
+
+    def end(self, stream: Any) -> None:
+        streamed = self.got.text
+        _of_message(stream.current_message_snapshot, self.got)
+        if self.got.text != streamed:
+            self.got.odd.append(f"deltas and message differ: {streamed!r}, {self.got.text!r}")
 
 
 def _of_message(made: Any, got: Got) -> None:
@@ -336,44 +315,48 @@ def _of_message(made: Any, got: Got) -> None:
     got.stop = made.stop_reason
 
 
-def _ask_messages(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+_READ: dict[str, tuple[Any, Any]] = {
+    "chat": (_of_completion, _Chunks),
+    "responses": (_of_response, _Events),
+    "messages": (_of_message, _Message),
+}
+"""How a whole answer and a stream are read."""
+
+
+def _made(client: Any, given: dict[str, Any], plan: Plan) -> Any:
+    """The SDK's answer; in a task it may have to be awaited."""
+    if plan.wire == "chat":
+        return client.chat.completions.create(**given)
+    if plan.wire == "responses":
+        return client.responses.create(**given)
+    return (client.messages.stream if plan.stream else client.messages.create)(**given)
+
+
+def _ask(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    whole, reader = _READ[plan.wire]
+    made = _made(client, given, plan)
     if not plan.stream:
-        return _of_message(client.messages.create(**given), got)
-    with client.messages.stream(**given) as stream:
+        whole(made, got)
+        return
+    read = reader(got)
+    with made as stream:
         for event in stream:
-            if event.type == "text":
-                got.text += event.text
-        streamed = got.text
-        _of_message(stream.get_final_message(), got)
-    if got.text != streamed:
-        got.odd.append(f"deltas and message differ: {streamed!r}, {got.text!r}")
-    return None
+            read.add(event)
+        read.end(stream)
 
 
-async def _ask_messages_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+async def _ask_async(client: Any, given: dict[str, Any], plan: Plan, got: Got) -> None:
+    whole, reader = _READ[plan.wire]
+    made = _made(client, given, plan)
+    made = await made if isawaitable(made) else made
     if not plan.stream:
-        return _of_message(await client.messages.create(**given), got)
-    async with client.messages.stream(**given) as stream:
+        whole(made, got)
+        return
+    read = reader(got)
+    async with made as stream:
         async for event in stream:
-            if event.type == "text":
-                got.text += event.text
-        streamed = got.text
-        _of_message(await stream.get_final_message(), got)
-    if got.text != streamed:
-        got.odd.append(f"deltas and message differ: {streamed!r}, {got.text!r}")
-    return None
-
-
-_ASK: dict[str, Any] = {
-    "chat": _ask_chat,
-    "responses": _ask_responses,
-    "messages": _ask_messages,
-}
-_ASK_ASYNC: dict[str, Any] = {
-    "chat": _ask_chat_async,
-    "responses": _ask_responses_async,
-    "messages": _ask_messages_async,
-}
+            read.add(event)
+        read.end(stream)
 
 
 def run_one(port: int, plan: Plan) -> Got:

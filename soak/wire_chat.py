@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
-from soak.asked import NOTE, Asked, need, need_keys, need_object, need_text, rows_of
+from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_object, need_text
 from soak.model import Answer
 from soak.truth import HINT, REFUSES
 
@@ -18,14 +17,10 @@ _FINISH = {"stop": "stop", "length": "length", "calls": "tool_calls", "pause": "
 
 def read(raw: bytes) -> Asked:
     """The request, without judging it."""
-    text = raw.decode()
-    body = json.loads(text)
-    limit = body.get("max_completion_tokens", body.get("max_tokens"))
-    usage = not body.get("stream") or bool((body.get("stream_options") or {}).get("include_usage"))
-    rows = body["messages"]
-    return Asked(
-        body, rows, rows_of(text, "messages"), bool(body.get("stream")), limit, usage, len(raw)
-    )
+    asked = asked_of(raw, "messages", "max_completion_tokens", "max_tokens")
+    options = asked.body.get("stream_options") or {}
+    asked.usage = not asked.stream or bool(options.get("include_usage"))
+    return asked
 
 
 def check(asked: Asked, own: int, paused: bool) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from soak.asked import NOTE, Asked, need, need_keys, need_text, rows_of
+from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_text
 from soak.model import Answer
 from soak.truth import PREFILL
 from soak.wire_chat import NO_PREFILL, arguments, pieces
@@ -26,16 +25,12 @@ _KEYS = {
 
 def read(raw: bytes) -> Asked:
     """The request, without judging it."""
-    text = raw.decode()
-    body = json.loads(text)
-    rows = rows_of(text, "messages")
-    return Asked(
-        body, body["messages"], rows, bool(body.get("stream")), body["max_tokens"], True, len(raw)
-    )
+    return asked_of(raw, "messages", "max_tokens")
 
 
 def check(asked: Asked, own: int, paused: bool) -> None:
     """Refuse what the wire refuses; note what was said and asked in the rows behind the first `own`."""
+    need(asked.max_tokens, "max_tokens: field required")
     pending: list[str] = []
     seen: set[str] = set()
     role = ""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from typing import Any
 
-from soak.asked import NOTE, Asked, need, need_keys, need_object, need_text, rows_of
+from soak.asked import NOTE, Asked, asked_of, need, need_keys, need_object, need_text
 from soak.model import Answer
 from soak.wire_chat import NO_PREFILL, arguments, error_body, pieces
 
@@ -24,18 +23,7 @@ _KEYS = {
 
 def read(raw: bytes) -> Asked:
     """The request, without judging it."""
-    text = raw.decode()
-    body = json.loads(text)
-    rows, raw_rows = body["input"], rows_of(text, "input")
-    return Asked(
-        body,
-        rows,
-        raw_rows,
-        bool(body.get("stream")),
-        body.get("max_output_tokens"),
-        True,
-        len(raw),
-    )
+    return asked_of(raw, "input", "max_output_tokens")
 
 
 def check(asked: Asked, own: int, paused: bool) -> None:
