@@ -14,9 +14,9 @@ HEAD = """\
 
 Every limit and switch. One setting has one name: as an argument of `tenuto.Policy`, as a key of
 `[tool.tenuto]` in pyproject.toml or of tenuto.toml, and, in capitals after `TENUTO_`, as a variable
-of the environment. The environment wins over tenuto.toml, and that over pyproject.toml; a policy
-that is passed in code is taken as it is, but that `TENUTO_CAPTURE` and
-`TENUTO_CAPTURE_MAX_BYTES` hold beside it. An empty variable is an unset one.
+of the environment. The environment wins over tenuto.toml, and that over pyproject.toml. A policy
+that is passed in code is taken as it is; only `TENUTO_CAPTURE` and `TENUTO_CAPTURE_MAX_BYTES` hold
+beside it. An empty variable counts as unset.
 
 Numbers of tries: 0 switches that recovery off. Limits in characters, bytes, tokens or seconds:
 0 lifts the limit. `none` stands for "work it out".
@@ -31,9 +31,9 @@ LEFT_OUT_HEAD = """
 
 A provider may answer with 400 or 422 and name a key that it does not take. Where the answer is the
 same without that key, the request is sent once more without it, and the event `keys_left_out`, the
-report and the header `x-tenuto-left-out` name what went. The table lists these keys. Any other key
-goes out as it came, and the provider's error goes to the client. `drop_unsupported` adds names to
-the table. A place that begins with `*.` stands anywhere.
+report and the header `x-tenuto-left-out` name the keys that were left out. The table lists those
+that may be. Any other key goes out as it came, and the provider's error goes to the client.
+`drop_unsupported` adds names to the table. `*.` means: anywhere in the request.
 """
 
 DECISION_HEAD = """

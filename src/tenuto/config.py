@@ -46,8 +46,8 @@ def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None 
 def policy_in_force(policy: Policy | None) -> Policy:
     """The policy of a client that is given this one in code; None: the one from outside.
 
-    What the environment says about observing (`TENUTO_CAPTURE`, `TENUTO_CAPTURE_MAX_BYTES`) holds
-    beside a policy in code, and before what that says of it. All else is the code's.
+    What the environment says about observing (`TENUTO_CAPTURE`, `TENUTO_CAPTURE_MAX_BYTES`)
+    outweighs a policy in code. For all else that policy is taken as it is.
 
     Raises:
         PolicyError: as `load_policy`.

@@ -63,8 +63,8 @@ class Returned:
 
 @record
 class Recovered:
-    """Something happened in finishing a turn; without content, as `tenuto.Event` says. A step whose
-    first answer is whole has none."""
+    """Something that happened while a turn was finished, without content (see `tenuto.Event`). A
+    step whose first answer is whole has none."""
 
     event: Event
     step: int

@@ -49,7 +49,7 @@ def read_file(name: str) -> bytes:
     """
     if name == "-":
         return _bounded(sys.stdin.buffer)
-    # Not to wait for who never writes into it; only Unix has such files.
+    # Without O_NONBLOCK, opening a pipe waits for whoever writes into it. Windows has neither.
     file = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with os.fdopen(file, "rb") as opened:
         mode = os.fstat(file).st_mode

@@ -42,17 +42,17 @@ def sim(
 ) -> None:
     """Run a provider that can be told to fail, until Ctrl-C.
 
-    A conversation whose first request comes again once it is over begins anew: each run of a
-    program meets its fault. Behind an error or a break the same request is a retry for 30 seconds.
-    `POST /sim/reset` forgets all conversations at once.
+    A conversation that is over begins anew when its first request comes again, so that each run of
+    a program meets its fault. For 30 seconds after an error or a break the same request counts as a
+    retry. `POST /sim/reset` forgets all conversations at once.
 
     Args:
         port: the port to listen on; 0: any that is free.
         host: the address to listen on.
         gzip: compress answers for clients that accept it.
         prefill: what a trailing assistant message does: the answer begins anew, is continued, or
-            the request is refused. Anthropic Messages knows the last two alone: what is not
-            "continue" refuses, unless the model's name says otherwise.
+            the request is refused. On Anthropic Messages it is never begun anew: all but "continue"
+            refuse, unless the model's name says otherwise.
         json: announce the address as one JSON object on one line.
     """
 

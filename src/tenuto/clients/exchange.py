@@ -62,8 +62,8 @@ class Exchange:
         self.started_s = time.perf_counter()
 
     def is_read_whole(self, stream: bool) -> bool:
-        """Whether the library reads an attempt's body: not of a further one, whose time is looked
-        at with each piece that comes (C29a)."""
+        """Whether the library reads an attempt's whole body at once. A further attempt is read
+        piece by piece, so that each piece shows whether time is left (C29a)."""
         return not stream and self.first is None
 
     def request_for(self, command: Transmit) -> Any:

@@ -23,7 +23,7 @@ def library_of(client: object) -> ModuleType | None:
 
 @cache
 def library_of_class(client: Any) -> ModuleType | None:
-    """The same of the class itself."""
+    """The library that a client class comes from, or None."""
     for cls in client.__mro__:
         root = cls.__module__.partition(".")[0]
         if root in LIBRARIES and cls.__name__ in ("Client", "AsyncClient"):

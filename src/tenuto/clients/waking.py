@@ -42,9 +42,10 @@ def wake_reader(response: Any) -> bool:
 
 
 def wake_waiting(thread: int) -> None:
-    """Wake a thread that reads from a socket by way of `http.client`, as urllib3 does, which has no
-    word for the connection before the response is there. The thread's own frames have it: what
-    reads is a `socket.SocketIO`."""
+    """Wake a thread that reads from a socket through `http.client`, as urllib3 does.
+
+    urllib3 gives out no connection before the response is there. So the socket is looked for in the
+    thread's own frames, where a `socket.SocketIO` reads from it."""
     frame = sys._current_frames().get(thread)  # noqa: SLF001  # CPython's only way to look at them
     while frame is not None:
         reader = frame.f_locals.get("self")

@@ -94,7 +94,7 @@ class DropConstraint:
 
 @dataclass(frozen=True, slots=True)
 class DropKeys:
-    """Leave out what the provider rejects by name and the answer is the same without (H5)."""
+    """Leave out keys that the provider rejects; the answer is the same without them (H5)."""
 
     keys: tuple[str, ...]
 
@@ -188,7 +188,7 @@ class Finish:
         rung: the rung that decided, "" where the ladder was spent.
         whole_calls_only: True where the calls that may run are handed on without the others (T3).
         as_received: True where the last response is the truth, however it would show otherwise.
-        without_stop: True where the turn ends as it came, without a stop (S3a).
+        without_stop: True where the caller sees no stop, since none came (S3a).
     """
 
     status: Status

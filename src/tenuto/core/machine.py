@@ -247,7 +247,8 @@ def _overridden(
 
 
 _NAMES = tuple(rung.name for ladder in LADDERS.values() for rung in ladder)
-"""A rung of another outcome's ladder is no mistake: who always prefers one need not look first."""
+"""Every rung there is. One of another outcome's ladder is allowed and changes nothing, so that a
+`decide` may always name the same rung."""
 
 
 def decision(outcome: Outcome, rung: Rung | None) -> Decision:

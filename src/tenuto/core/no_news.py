@@ -18,10 +18,10 @@ from tenuto.core.joint import Joint
 __all__ = ["NoNews"]
 
 _HOLD_CHARS: Final = 400
-"""What is longer says more than that nothing is to be said."""
+"""A longer answer brings something."""
 
 _LOOK_CHARS: Final = 32
-"""So much of a text is compared with how such a sentence begins."""
+"""How many characters of a text are compared with `_OPENINGS`."""
 
 _ITSELF = r"(?: \w+){0,3} (?:message|answer|response|reply|text|list|output)(?: \w+){0,4}"
 _PHRASES: Final = (

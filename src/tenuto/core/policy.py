@@ -154,7 +154,7 @@ class Decision:
         rung: the name of the rung that decided, or "" where the ladder is spent.
         proceed: True where another request (or a wait) follows, False where the turn ends.
         why: one sentence for a person.
-        suggestion: what helps: "retry", "modify_prompt", "increase_budget", "stop", or "none"
+        suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             where nothing is wrong.
     """
 
@@ -196,14 +196,14 @@ class Policy:
         missing_call_retries: requests after a stop that names calls where none came.
         fault_retries: retries after an error or a drop for which the SDK's own retry is too late.
         parameter_fixes: requests sent again with a parameter that an error named put right.
-        drop_unsupported: names of keys that are left out of the request, and the request is sent
-            once more, when a 400 or 422 names them; beside those that may always go so.
+        drop_unsupported: names of further keys that may be left out: when a 400 or 422 names one
+            of them, the request is sent once more without it.
         pause_resumes: times a turn that the provider paused is resumed.
         hard_max_tokens: no request that Tenuto makes asks for more output tokens. None: no bound.
         boost_max_tokens: the ceiling of a boosted output limit, in tokens. Where the request sets
             no limit, it rises to what the cut answer used.
-        default_max_tokens: the output limit assumed where neither request nor usage tells, tokens;
-            a text that was longer than that shows more.
+        default_max_tokens: the output limit assumed where neither the request nor the usage names
+            one, in tokens. A text that was longer raises it.
         context_window_tokens: the model's context window. None: as the provider's row or its own
             errors name it, if they do.
         context_min_free_tokens: below this much free context window no continuation starts.
@@ -224,10 +224,10 @@ class Policy:
             content, for `tenuto explain`. None: nothing is written.
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
             what the caller was given where that differs. 0: no limit.
-        decide: called with each `Decision`; returning "stop" ends the turn there, the name of
-            another rung of the same ladder takes that one where its guards hold, None agrees. A
-            rung of another ladder changes nothing; anything else raises a PolicyError that names
-            the rungs of this one.
+        decide: called with each `Decision`. It returns None to agree, "stop" to end the turn, or
+            the name of another rung of the same ladder, which is taken if its guards hold. A rung
+            of another ladder changes nothing; anything else raises a PolicyError that lists the
+            rungs of this one.
 
     Raises:
         PolicyError: a value is not allowed; the message names key, value and what is allowed.
@@ -308,7 +308,7 @@ class Policy:
         """This policy with the values of `TENUTO_*` variables.
 
         Variables of that prefix that name no setting are left alone: others may own them. An empty
-        variable is an unset one.
+        variable counts as unset.
 
         Raises:
             PolicyError: a value is not allowed.

@@ -118,7 +118,7 @@ class Learned:
     def ended_marked(self, base_url: str, model: str, now_s: float) -> None:
         """Note that a stream had a mark at its end."""
         before = self._endings.get((base_url, model))
-        # Nearly every stream says it: it is written down anew only now and then.
+        # Nearly every stream has one, so the note is renewed only now and then.
         if before is None or not before.marked or before.until_s - now_s < self._keep_s / 2:
             self._note((base_url, model), _Endings(now_s + self._keep_s, True, 0))
 

@@ -35,9 +35,9 @@ class Provider:
         quirks: what is odd about its answers, each as the name of a fixture that shows it.
         source: where the row's facts stand, and the day they were read.
         version: tells rows of one name apart, "" for the one that counts where none is asked for.
-        sends_stop: whether its streams end with a mark, a stop or the wire's own: a stream without
-            one was cut where they do, and is whole where they do not. None: nobody knows, and it is
-            learned (S3a).
+        sends_stop: whether its streams end with a mark: a stop, or the wire's own. True: a stream
+            without one was cut. False: it is whole. None: that is not known yet, and is learned
+            (S3a).
         overrides: native stop values that mean something else with this provider than its wire
             says, such as a `stop` for answers that were cut (N11). No row that ships has any: an
             answer that was whole would be continued too, so it is for the user to say.

@@ -65,8 +65,8 @@ def register(
         hosts: where its base URLs begin: host names, with a port or a path where only what has them
             is meant; a leading dot stands for any sub-domain.
         server: the beginning of its `server` response header.
-        sends_stop: whether its streams end with a mark, a stop or the wire's own. False: a stream
-            that just ends is whole, and nothing is asked. None: it is learned.
+        sends_stop: whether its streams end with a mark: a stop, or the wire's own. False: a stream
+            without one is whole, and no further request is made for it. None: it is learned.
         overrides: native stops that this provider means otherwise, each with the reason that it
             stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
             were cut. They hold for this provider alone.

@@ -39,7 +39,7 @@ UNKNOWN_OF = {
         Dialect(prefill_models=CLAUDE_TAKES_PREFILL), "anthropic-messages"
     ),
     "openai-completions": COMPLETIONS_UNKNOWN,
-    # What these write last says how the answer ended: their SDKs cannot do without.
+    # The last event of these says how the answer ended, and their SDKs rely on it.
     "openai-responses": Provider(Dialect(), "openai-responses", sends_stop=True),
     "gemini-generate": Provider(Dialect(prefill_models=GEMINI_TAKES_PREFILL), "gemini-generate"),
     "gemini-interactions": Provider(

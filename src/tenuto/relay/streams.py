@@ -34,7 +34,7 @@ _LATE = "the turn took longer than turn_timeout_s ({:g})"
 """Limits of the policy, in words: each names its setting."""
 
 _EVENT_S = 1.0
-"""An event that has begun has so long to be said, once a loop has no time left for its turn."""
+"""How long an event that has begun may take, once a loop has no time left for its turn."""
 
 
 def open_head(turn: Turn, head: Head) -> Run:

@@ -353,8 +353,8 @@ def switch_of(headers: Headers) -> bytes | None:
 
 
 def _is_delimited(head: Head) -> bool:
-    """Whether a transfer said where it ends. Of HTTP/2, which needs no header for that, every one
-    does; nor does it know the header by which the others say that closing is the end."""
+    """Whether a transfer said where it ends. On HTTP/1.1 a header says so, or says that the closing
+    of the connection is the end. On HTTP/2 every transfer does, and there is no such header."""
     closes = "close" in head.get(b"connection").lower()
     return not closes or bool(head.get(b"content-length") or head.get(b"transfer-encoding"))
 

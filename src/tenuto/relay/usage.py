@@ -11,9 +11,9 @@ from tenuto.core.signals import Usage
 from tenuto.relay.commands import Head
 
 CHARS_PER_TOKEN = 3
-"""Where no usage is told a token is taken for so many characters that can be seen, counted as bytes
-of UTF-8: three letters of a Latin script, one sign of Chinese. That is on the high side for every
-common tokenizer; reasoning that is hidden is not in it."""
+"""How many visible characters count as a token where the provider tells no usage. They are counted
+as bytes of UTF-8: three letters of a Latin script, or one Chinese character. That gives more tokens
+than any common tokenizer does. Hidden reasoning is not counted."""
 
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:

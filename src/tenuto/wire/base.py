@@ -42,8 +42,8 @@ class Dialect:
         output_key: the request key of the output limit where the request itself uses none.
         reasoning_prefill: whether those that take one go on behind reasoning as well.
         reasoning_members: top-level members that a request with reasoning as its prefill carries
-            besides: how it is gone on with, and what turns reasoning off. The caller's own members
-            of an object stay.
+            as well: those that make the model go on from it, and those that turn reasoning off. The
+            caller's own members of an object stay.
         reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
         reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
             the provider does not want it (C20).
