@@ -91,6 +91,13 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
             plain = sent.startswith(more) and _visible(attempt["repeated"]) < SHORT_CHARS
             if plain and attempt["style"] != "preamble" and more:
                 return f"so little was repeated: {attempt['repeated']!r}"
+        elif attempt["style"] == "fence" and attempt["repeated"]:
+            again = sent.partition("\n")[2].lstrip()
+            length = _common(again, more)
+            short = length < len(attempt["repeated"]) and _visible(again[:length]) < BROKEN_CHARS
+            goes_on = rest.lstrip().startswith(more[length:].lstrip()) or again.startswith(more)
+            if length and short and goes_on:
+                return f"so little came of what was repeated: {again[:length]!r}"
         elif not attempt["style"]:
             for size in range(min(400, len(said), len(rest)), DOUBLED_CHARS - 1, -1):
                 if said.endswith(rest[:size]) and rest[size:].startswith(more) and more:

@@ -142,7 +142,7 @@ def styles_for(said: str, rest: str, prefill: bool, stream: bool) -> list[str]:
     return found
 
 
-_fence_lines = re.compile(r"^```([^\n`]*)\n", re.MULTILINE).findall
+_fence_lines = re.compile(r"^```([^\n`]*)(\n|\Z)", re.MULTILINE).findall
 
 
 def open_fence(said: str) -> str | None:
@@ -150,9 +150,16 @@ def open_fence(said: str) -> str | None:
 
     >>> open_fence("So:\\n\\n```python\\nx = 1"), open_fence('{"note": "So:\\\\n```python')
     ('python', None)
+    >>> open_fence("```python\\nx = 1\\n```"), open_fence("So:\\n\\n```pyth")
+    (None, None)
     """
-    found: list[str] = _fence_lines(said)
-    return found[-1] if len(found) % 2 else None
+    begun: str | None = None
+    for info, end in _fence_lines(said):
+        if begun is None:
+            begun = info if end else None
+        elif not info:
+            begun = None
+    return begun
 
 
 def begin_wrongly(
