@@ -55,3 +55,25 @@ def test_white_space_of_an_answer_that_was_asked_for_again_is_no_text(
     assert run is not None
     given = [p for p in Drive(run, script.connect).pieces() if isinstance(p, bytes)]
     assert text_of(given) == whole
+
+
+@pytest.mark.behaviour("E1", "C13")
+@pytest.mark.parametrize("blank", ["\n", " "])
+def test_white_space_behind_a_paused_answer_is_no_text_either(blank: str) -> None:
+    def body(text: str, stop: str) -> bytes:
+        content = [{"type": "text", "text": text}]
+        return json.dumps({"type": "message", "content": content, "stop_reason": stop}).encode()
+
+    broken = body("ssure.", "end_turn")[:20]
+    script = Script(
+        Scripted.body(body("Measure the pre", "pause_turn")),
+        Scripted.body(broken, lost()),
+        Scripted.body(body(blank, "end_turn")),
+        Scripted.body(body("ssure.", "end_turn")),
+    )
+    asked = json.dumps(ASKED | {"model": "claude-sonnet-4-5", "max_tokens": 99}).encode()
+    run = Engine(Policy(backoff_s=0)).begin(Request("POST", "https://host/v1/messages", (), asked))
+    assert run is not None
+    given = b"".join(p for p in Drive(run, script.connect).pieces() if isinstance(p, bytes))
+    told = json.loads(given)["content"]
+    assert "".join(block["text"] for block in told) == "Measure the pressure."

@@ -60,7 +60,7 @@ def _take_back_empty(turn: Turn) -> None:
     """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
     the turn is asked for again: no request shows it, and what follows does not go on with it."""
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
-    if last is None or last.apart or last.attempt.response.text.strip():
+    if last is None or last.attempt.response.text.strip():
         return
     if classify(last.attempt.response) in (Outcome.EMPTY, Outcome.THINKING_ONLY):
         turn.said = turn.said[: -last.attempt.new_chars]
