@@ -80,7 +80,7 @@ class Droppable:
     said: bool = False
 
 
-HINT, NOTHING, ECHO = "a hint", "a value that says nothing", "an echo of a response"
+HINT, NOTHING, ECHO = "a hint", "empty, or the default", "an echo of a response"
 
 _ONE_IS_DEFAULT = (
     *("openai", "openai-responses", "azure-openai", "azure-openai-responses"),
