@@ -163,7 +163,7 @@ def plays(draw: st.DrawFn) -> Play:
 
 @pytest.fixture(scope="module")
 def sim() -> Iterator[Simulator]:
-    with Simulator(prefill="continue", max_output_tokens=1_000_000) as running:
+    with Simulator(prefill="continue", max_output_tokens=1_000_000, token_chars=20) as running:
         yield running
 
 

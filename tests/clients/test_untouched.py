@@ -20,7 +20,7 @@ ASK: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": "H
 
 @pytest.fixture(scope="module")
 def sim() -> Iterator[Simulator]:
-    with Simulator() as running:
+    with Simulator(token_chars=20) as running:
         yield running
 
 

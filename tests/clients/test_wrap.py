@@ -28,7 +28,7 @@ WHOLE = "The first half, and the second."
 
 @pytest.fixture
 def sim() -> Iterator[Simulator]:
-    with Simulator() as running:
+    with Simulator(token_chars=20) as running:
         yield running
 
 

@@ -126,7 +126,7 @@ def test_behind_an_event_that_cannot_be_read_nothing_is_given_as_if_it_were_whol
     holed[place] = UNREADABLE[hole]
     pieces = [b"".join(holed)] if at_once else holed
     rest = Scripted.stream(*events(path, WORDS[5:], clean))
-    text, stop, script = given(path, Policy(), Scripted.stream(*pieces), rest)
+    text, stop, script = given(path, Policy(backoff_s=0.01), Scripted.stream(*pieces), rest)
     assert (text.strip(), stop, len(script.transmitted)) == (TEXT, clean, 2)
     assert b"word4" in script.transmitted[1].body
     assert b"word6" not in script.transmitted[1].body

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import TOOLS, Asker
+from asking import TOKEN_CHARS, TOOLS, Asker
 
 from tenuto.sim import Simulator
 
 
 @pytest.fixture(scope="session")
 def sim() -> Iterator[Simulator]:
-    with Simulator() as running:
+    with Simulator(token_chars=TOKEN_CHARS) as running:
         yield running
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import openai
 import pytest
+from asking import TOKEN_CHARS
 from pydantic import BaseModel
 
 from tenuto.sim import NORMAL, Simulator
@@ -43,23 +44,23 @@ def test_a_tool_case_calls_the_first_tool_and_answers_its_result_in_text(
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("budget", [1, 7, 100])
+@pytest.mark.parametrize("budget", [1, 7, 50])
 def test_the_output_budget_is_honoured_truly_and_counted_exactly(bare, mode, budget):
     more = {"stream_options": {"include_usage": True}} if mode == "stream" else {}
     got = bare.ask([USER], mode, max_tokens=budget, **more)
     assert got.finish == "length"
-    assert got.text == bare.sim.answer(PROMPT)[: 4 * budget]
+    assert got.text == bare.sim.answer(PROMPT)[: TOKEN_CHARS * budget]
     assert got.usage.completion_tokens == budget
     whole = bare.ask([USER], mode, max_completion_tokens=4000, **more)
     assert whole.finish == "stop"
-    assert whole.usage.completion_tokens == math.ceil(len(whole.text) / 4)
+    assert whole.usage.completion_tokens == math.ceil(len(whole.text) / TOKEN_CHARS)
 
 
 def test_the_budget_cuts_a_call_too(bare, tools):
     history = [{"role": "user", "content": "budgeted call"}]
     got = bare.ask(history, model="sim/tool", tools=tools, max_tokens=10)
     assert got.finish == "length"
-    assert [len(raw) for raw in got.raw_arguments] == [40]
+    assert [len(raw) for raw in got.raw_arguments] == [10 * TOKEN_CHARS]
 
 
 def test_a_stream_gives_usage_only_where_it_is_asked_for(bare):

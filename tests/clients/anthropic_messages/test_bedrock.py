@@ -37,7 +37,7 @@ World = tuple[Bedrock, BedrockAsker]
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with Simulator() as sim, Bedrock(sim) as cloud:
+    with Simulator(token_chars=20) as sim, Bedrock(sim) as cloud:
         asker = BedrockAsker(cloud, POLICY)
         yield cloud, asker
         asker.close()

@@ -33,7 +33,7 @@ World = tuple[Vertex, VertexAsker]
 
 @pytest.fixture(scope="module")
 def world() -> Iterator[World]:
-    with Simulator() as sim, Vertex(sim) as cloud:
+    with Simulator(token_chars=20) as sim, Vertex(sim) as cloud:
         asker = VertexAsker(cloud, POLICY)
         yield cloud, asker
         asker.close()

@@ -15,7 +15,7 @@ from tenuto.sim import Simulator
 
 @pytest.fixture
 def sim() -> Iterator[Simulator]:
-    with Simulator() as running:
+    with Simulator(token_chars=20) as running:
         yield running
 
 
