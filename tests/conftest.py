@@ -61,6 +61,10 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give each test that asks for `way` both kinds of client."""
-    if "way" in metafunc.fixturenames:
+    """Give each test that asks for `way` both kinds of client, unless its own matrix does."""
+    if "way" in metafunc.fixturenames and not any(
+        "way" in names
+        for names in (mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+        if isinstance(names, tuple)
+    ):
         metafunc.parametrize("way", WAYS)

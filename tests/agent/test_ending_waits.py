@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
+from asking import WAYS
 from far_sides import FarSide
+from pairing import every_pair
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.events import AgentEvent, Said
@@ -289,16 +291,16 @@ SAID = b'data: {"id":"c","choices":[{"index":0,"delta":{"content":"The first wor
 
 
 @pytest.mark.behaviour("C29", "T8")
-@pytest.mark.parametrize("before", [b"", SAID], ids=["nothing", "words"])
-@pytest.mark.parametrize("piece", KEPT_ALIVE.values(), ids=KEPT_ALIVE)
+@every_pair(way=WAYS, piece=KEPT_ALIVE, before=["nothing", "words"])
 def test_an_answer_that_is_only_kept_alive_ends_with_the_turn_s_time(
-    way: str, piece: bytes, before: bytes
+    way: str, piece: str, before: str
 ) -> None:
-    with FarSide(kept_alive(before, piece)) as far:
+    words = before == "words"
+    with FarSide(kept_alive(SAID if words else b"", KEPT_ALIVE[piece])) as far:
         result, took_s = timed(far.base_url, way, stream=True)
     assert 0.9 < took_s < 1.9
-    assert (result.reason, result.text) == ("time_limit", "The first words." if before else "")
-    assert result.status == ("partial" if before else "failed")
+    assert (result.reason, result.text) == ("time_limit", "The first words." if words else "")
+    assert result.status == ("partial" if words else "failed")
     assert len(far.requests) == 1
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from agent_turns import POLICY, Asker, simulator
+from pairing import every_pair
 
 from tenuto.agent import Agent, Limits, Model, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched
@@ -219,9 +220,7 @@ def test_a_refusal_goes_to_one_other_model_and_never_back_to_the_same(wire: str,
 
 
 @pytest.mark.behaviour("P1b", "P5")
-@every_wire
-@every_mode
-@pytest.mark.parametrize("fault", ["500", "429", "503"])
+@every_pair(wire=FIVE, mode=["body", "stream"], fault=["500", "429", "503"])
 def test_a_status_at_the_first_attempt_is_retried(wire: str, mode: str, fault: str) -> None:
     with playing(wire, mode, [DONE], STEPS[fault]) as asker:
         policy = POLICY

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from every_wire import MAKERS, ROWS, TOOLS
+from pairing import every_pair
 from wrapping import QUICK
 
 import tenuto
@@ -25,7 +26,7 @@ NOTHING = {"empty": Step(say=Say.NOTHING), "blank": Step(say=Say.WHITESPACE)}
 
 @pytest.fixture(params=MAKERS)
 def asker(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with Simulator() as sim:
+    with Simulator(token_chars=20) as sim:
         made = MAKERS[request.param](sim, tenuto.Policy(**QUICK))
         made.wire = request.param
         yield made
@@ -38,9 +39,13 @@ def asked(asker: Any, way: str, **more: Any) -> Any:
 
 
 @pytest.mark.behaviour("S3a", "P1")
-@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
-@pytest.mark.parametrize("nothing", NOTHING)
-@pytest.mark.parametrize("broken", BREAKS)
+@every_pair(
+    indirect=["asker"],
+    asker=MAKERS,
+    broken=BREAKS,
+    nothing=NOTHING,
+    on_incomplete=["stop", "error"],
+)
 def test_a_text_that_broke_off_and_is_not_gone_on_with_is_partial(
     asker: Any, broken: str, nothing: str, on_incomplete: Any
 ) -> None:

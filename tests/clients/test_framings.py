@@ -26,6 +26,7 @@ from framing_matrix import (
     shapes_of,
     verdict,
 )
+from pairing import every_pair
 
 # aiohttp's own word on the class that google-genai makes of its session; and the SDKs of Anthropic,
 # bare, leave the generators of a stream that is no event stream to the collector.
@@ -74,9 +75,7 @@ _PROVED = pytest.mark.behaviour("N6", "P8", "P1a", "S8")
 
 
 @_PROVED
-@pytest.mark.parametrize("named", NAMES)
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sdk", SDKS)
+@every_pair(sdk=SDKS, mode=MODES, named=NAMES)
 def test_an_answer_under_any_name_is_right_or_the_sdks_own_error(
     ask: Ask, sdk: str, mode: str, named: str
 ) -> None:
@@ -99,8 +98,7 @@ READ_BY |= {"ollama": "lines"}
 
 
 @pytest.mark.behaviour("P8", "N6")
-@pytest.mark.parametrize("named", NAMES)
-@pytest.mark.parametrize("sdk", SDKS)
+@every_pair(sdk=SDKS, way=WAYS, named=NAMES)
 def test_what_the_sdk_would_read_is_right_under_any_name(
     ask: Ask, sdk: str, way: str, named: str
 ) -> None:

@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from asking import Asker
+from asking import WAYS, Asker
 from asking_anthropic import AnthropicAsker
+from pairing import every_pair
 
 import tenuto
 from tenuto.clients import exchange
@@ -37,6 +38,10 @@ OF_A_TURN = (
     Turn,
     Watch,
 )
+KINDS: dict[str, type[Asker] | type[AnthropicAsker]] = {
+    "openai": Asker,
+    "anthropic": AnthropicAsker,
+}
 LEAST_BYTES = 256
 """Texts, bodies and tables of a turn are larger; of what is smaller the interpreter keeps stocks."""
 
@@ -77,13 +82,12 @@ def wrapped(kind: type[Asker] | type[AnthropicAsker], sim: Simulator) -> Asker |
 
 @pytest.mark.slow
 @pytest.mark.behaviour("P9")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize("kind", [Asker, AnthropicAsker], ids=["openai", "anthropic"])
+@every_pair(kind=KINDS, mode=["body", "stream"], way=WAYS)
 def test_sixty_turns_leave_nothing_behind(sim, kind, mode, way, monkeypatch):
     # A set of its own: with what abandoned streams of other tests left in it, its table is made anew
     # once in a while, and then counts as ours.
     monkeypatch.setattr(exchange, "_open", set())
-    asker = wrapped(kind, sim)
+    asker = wrapped(KINDS[kind], sim)
 
     def turns(first: int, last: int) -> None:
         for number in range(first, last):

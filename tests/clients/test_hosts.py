@@ -8,6 +8,8 @@ from typing import Any
 
 import openai
 import pytest
+from asking import WAYS
+from pairing import every_pair
 from wrapping import QUICK, Wrapped
 from wrapping_ollama import WrappedOllama
 
@@ -46,14 +48,14 @@ HOSTS = [
 def host(request: pytest.FixtureRequest) -> Iterator[tuple[Any, Any]]:
     form, row = request.param
     maker, wire, dialect = FORMS[form]
-    with Simulator(dialect=dialect) as sim:
+    with Simulator(dialect=dialect, token_chars=40) as sim:
         asker = maker(sim, tenuto.Policy(**QUICK))
         yield asker, CASES_ON[wire][row]
         asker.close()
 
 
 @pytest.mark.behaviour("S3a", "N1a", "C25")
-@pytest.mark.parametrize("on_incomplete", ["stop", "error"])
+@every_pair(indirect=["host"], host=HOSTS, way=WAYS, on_incomplete=["stop", "error"])
 def test_no_whole_answer_ends_partial_and_a_host_is_asked_thrice_at_most(
     host: tuple[Any, Any], way: str, on_incomplete: Any
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import threading
 import time
@@ -13,10 +12,12 @@ from typing import Any
 import boto3
 import openai
 import pytest
+from asking import WAYS
 from asking_bedrock import async_client, given_to_a_client
 from aws import message
 from botocore.config import Config
 from far_sides import BODY, FarSide, answer, event, json_answer, sse_answer
+from pairing import every_pair
 from wrapping import QUICK
 
 import tenuto
@@ -115,13 +116,14 @@ MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 
 
 @pytest.mark.behaviour("C29a", "C5")
-@LIBRARIES
-@pytest.mark.parametrize(
-    ("limit", "mode", "kind"),
-    [
-        *itertools.product(LIMITED, ("body", "stream"), ("head", "body", "error")),
-        ("turn", "stream", "stream"),  # nothing else ends one that goes on
-    ],
+@every_pair(
+    # Nothing else ends a stream that goes on.
+    only=lambda _, __, limit, mode, kind: kind != "stream" or (limit, mode) == ("turn", "stream"),
+    library=["httpx", "httpx2"],
+    way=WAYS,
+    limit=LIMITED,
+    mode=["body", "stream"],
+    kind=["head", "body", "error", "stream"],
 )
 def test_what_drips_ends_with_its_time(
     library: str, way: str, mode: str, kind: str, limit: str
@@ -272,14 +274,12 @@ def of_bedrock(url: str, way: str, mode: str, read_s: float, **policy: Any) -> s
 
 
 @pytest.mark.behaviour("C29a", "C5")
-@pytest.mark.parametrize(
-    ("limit", "mode", "kind"),
-    [
-        *itertools.product(LIMITED, ("body", "stream"), ("head", "error")),
-        ("caller", "body", "body"),
-        ("turn", "body", "body"),
-        ("turn", "stream", "body"),
-    ],
+@every_pair(
+    only=lambda _, *what: what != ("caller", "stream", "body"),
+    way=WAYS,
+    limit=LIMITED,
+    mode=["body", "stream"],
+    kind=["head", "error", "body"],
 )
 def test_what_drips_ends_with_its_time_on_bedrock(
     way: str, mode: str, kind: str, limit: str
@@ -300,9 +300,12 @@ def test_what_drips_ends_with_its_time_on_bedrock(
 
 
 @pytest.mark.behaviour("C29a", "C29")
-@MODES
-@pytest.mark.parametrize("number", ["first", "further"])
-@pytest.mark.parametrize("kind", ["head", "body", "error", "event"])
+@every_pair(
+    way=WAYS,
+    mode=["body", "stream"],
+    number=["first", "further"],
+    kind=["head", "body", "error", "event"],
+)
 def test_what_drips_ends_with_the_agent_s_time(way: str, mode: str, kind: str, number: str) -> None:
     slow = drips(kind, second("stream" if kind == "event" else kind, mode))
     first = (CUT_STREAM if mode == "stream" else CUT_BODY,) if number == "further" else ()
