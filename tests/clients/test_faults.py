@@ -47,9 +47,7 @@ def meeting(*, strict: bool = False) -> Any:
     return pytest.mark.parametrize(("row", "case", "mode", "through"), runs)
 
 
-in_all_ways = pytest.mark.parametrize(
-    "row", [pytest.param(row, id=row.name) for row in FACING if not row.each_way]
-)
+in_all_ways = pytest.mark.parametrize("row", [pytest.param(row, id=row.name) for row in FACING])
 
 
 def is_truthful(row: Facing, got: Any, case: Case) -> bool:
