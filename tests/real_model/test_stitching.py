@@ -61,9 +61,14 @@ first one's. What is said again costs tokens, so these turns have no limit on th
 def in_turn(cases: tuple[tuple[str, int], ...], *, both: bool = False) -> list[Any]:
     """The cases as bodies and as streams in turn: that a continuation comes out of a stream as it does
     out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py).
-    `both`: the other mode as well, which is heavy."""
+    `both`: the other mode as well, which is heavy, as are the cases behind the first two: they say
+    more of the model than of us."""
     modes = list(zip(cases, itertools.cycle(MODES), strict=False))
-    made = [pytest.param(*case, mode) for case, mode in modes]
+    heavy = [()] * len(MODES) + [pytest.mark.heavy] * len(cases)
+    made = [
+        pytest.param(*case, mode, marks=marks)
+        for (case, mode), marks in zip(modes, heavy, strict=False)
+    ]
     if both:
         other = dict(zip(MODES, reversed(MODES), strict=True))
         made += [pytest.param(*case, other[mode], marks=pytest.mark.heavy) for case, mode in modes]

@@ -16,7 +16,8 @@ from tenuto.wire.registry import wires
 Row = dict[str, Any]
 IDS, TEXTS = ("a", "b", "a", "c"), ("Hi", "", " ", "\n", "Yes" + hints.NOTICE.format(reason="x"))
 ARGUMENTS: tuple[Any, ...] = ({}, {"x": 1}, "{}", '{"x', None, "[1]")
-HISTORIES = 3_000
+FEW, MANY = 600, 3_000
+"""Histories of a wire; many are heavy."""
 
 
 def _chat(r: random.Random) -> Row:
@@ -138,9 +139,9 @@ HISTORY: dict[str, tuple[str, str, Any, dict[str, Any]]] = {
 """By wire: where its history stands, a path, what makes a row, and the other members."""
 
 
-def histories(wire: str) -> Iterator[list[Row]]:
+def histories(wire: str, count: int) -> Iterator[list[Row]]:
     seeded = random.Random(f"{wire} 2026-11-23")
-    for _ in range(HISTORIES):
+    for _ in range(count):
         yield [HISTORY[wire][2](seeded) for _ in range(seeded.randint(1, 6))]
 
 
@@ -157,11 +158,14 @@ def repaired(wire: str, body: bytes) -> tuple[bytes, tuple[str, ...]] | None:
 
 
 @pytest.mark.behaviour("H5a")
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.heavy)])
 @pytest.mark.parametrize("wire", HISTORY)
-def test_what_was_repaired_needs_no_repair_and_repairs_are_always_the_same(wire: str) -> None:
+def test_what_was_repaired_needs_no_repair_and_repairs_are_always_the_same(
+    wire: str, count: int
+) -> None:
     wrong: list[Any] = []
     mended = 0
-    for rows in histories(wire):
+    for rows in histories(wire, count):
         body = body_of(wire, rows)
         once = repaired(wire, body)
         if once is None:
@@ -171,9 +175,9 @@ def test_what_was_repaired_needs_no_repair_and_repairs_are_always_the_same(wire:
         twice = repaired(wire, once[0])
         if twice is not None and twice != (once[0], ()):
             wrong.append((rows, once, twice))
-    assert mended > HISTORIES / 10, "the histories need mending"
+    assert mended > count / 10, "the histories need mending"
     assert not wrong, (
-        f"{len(wrong)} of {HISTORIES}, the smallest: {min(wrong, key=lambda w: len(str(w)))}"
+        f"{len(wrong)} of {count}, the smallest: {min(wrong, key=lambda w: len(str(w)))}"
     )
 
 
