@@ -121,6 +121,7 @@ def test_on_incomplete_error_tells_of_every_unfinished_turn(
 
 
 @pytest.mark.heavy
+@pytest.mark.timeout(300)
 @_PROVED
 @in_all_ways
 def test_so_it_does_in_all_ways(askers: Askers, row: Facing) -> None:
