@@ -47,8 +47,14 @@ def uncut(client: anthropic.Anthropic, prompt: str) -> Any:
 
 
 @pytest.mark.behaviour("C1", "C8")
-@pytest.mark.parametrize("mode", ["body", "stream"])
-@pytest.mark.parametrize(("prompt", "limit_tokens"), CUT)
+@pytest.mark.parametrize(
+    ("prompt", "limit_tokens", "mode"),
+    [
+        pytest.param(*case, mode, marks=() if mode == first else pytest.mark.heavy)
+        for case, first in zip(CUT, ("body", "stream"), strict=True)
+        for mode in ("body", "stream")
+    ],
+)
 def test_an_answer_that_is_cut_equals_the_uncut_one(
     claude: anthropic.Anthropic, prompt: str, limit_tokens: int, mode: str
 ) -> None:

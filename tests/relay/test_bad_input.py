@@ -59,7 +59,7 @@ def mutations(
             return
 
 
-ALIKE = 6
+ALIKE = 4
 """Of how many events of the same members each member is changed, by another odd value each time."""
 
 READ = [("detecting", wire) for wire in wires()]
