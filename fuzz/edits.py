@@ -13,6 +13,7 @@ import msgspec
 
 from fuzz.asked import asked, body_of
 from fuzz.drawing import seed, split
+from fuzz.histories import HISTORY
 from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
@@ -52,33 +53,6 @@ DIALECTS = (
         reasoning_key="reasoning_content",
     ),
 )
-HISTORY = rb"""
-{"role":"system","content":"Be brief.","_mine":1}
-{"role":"assistant","content":"","tool_calls":[]}
-{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{\"a"}},{"id":"b","type":"function","function":{"name":"f","arguments":{"x":1.0}}}]}
-{"role":"tool","tool_call_id":"b","content":"1"}
-{"role":"tool","tool_call_id":"z","content":[{"type":"text","text":"2"}]}
-{"role":"assistant","content":[{"type":"text","text":" "}],"function_call":{"name":"f","arguments":"\"{}\""}}
-{"role":"assistant","content":[{"type":"text","text":"x"},{"type":"tool_use","id":"t","name":"f","input":{}}]}
-{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"1"},{"type":"tool_result","tool_use_id":"y","content":"1"}]}
-{"type":"reasoning","id":"rs_1","summary":[]}
-{"type":"function_call","call_id":"c","name":"f","arguments":"{\"a"}
-{"type":"custom_tool_call","call_id":"d","name":"g","input":"x","_own":1}
-{"type":"function_call_output","call_id":"e","output":"1"}
-{"role":"model","parts":[{"functionCall":{"name":"f","args":"{\"a"}},{"text":" ","_x":1}]}
-{"role":"user","parts":[{"functionResponse":{"name":"g","response":{}}},{"text":"x"}]}
-{"role":"assistant","content":[{"toolUse":{"toolUseId":"u","name":"f","input":"{"}},{"text":" "}]}
-{"role":"user","content":[{"toolResult":{"toolUseId":"v","content":[{"text":"1"}],"_x":1}}]}
-{"type":"user_input","content":[{"type":"text","text":" "}]}
-{"type":"function_call","id":"w","name":"f","arguments":"{\"a"}
-{"type":"function_result","call_id":"v","name":"f","result":"1"}
-{"type":"model_output","content":[{"type":"text","text":""}],"_own":1}
-{"role":"user","content":"Go on.","weight":1.0}
-"The tide"
-{"role":"user","content":"A \ud83d half"}
-{"role":"user","content":"1e400","odd":1e400}
-""".strip().splitlines()
-
 
 KEYS = b'"model": "m", "max_tokens": 9, "reasoning_effort": "high", "x": [1.0]'
 

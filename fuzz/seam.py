@@ -6,21 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.drawing import seed, split, text_of, text_pieces
+from fuzz.histories import SEAMS
 from tenuto.core.seam import Seam, join, trailing_space
-
-SEEDS = (
-    ("The result is wor", "world."),
-    ("book", "keeper"),
-    ("1. Boil the water.\n2. Warm", "Sure, here it goes on:\n\n2. Warm the pot.\n"),
-    ("```python\nif x:\n    return", "```python\n    return x\n```"),
-    ("A long beginning that comes again. And", "A long beginning that comes again. And more."),
-    ("caf\ufffd", "\u00e9 au lait"),
-    ("ha ha ha ha ha ha", " ha ha ha ha"),
-)
 
 
 def seeds() -> Iterator[bytes]:
-    for said, more in SEEDS:
+    for said, more in SEAMS:
         for exact in (0, 1):
             yield seed((said + "\0" + more).encode(), 1, 9, 30, 0, 0, 0, exact)
 
