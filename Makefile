@@ -18,7 +18,7 @@ CHECKS := check-format check-lint check-types check-layers check-docs check-beha
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak fuzz lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -126,6 +126,12 @@ SOAK_SEED ?= 20261123
 
 soak: setup ## SOAK_S seconds (600) of turns with faults, drawn from SOAK_SEED; ONLY=key: that turn again
 	@$(BIN)/python -m soak.run --seconds $(SOAK_S) --seed $(SOAK_SEED) $(if $(ONLY),--only $(ONLY)) $(if $(JSON),--json)
+
+record: setup ## record what leaves and what callers get in every case: recorder/digests.txt
+	@$(BIN)/python -m recorder record $(if $(ONLY),--only $(ONLY))
+
+replay: setup ## play every recorded case again and say what differs; ONLY=sim/openai-chat: some of them
+	@$(BIN)/python -m recorder check $(if $(ONLY),--only $(ONLY))
 
 # An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
 FUZZ_VENV := .fuzz/venv
