@@ -7,22 +7,12 @@ import json
 from collections.abc import Iterator
 
 from fuzz.drawing import seed, split, text_of, text_pieces
+from fuzz.histories import ARGUMENTS
 from tenuto.core.arguments import ArgumentTracker, Finding, judge
-
-SEEDS = (
-    r'{"path": "a.txt", "n": [1, -2.5e+3, 0, true, false, null], "e": "\u00e9\ud83d\ude00\n"}',
-    r'"{\"a\": \"{\\\"b\\\": 1}\"}"',
-    '{"a": ',
-    "{'a': 1}",
-    " [NaN, Infinity, -Infinity, 01, 1., .5, 1e, +1] ",
-    "null",
-    '{"a":"' + "x" * 600 + '"}',
-    "[" * 40 + "]" * 39,
-)
 
 
 def seeds() -> Iterator[bytes]:
-    for text in SEEDS:
+    for text in ARGUMENTS:
         yield seed(text.encode(), 0, 3, 50)
 
 

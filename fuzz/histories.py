@@ -1,5 +1,5 @@
-"""What the targets begin with that is data alone: rows of histories that need repair, and cut texts
-with their continuations. Nothing of Tenuto is imported, so that the recorder can use them too."""
+"""What the targets begin with that is data alone: rows of histories that need repair, cut texts
+with their continuations, and arguments. Nothing of Tenuto is imported, so that the recorder can use them too."""
 
 from __future__ import annotations
 
@@ -41,3 +41,15 @@ SEAMS = (
     ("ha ha ha ha ha ha", " ha ha ha ha"),
 )
 """A text that was cut, and what came when it was asked to go on."""
+
+ARGUMENTS = (
+    r'{"path": "a.txt", "n": [1, -2.5e+3, 0, true, false, null], "e": "\u00e9\ud83d\ude00\n"}',
+    r'"{\"a\": \"{\\\"b\\\": 1}\"}"',
+    '{"a": ',
+    "{'a': 1}",
+    " [NaN, Infinity, -Infinity, 01, 1., .5, 1e, +1] ",
+    "null",
+    '{"a":"' + "x" * 600 + '"}',
+    "[" * 40 + "]" * 39,
+)
+"""Arguments of calls as they may come."""

@@ -6,12 +6,13 @@ import argparse
 import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
 
-from recorder import recording
+from recorder import INSIDE, recording
 from recorder.groups_written import corpus
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -136,10 +137,11 @@ def _compare(asked: argparse.Namespace) -> int:
 
 
 def _run(source: Path, *given: str, check: bool = True, kept: bool = False) -> str:
+    own = source.parent / "recorder" / "inside.py"
     made = subprocess.run(
         [sys.executable, "-m", "recorder", *given],
         cwd=PROJECT,
-        env={**os.environ, "PYTHONPATH": str(source)},
+        env={**os.environ, "PYTHONPATH": str(source), INSIDE: str(own) if own.exists() else ""},
         stdout=subprocess.PIPE if kept else None,
         text=True,
         check=check,
@@ -155,21 +157,17 @@ def _shown(source: Path, key: str) -> dict[str, str]:
 def _difference(key: str, one: dict[str, str], other: dict[str, str]) -> list[str]:
     lines = [f"\n##### {key}\n"]
     for column in {**one, **other}:
-        before, after = ((t.get(column, "").encode("latin-1").decode("utf-8", "backslashreplace"))
-                         for t in (one, other))  # fmt: skip
-        if before != after:
-            made = difflib.unified_diff(
-                before.splitlines(),
-                after.splitlines(),
-                f"there {column}",
-                f"here {column}",
-                "",
-                "",
-                2,
-                "",
-            )
-            lines += [f"{line}\n" for line in made]
+        before, after = (_in_lines(texts.get(column, "")) for texts in (one, other))
+        names = (f"there {column}", f"here {column}")
+        made = difflib.unified_diff(before, after, *names, n=2, lineterm="")
+        lines += [f"{line}\n" for line in made]
     return lines
+
+
+def _in_lines(text: str) -> list[str]:
+    """The lines of a text that was read byte by byte; one of JSON is broken before each member."""
+    said = text.encode("latin-1").decode("utf-8", "backslashreplace")
+    return re.sub(r',(?= ?["{])', ",\n", said).splitlines()
 
 
 def _tell(line: str) -> None:

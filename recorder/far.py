@@ -39,7 +39,8 @@ class Written:
 
 
 class Sim:
-    """A simulator. `before`: what its paths have in front of those of the URL."""
+    """A simulator. `before`: what its paths have in front of those of the URL. DeepSeek takes a
+    prefill in a folder of its own, which the simulator does not know."""
 
     def __init__(self, before: str = "", **options: Any) -> None:
         self._before = before
@@ -48,7 +49,11 @@ class Sim:
     def answer(self, url: str, headers: Headers, body: bytes) -> Answer:
         """Return its answer, in the pieces in which its server would write it."""
         parts = urlsplit(url)
-        path = self._before + parts.path + (f"?{parts.query}" if parts.query else "")
+        path = (
+            self._before
+            + parts.path.removeprefix("/beta")
+            + (f"?{parts.query}" if parts.query else "")
+        )
         known = {name.lower(): value for name, value in headers}
         made = self._sim.answer(path, known, body)
         return _body(made) if made.events is None else _events(made)

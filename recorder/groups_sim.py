@@ -44,11 +44,8 @@ ELSEWHERE = {
         "bedrock-converse": Place("bedrock-converse", "", "anthropic.claude-haiku-4", "continue"),
     },
     "prefill-refused": {
-        wire: Place(wire, "", real, "reject")
-        for wire, real in (
-            ("anthropic-messages", "claude-opus-4"),
-            ("openai-chat", ""),
-        )
+        "openai-chat": Place("openai-chat", "https://api.deepseek.com/beta", "", "reject"),
+        "anthropic-messages": Place("anthropic-messages", "", "claude-1", "reject"),
     },
 }  # fmt: skip
 """Further places, by what is special there."""
@@ -145,8 +142,8 @@ def _left_at(case: Case, first: playing.Played) -> list[int]:
     every = range(first.written + 1)
     if case.name in EVERYWHERE:
         return list(every)
-    near = {at + more for at in (*first.begun_at, first.written) for more in range(-2, 4)}
-    return sorted((near | set(range(0, first.written, 32))) & set(every))
+    near = {at + more for at in (*first.begun_at, first.written) for more in range(-1, 3)}
+    return sorted((near | set(range(0, first.written, 50))) & set(every))
 
 
 def _cancels(place: Place) -> Iterator[Recorded]:

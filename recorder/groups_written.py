@@ -35,6 +35,9 @@ ODDLY_CUT = (91, 8, 201)
 LEAST_BUFFERS: dict[str, Any] = dict.fromkeys(
     ("hold_max_bytes", "event_max_bytes", "body_max_bytes"), 300
 )
+PUT = {"spaced": b"  }\n\n", "padded": b',"obfuscation":"k3f"}\n\n'}
+"""What stands at the end of an event in its place."""
+
 WITHOUT_REQUESTS = ("lm-studio", "xai")
 """Wires that are only read."""
 
@@ -57,6 +60,7 @@ def groups() -> Iterator[Group]:
             yield Group(f"history/{wire}", partial(_histories, wire))
     yield Group("array/gemini-generate", _arrays)
     yield Group("seam/openai-chat", _seams)
+    yield Group("arguments/openai-chat", _arguments)
     if corpus() is not None:
         for wire, parts in (("openai-chat", 3), ("openai-responses", 2), ("gemini-generate", 2)):
             for part in range(parts):
@@ -151,6 +155,9 @@ def _fixture(wire: str, name: str, path: Path, status: int, behind: Path) -> Sho
     for way, (far, policy) in again.items():
         made[way] = _all(playing.by_turn(far, asked, policy))
     quick = _policy(backoff_s=0.0, retry_after_max_s=0.0)
+    for way, put in PUT.items() if b"}\n\n" in data else ():
+        answer = _answer(data.replace(b"}\n\n", put), kind, status, ODDLY_CUT)
+        made[way] = _all(playing.by_turn(Written(answer, clean), asked, _policy()))
     made["sync"] = _all(playing.by_client(Written(whole, clean), asked, quick))
     made["async"] = _all(playing.by_async_client(Written(whole, clean), asked, quick))
     return made
@@ -299,14 +306,47 @@ def _seam(said: str, more: str) -> Shown:
     return made
 
 
+def _arguments() -> Iterator[Recorded]:
+    from fuzz.histories import ARGUMENTS
+
+    for number, raw in enumerate(ARGUMENTS):
+        yield f"arguments/openai-chat/{number:02d}", partial(_argument, raw)
+
+
+def _argument(raw: str) -> Shown:
+    """A call with such arguments, again and again."""
+    made: Shown = {}
+    asked = plain("openai-chat", stream=True)
+    for size in (1, 4, 51):
+        for finish in ("tool_calls", "length"):
+            answer = _chat_events([*_call_deltas(raw, size)], finish)
+            for policy in (_policy("error"), _policy(truncated_calls="execute_complete")):
+                played = playing.by_turn(Written(answer), asked, policy)
+                made[f"{finish}-{size}"] = made.get(f"{finish}-{size}", b"") + _all(played)
+    return made
+
+
+def _call_deltas(raw: str, size: int) -> Iterator[dict[str, Any]]:
+    function = {"name": "write_file", "arguments": ""}
+    first = {"index": 0, "id": "call_a", "type": "function", "function": function}
+    yield {"role": "assistant", "tool_calls": [first]}
+    for at in range(0, len(raw), size):
+        piece = {"index": 0, "function": {"arguments": raw[at : at + size]}}
+        yield {"tool_calls": [piece]}
+
+
 def _chat_stream(text: str, finish: str, size: int) -> Answer:
     deltas: list[Any] = [{"role": "assistant", "content": ""}]
     deltas += [{"content": text[at : at + size]} for at in range(0, len(text), size)]
+    return _chat_events(deltas, finish)
+
+
+def _chat_events(deltas: list[Any], finish: str) -> Answer:
     shared = {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m"}
     values = [{**shared, "choices": [{"index": 0, "delta": d}]} for d in deltas]
     end = {"index": 0, "delta": {}, "finish_reason": finish}
     values.append({**shared, "choices": [end]})
-    lines = [*(json.dumps(value, ensure_ascii=True) for value in values), "[DONE]"]
+    lines = [*(json.dumps(value) for value in values), "[DONE]"]
     pieces = [f"data: {line}\n\n".encode() for line in lines]
     return Answer(200, [("content-type", "text/event-stream")], pieces)
 

@@ -156,12 +156,13 @@ class _Body(httpx.SyncByteStream, httpx2.SyncByteStream, httpx.AsyncByteStream,
 class _Transport:
     """In front of a far side in this process."""
 
-    def __init__(
-        self, library: Any, far: Far, played: Played, stays_at: int = NEVER,
-        stays: Stays | None = None,
-    ) -> None:  # fmt: skip
-        self._library, self._far, self._played = library, far, played
-        self._stays_at, self._stays = stays_at, stays
+    far: Far
+    played: Played
+    stays_at = NEVER
+    stays: Stays | None = None
+
+    def __init__(self, library: Any) -> None:
+        self._library = library
 
     def handle_request(self, request: Any) -> Any:
         return self._answered(request, request.read())
@@ -171,8 +172,8 @@ class _Transport:
 
     def _answered(self, request: Any, body: bytes) -> Any:
         headers = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in request.headers.raw)
-        made = self._played.answer(self._far, Request(str(request.url), headers, body))
-        stream = _Body(made, self._library, self._stays_at, self._stays)
+        made = self.played.answer(self.far, Request(str(request.url), headers, body))
+        stream = _Body(made, self._library, self.stays_at, self.stays)
         return self._library.Response(made.status, headers=list(made.headers), stream=stream)
 
     def close(self) -> None:
@@ -187,17 +188,36 @@ def by_client(
     close_behind: int = NEVER,
 ) -> Played:  # fmt: skip
     """Play a turn by `tenuto.http_client`, which reads a stream piece by piece."""
-    played = Played()
-    hear = played.events.append if watched else None
-    transport: Any = _transports(httpx2, "BaseTransport")(httpx2, far, played)
-    with tenuto.http_client(
-        policy=policy, on_event=hear, transport=transport, trust_env=False
-    ) as client:
-        request = _made(httpx2, asked)
+    with Series(policy, watched=watched) as series:
+        return series.play(far, asked, close_behind)
+
+
+class Series:
+    """Turns of one sync client, one after the other: what one has taught counts in the next."""
+
+    def __init__(self, policy: tenuto.Policy, *, watched: bool) -> None:
+        self._transport: Any = _transports(httpx2, "BaseTransport")(httpx2)
+        hear = self._hear if watched else None
+        self._client = tenuto.http_client(
+            policy=policy, on_event=hear, transport=self._transport, trust_env=False
+        )
+
+    def __enter__(self) -> Series:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.close()
+
+    def _hear(self, event: Any) -> None:
+        self._transport.played.events.append(event)
+
+    def play(self, far: Far, asked: Request, close_behind: int = NEVER) -> Played:
+        """Play one turn; `close_behind`: the caller leaves after so many of its pieces."""
+        played = Played()
+        self._transport.far, self._transport.played = far, played
         try:
-            response = client.send(request, stream=True)
+            response = self._client.send(_made(httpx2, asked), stream=True)
             played.head = (response.status_code, list(response.headers.multi_items()))
-            number = 0
             for number, piece in enumerate(response.iter_raw(), 1):
                 played.got += piece
                 if number == close_behind:
@@ -206,7 +226,7 @@ def by_client(
             response.close()
         except Exception as error:  # noqa: BLE001 - what is raised is recorded
             played.raised = f"{type(error).__name__}: {error}"
-    return played
+        return played
 
 
 def by_async_client(
@@ -225,7 +245,9 @@ async def _played(
 ) -> None:
     hear = played.events.append if watched else None
     stays = asyncio.Event()
-    transport: Any = _transports(httpx, "AsyncBaseTransport")(httpx, far, played, stays_at, stays)
+    transport: Any = _transports(httpx, "AsyncBaseTransport")(httpx)
+    transport.far, transport.played = far, played
+    transport.stays_at, transport.stays = stays_at, stays
     made = tenuto.async_http_client(
         "httpx", policy=policy, on_event=hear, transport=transport, trust_env=False
     )

@@ -10,7 +10,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
 
-from recorder import groups_sim, groups_written, playing
+from recorder import groups_asked, groups_sim, groups_written, playing
 from recorder.cases import Group
 from recorder.showing import Shown, digest
 
@@ -21,7 +21,7 @@ Digests = dict[str, dict[str, str]]
 
 def groups() -> dict[str, Group]:
     """Return every group by name."""
-    made = [*groups_sim.groups(), *groups_written.groups()]
+    made = [*groups_sim.groups(), *groups_asked.groups(), *groups_written.groups()]
     return {group.name: group for group in made}
 
 
