@@ -874,3 +874,31 @@ def test_a_preamble_of_any_shape_goes_where_its_line_comes_again(preamble):
 )
 def test_several_lines_of_the_text_itself_are_no_preamble(said, continuation):
     assert join(said, continuation) == said + continuation
+
+
+LAMPS = "First line of it here.\n- The old lighthouse stands on the rock and lights the boats that"
+SUM = (
+    "So:\n\n```python\ndef lights(boats):\n"
+    "    return sum(boat.lamp for boat in boats if boat.sails and"
+)
+
+
+@pytest.mark.behaviour("S3b")
+@pytest.mark.parametrize(
+    ("said", "continuation"),
+    [
+        (LAMPS, "[continued]\n\n- The old lighthouse stands on the rock and lights"),
+        (LAMPS, "Continuing:\n- The old lighthouse stands on the rock and lights"),
+        (LAMPS, "好的,继续:\n\n- The old lighthouse stands on the rock and lights"),
+        (SUM, "```python\n    return sum(boat.lamp for boat in boats if boat"),
+    ],
+)
+def test_what_breaks_off_in_a_repetition_behind_a_preamble_or_a_fence_adds_nothing(
+    said, continuation
+):
+    for size in (1, len(continuation)):
+        seam = Seam(said)
+        pieces = [continuation[at : at + size] for at in range(0, len(continuation), size)]
+        came = "".join(map(seam.feed, pieces))
+        assert came + seam.finish(broke_off=True) == ""
+        assert seam.new_chars == 0

@@ -39,14 +39,13 @@ _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
 _NEAR_LINES: Final = 3
-_COLONS: Final = (":", "\uff1a")
 _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
-# What lists have twice in a row: "null,", "<td>no</td>".
 _heading = re.compile(r"#{1,6} \S").match
 _CLOSES: Final = ("</", "}", ")", "]", "end")
 _item = re.compile(r"[^\s:=(]+,|<(\w+)[^>]*>.*</\1>").fullmatch
+_line_begin = re.compile(r"^[ \t\u3000]*(?=\S)", re.MULTILINE).finditer
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
@@ -59,19 +58,32 @@ class Ending:
     0
     """
 
-    __slots__ = ("_blank", "_doubles", "_line_chars", "_passages", "_tail", "_text")
+    __slots__ = ("_blank", "_doubles", "_line_chars", "_lines_on", "_passages", "_tail", "_text")
 
     def __init__(self, said: str, blank: str) -> None:
         self._tail = said[-_WINDOW_CHARS:]
         self._blank = blank
         self._passages: dict[int, Passage] = {}
         self._doubles: bool | None = None
+        self._lines_on: tuple[str, ...] | None = None
         line = self._tail[self._tail.rfind("\n") + 1 :]
         # Both with its indentation and without it, the whole unfinished line may come again.
         self._line_chars: tuple[int, ...] = ()
         if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
             self._line_chars = (len(line), len(line.lstrip()))
         self._text = Text(self._tail, blank, self._line_chars)
+
+    @property
+    def passages(self) -> tuple[str, ...]:
+        """The end of the text from the start of each line, without indentation, the longest first;
+        not a row of marks, which may be a part of a longer one."""
+        if self._lines_on is None:
+            begins = [found.end() for found in _line_begin(self._tail)]
+            if len(self._tail) == _WINDOW_CHARS:
+                begins = begins[1:]  # the first may have begun before
+            passages = (self._tail[begin:] for begin in begins)
+            self._lines_on = tuple(one for one in passages if any(map(str.isalnum, one)))
+        return self._lines_on
 
     @property
     def mid_line(self) -> bool:
@@ -158,16 +170,6 @@ class Ending:
         if not final and (not text or (word and len(word[0]) == len(text))):
             return None
         return self._glues_a_known_word(text)
-
-    def follows_a_colon(self, length: int) -> bool:
-        """Whether the line before the last `length` characters ends in a colon."""
-        return self._tail[:-length].rstrip()[-1:] in _COLONS
-
-    def lines_alike(self, length: int) -> list[str]:
-        """What stands before each line that begins like the last `length` characters (a list)."""
-        begins = re.compile(r"^[ \t]*" + re.escape(self._tail[-length:].lstrip()), re.MULTILINE)
-        before = self._tail[:-length]
-        return [before[: found.start()] for found in begins.finditer(before)]
 
     def shown(self, length: int, plain: str, again: str, *, least: int, final: bool) -> bool | None:
         """Whether the text shows that the line comes again: `least` or more lines begin with its

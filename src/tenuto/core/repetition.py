@@ -26,10 +26,13 @@ class Opening:
 
     `restarts`: a restart would prove something; `again`: what was said at a time, if this is no
     continuation of it; `alive_at`: where in `held` a restart may have begun when more of the
-    continuation is needed, else -1.
+    continuation is needed, else -1; `broke_off`: all of it is held, and it did not end by itself.
     """
 
-    __slots__ = ("_ending", "again", "alive_at", "held", "restarts", "said", "start", "trimmed")
+    __slots__ = (
+        *("_ending", "again", "alive_at", "broke_off", "held"),
+        *("restarts", "said", "start", "trimmed"),
+    )
 
     def __init__(
         self, said: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
@@ -41,6 +44,7 @@ class Opening:
         self.again = again
         self.held = ""
         self.alive_at = -1
+        self.broke_off = False
         self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
 
     @property

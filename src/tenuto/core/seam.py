@@ -235,8 +235,10 @@ class Seam:
         `broke_off`: it did not end by itself, so that what only repeats adds nothing (S3b)."""
         rest = ""
         if self._phase is _Phase.MATCHING:
+            self._opening.broke_off = broke_off
             decision = self._decide(final=True) or NOTHING
-            if decision is NOTHING and (broke_off or self._echoed) and self._repeats(broke_off):
+            may_repeat = broke_off or (self._echoed and decision is NOTHING)
+            if may_repeat and self._repeats(self._held[decision[1] :], broke_off):
                 decision = ("echo", len(self._held))
             rest = self._settle(decision, "")
         elif self._phase is _Phase.FOLLOWING:
@@ -323,9 +325,9 @@ class Seam:
             at = self._said.find(body, at + 1)
         return False
 
-    def _repeats(self, broke_off: bool) -> bool:
-        """Whether all that is held was said before, so that it adds nothing."""
-        body = self._held.strip()
+    def _repeats(self, text: str, broke_off: bool) -> bool:
+        """Whether this, to the end of the attempt, was said before, so that it adds nothing."""
+        body = text.strip()
         begins = self._said.startswith(body, self._start)
         if self._echoed and begins and body:
             return True

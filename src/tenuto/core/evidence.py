@@ -1,0 +1,203 @@
+"""How likely it is that words before a repetition are a preamble, and not the text's own.
+
+`EVIDENCE` is one table of what is measured and what each measure says, in natural log odds.  The
+weights are those of a logistic regression; docs/decisions tells on what, and `bench/seams.py`
+counts how often they are right.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from tenuto.core.passage import weight
+from tenuto.core.repetition import Opening
+
+__all__ = ["BEHIND_CHARS", "COLONS", "EVIDENCE", "Place"]
+
+BEHIND_CHARS: Final = 80
+"""So many characters behind the repetition are looked at."""
+
+_TAIL_CHARS: Final = 2_000
+_NEAR_CHARS: Final = 300
+_MOST: Final = 8.0
+_MOST_LINES: Final = 4
+_GROUP_CHARS: Final = 3
+COLONS: Final = (":", "\uff1a")
+_EAST: Final = "\u3041"  # from here on there are no spaces between words
+_SYMBOLS: Final = frozenset('=(){};[]<>|\\/_$#@"')
+_white_space = re.compile(r"\s+")
+_digits = re.compile(r"\d")
+_words = re.compile(r"\w{3,}").findall
+_enclosed = re.compile(
+    r"\[.+\]|\(.+\)|<.+>|\{.+\}|\*.+\*|_.+_|~.+~|=.+=|-.+-|(?:\.\.|\u2026).*"
+    "|[\u2013\u2014].+[\u2013\u2014]|\u3010.+\u3011|\uff08.+\uff09|\u300c.+\u300d|\u3008.+\u3009"
+    "|\u300a.+\u300b|\uff3b.+\uff3d",
+    re.DOTALL,
+).fullmatch
+
+
+class Place:
+    """Words at the start of a continuation behind which what was said comes again.
+
+    `lines` are the words; `apart` names what parts them from the repetition ("blank", "rule",
+    "fence"), which begins at `begin` and ends at `end` in what is held."""
+
+    def __init__(
+        self, opening: Opening, *, lines: list[str], apart: set[str], begin: int, end: int
+    ) -> None:
+        self.opening = opening
+        self.lines = list(lines)
+        self.words = "\n".join(lines).strip()
+        self.apart = set(apart)
+        self.end = end
+        self.again = opening.held[begin:end]
+        self.behind = opening.held[end : end + BEHIND_CHARS]
+        self.next = self.behind.lstrip() if opening.trimmed else self.behind
+        self.tail = opening.said[-_TAIL_CHARS:]
+
+    @property
+    def log_odds(self) -> float:
+        """Above 0 the words are taken for a preamble."""
+        return sum(one.weight * one.measure(self) for one in EVIDENCE)
+
+    @property
+    def further_lines(self) -> int:
+        """How many lines of the text come again before the last."""
+        return min(_MOST_LINES, self.again.count("\n"))
+
+    @property
+    def last_line(self) -> str:
+        """The last line of the text."""
+        return self.tail[self.tail.rfind("\n") + 1 :].strip()
+
+    @cached_property
+    def groups(self) -> set[str]:
+        """The groups of three characters of the words."""
+        return _groups(self.words)
+
+    @property
+    def said_groups(self) -> float:
+        """The share of these that the text has."""
+        return len(self.groups & _groups(self.tail)) / max(1, len(self.groups))
+
+    @property
+    def next_groups(self) -> float:
+        """The share of these that what follows has."""
+        return len(self.groups & _groups(self.behind)) / max(1, len(self.groups))
+
+    @property
+    def known_words(self) -> float:
+        """The share of longer words that the text has, or what follows."""
+        words = set(_words(_alike(self.words)))
+        known = set(_words(_alike(f"{self.tail} {self.behind}")))
+        return len(words & known) / max(1, len(words))
+
+    @property
+    def same_start(self) -> float:
+        """How many characters what follows has in common with the words: in a list, lines that
+        begin alike may go on alike."""
+        same = 0
+        for one, other in zip(self.words[: int(_MOST)], self.next, strict=False):
+            if one != other:
+                break
+            same += 1
+        return same
+
+    @property
+    def joint_known(self) -> bool:
+        """Whether the text has the characters that meet where the words begin."""
+        joint = _alike(self.tail[-2:] + self.opening.trimmed + self.words[:2])
+        return joint in _alike(self.tail[:-1])
+
+    @property
+    def letter_behind_mark(self) -> bool:
+        """Whether they would glue a letter or a digit to a mark: "list[" and "Margin"."""
+        glued = not self.opening.trimmed and not self.tail[-1:].isalnum()
+        return glued and self.words[0].isalnum()
+
+    @property
+    def new_script(self) -> bool:
+        """Whether they have letters of a script that the end of the text has not."""
+        return bool(_scripts(self.words) - _scripts(self.tail[-_NEAR_CHARS:]) - {"LATIN"})
+
+    @property
+    def capital(self) -> bool:
+        """Whether they begin with a capital, or in a script that has none."""
+        return self.words[0].isalpha() and not self.words[0].islower()
+
+    @property
+    def enclosed(self) -> bool:
+        """Whether they stand in brackets or between marks, or begin with an ellipsis."""
+        return _enclosed(self.words) is not None
+
+    @property
+    def symbols(self) -> float:
+        """The share of characters of which code has many."""
+        return sum(map(_SYMBOLS.__contains__, self.words)) / len(self.words)
+
+    @property
+    def indented(self) -> bool:
+        """Whether a line is indented."""
+        return any(line[:1].isspace() for line in self.lines)
+
+
+def _alike(text: str) -> str:
+    """`text` in small letters, with all digits alike, and white space as one blank."""
+    return _white_space.sub(" ", _digits.sub("0", text.lower()))
+
+
+def _groups(text: str) -> set[str]:
+    text = _alike(text)
+    return {text[at : at + _GROUP_CHARS] for at in range(len(text) - _GROUP_CHARS + 1)}
+
+
+def _scripts(text: str) -> set[str]:
+    """The scripts of the letters, as their Unicode names begin: "LATIN", "CYRILLIC", "CJK"."""
+    return {unicodedata.name(char, "").partition(" ")[0] for char in text if char.isalpha()}
+
+
+def _log(number: int) -> float:
+    return min(_MOST, math.log2(1 + number))
+
+
+class Evidence(NamedTuple):
+    """What one measure says: log odds for each unit of it."""
+
+    name: str
+    weight: float
+    measure: Callable[[Place], float]
+
+
+EVIDENCE: Final = (
+    Evidence("always", -4.5, lambda place: 1),
+    # The more comes again, the less by chance.
+    Evidence("weight of the last line", 0.9, lambda place: _log(weight(place.last_line))),
+    Evidence("further lines that come again", 0.7, lambda place: place.further_lines),
+    # Words that the text is made of are its own.
+    Evidence("share of the text's groups", -4.3, lambda place: place.said_groups),
+    Evidence("share of groups of what follows", -3.3, lambda place: place.next_groups),
+    Evidence("share of known words", -2.7, lambda place: place.known_words),
+    Evidence("characters as in what follows", -2.3, lambda place: place.same_start),
+    Evidence("joint known", -2.6, lambda place: place.joint_known),
+    Evidence("letter behind a mark", -1.9, lambda place: place.letter_behind_mark),
+    Evidence("new script", 1.3, lambda place: place.new_script),
+    # What the words look like.
+    Evidence("enclosed", 1.8, lambda place: place.enclosed),
+    Evidence("colon", 4.9, lambda place: place.words.endswith(COLONS)),
+    Evidence("capital", 1.7, lambda place: place.capital),
+    Evidence("digit", -0.9, lambda place: place.words[0].isdigit()),
+    Evidence("mark", 1.7, lambda place: not place.words[0].isalnum()),
+    Evidence("share of symbols", -1.6, lambda place: place.symbols),
+    Evidence("number of words", 0.6, lambda place: _log(len(place.words.split()))),
+    Evidence("one word", -0.5, lambda place: " " not in place.words and place.words[0] < _EAST),
+    Evidence("lines", -2.7, lambda place: len(place.lines)),
+    Evidence("indented line", -1.4, lambda place: place.indented),
+    # What parts them from the repetition.
+    Evidence("blank line", 5.6, lambda place: "blank" in place.apart),
+    Evidence("rule", 1.6, lambda place: "rule" in place.apart),
+)
