@@ -57,7 +57,13 @@ def test_no_character_is_lost_that_was_not_said_twice(said: str, come: str) -> N
     assert whole == told(said, come)
     bare = "".join(whole.split())
     before, after = "".join(said.split()), "".join(come.split())
-    assert bare in (before + after, before + after.removeprefix(before))
+    # A few words before all of it, in a paragraph of their own, are a preamble.
+    words, again, rest = after.partition(before if len(before) > 2 else "\0")
+    assert bare in (
+        before + after,
+        before + after.removeprefix(before),
+        before + (rest if words and again and "\n" in come else after),
+    )
 
 
 @pytest.mark.behaviour("C15", "C24", "T5")

@@ -174,7 +174,7 @@ class Evidence(NamedTuple):
 
 
 EVIDENCE: Final = (
-    Evidence("always", -4.5, lambda place: 1),
+    Evidence("always", -4.0, lambda place: 1),
     # The more comes again, the less by chance.
     Evidence("weight of the last line", 0.9, lambda place: _log(weight(place.last_line))),
     Evidence("further lines that come again", 0.7, lambda place: place.further_lines),

@@ -19,6 +19,7 @@ from tenuto.core.passage import (
     Text,
     in_word,
     is_token,
+    is_visible,
     last_word,
     word_run,
 )
@@ -75,14 +76,14 @@ class Ending:
 
     @property
     def passages(self) -> tuple[str, ...]:
-        """The end of the text from the start of each line, without indentation, the longest first;
-        not a row of marks, which may be a part of a longer one."""
+        """The end of the text from the start of each line, without indentation, the longest first:
+        where it is a few visible characters, and no row of marks."""
         if self._lines_on is None:
             begins = [found.end() for found in _line_begin(self._tail)]
             if len(self._tail) == _WINDOW_CHARS:
                 begins = begins[1:]  # the first may have begun before
             passages = (self._tail[begin:] for begin in begins)
-            self._lines_on = tuple(one for one in passages if any(map(str.isalnum, one)))
+            self._lines_on = tuple(one for one in passages if is_visible(one))
         return self._lines_on
 
     @property

@@ -26,6 +26,7 @@ __all__ = [
     "ends_word",
     "in_word",
     "is_token",
+    "is_visible",
     "last_word",
     "weight",
     "word_run",
@@ -158,6 +159,16 @@ def is_token(text: str) -> bool:
     return not any(char.isspace() for char in text) and weight(text) == len(text)
 
 
+def is_visible(text: str) -> bool:
+    """Whether it is a few characters and not marks alone, which are parts of longer rows.
+
+    >>> is_visible("1. "), is_visible("---"), is_visible("one")
+    (False, False, True)
+    """
+    visible = "".join(text.split())
+    return len(visible) >= _VISIBLE_CHARS and any(map(str.isalnum, visible))
+
+
 def _is_varied(text: str) -> bool:
     different = sum(min(_weight(char), 2) for char in set(text))
     return weight(text) >= _OVERLAP_WEIGHT and different >= _DIFFERENT_WEIGHT
@@ -266,8 +277,7 @@ class Passage:
     @property
     def is_visible(self) -> bool:
         """Whether it is a few characters and not marks alone, which are parts of longer rows."""
-        visible = "".join(self.sample.split())
-        return len(visible) >= _VISIBLE_CHARS and any(map(str.isalnum, visible))
+        return is_visible(self.sample)
 
     @property
     def is_phrase(self) -> bool:
