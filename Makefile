@@ -51,8 +51,8 @@ run: setup ## show the demo
 
 # Neither pip nor uv compiles what it installs. Where Python is told to write no bytecode, each process of
 # the tests would compile the SDKs anew: 10 s in each worker, and 0.5 s in each program that they start.
-test heavy soak: export PYTHONDONTWRITEBYTECODE :=
-test heavy soak: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak record replay: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak record replay: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
