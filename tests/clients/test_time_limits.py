@@ -150,6 +150,17 @@ def test_with_errors_asked_for_what_drips_ends_as_one(way: str, mode: str) -> No
     assert took_s < LIMIT_S + SLACK_S
 
 
+@pytest.mark.behaviour("C29a", "P1a")
+@LIBRARIES
+def test_an_error_whose_words_drip_reaches_the_caller_as_that_error(library: str, way: str) -> None:
+    with FarSide(json_answer(WHOLE)[:-20], drips("error", second("error", "body"))) as far:
+        client = of_openai(far, library, way, 30.0, turn_timeout_s=LIMIT_S)
+        error, took_s = timed(lambda: told(client, "body", is_async=way == "async"))
+    assert len(far.requests) == 2
+    assert isinstance(error, openai.InternalServerError)
+    assert took_s < LIMIT_S + SLACK_S
+
+
 @pytest.mark.behaviour("C29a")
 @LIBRARIES
 @pytest.mark.parametrize("kind", ["head", "body"])

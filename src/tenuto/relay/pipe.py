@@ -33,7 +33,6 @@ from tenuto.relay.commands import (
     Transmit,
     Wait,
     Write,
-    late,
 )
 from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
@@ -174,12 +173,16 @@ class Pipe:
         pieces, lost, more = Pieces(), None, False
         while not more:
             reply = yield self._turn.reading
-            if not isinstance(reply, bytes) or not reply or self._turn.late:
-                lost = reply if isinstance(reply, Lost) else late() if reply else None
+            if isinstance(reply, bytes):
+                pieces.add(reply)
+            elif isinstance(reply, Lost) and not self._turn.late:
+                lost = reply
+            if not reply or lost or self._turn.late:
                 break
-            pieces.add(reply)
             more = pieces.size >= ERROR_BODY_MAX_BYTES
         raw = pieces.whole
+        if self._turn.late:  # an error is worth telling of though its words were cut
+            head = head.without(b"content-length")
         try:
             body = as_utf8(decoder.feed(raw)) if decoder is not None else b""
         except UndecodableBytes:
