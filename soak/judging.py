@@ -11,6 +11,8 @@ from soak.truth import Plan
 SHORT_CHARS = 12
 """An overlap with fewer visible characters is no evidence: nobody can tell it from a text that says
 the same twice (docs/seams.md, "No right answer")."""
+END_CHARS = 20
+"""A seam excuses what stands at it, and never a text that ends before its last characters."""
 BROKEN_CHARS = 24
 """What broke off in what it repeats is known by so many characters (behaviour S3b)."""
 DOUBLED_CHARS = 5
@@ -56,6 +58,20 @@ def _calls(got: Got) -> tuple[list[tuple[str, Any]], str]:
         except ValueError:
             return [], f"arguments that are no JSON: {raw!r}"
     return found, ""
+
+
+def excuse(plan: Plan, got: Got | None, attempts: list[dict[str, Any]]) -> str:
+    """Why a turn that went wrong could not be known to; "" where it could.
+
+    `got`: what the caller got, where that is wrong; None where only a request was."""
+    if got is not None and not got.error and got.stop in CLEAN[plan.wire]:
+        end = plan.text.rstrip()[-END_CHARS:]
+        if not got.text.rstrip().endswith(end):
+            return ""
+    texts = [a["said"] for a in attempts if not plan.text.startswith(a["said"])]
+    if got is not None:
+        texts.append(got.text)
+    return ambiguous(plan, texts[0], attempts) if texts else ""
 
 
 def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:

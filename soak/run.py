@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from soak.asking import run_one
+from soak.asking import Got, run_one
 from soak.flat import MEASURES, growth
-from soak.judging import ambiguous, verdict
+from soak.judging import excuse, verdict
 from soak.truth import plan_of
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -58,11 +58,11 @@ class Found:
         self.attempts += len(attempts)
         self.doubted += sum(attempt["whole"] for attempt in attempts[:-1])
         if what == "wrong":
-            excuse = self._excuse(line, record)
+            reason = self._excuse(line, record)
             found = {"key": line["key"], "why": why, "record": record, "got": line.get("got")}
-            if excuse:
+            if reason:
                 what = "unsure"
-                self.unsure.append(found | {"why": excuse})
+                self.unsure.append(found | {"why": reason})
             else:
                 self.wrong.append(found)
         if what == "said":
@@ -79,13 +79,10 @@ class Found:
             self.by_fault[name][what] += 1
 
     def _excuse(self, line: dict[str, Any], record: dict[str, Any]) -> str:
-        plan, got = plan_of(line["key"]), line.get("got")
-        wrong_said = [a["said"] for a in record["attempts"] if not plan.text.startswith(a["said"])]
         bad = [n for a in record["attempts"] for n in a["notes"] if not n.startswith("said is not")]
-        texts = wrong_said[:1]
-        if not texts and got is not None and line["verdict"] == "wrong":
-            texts = [got["text"]]
-        return "" if bad or not texts else ambiguous(plan, texts[0], record["attempts"])
+        wrong = line["verdict"] == "wrong" and line.get("got") is not None
+        got = Got(**line["got"]) if wrong else None
+        return "" if bad else excuse(plan_of(line["key"]), got, record["attempts"])
 
     def verdicts(self, held: dict[str, Any]) -> list[str]:
         """What does not hold, in sentences."""
@@ -314,10 +311,9 @@ def replay(key: str) -> int:
     entry = {"key": key, "why": f"{what}: {why}", "record": record, "got": vars(got)}
     print(story(entry))
     if what == "wrong":
-        said = [a["said"] for a in record["attempts"] if not plan.text.startswith(a["said"])]
-        excuse = ambiguous(plan, said[0] if said else got.text, record["attempts"])
-        print(f"  {'no one right answer: ' + excuse if excuse else 'WRONG'}")
-        return 0 if excuse else 1
+        reason = excuse(plan, got, record["attempts"])
+        print(f"  {'no one right answer: ' + reason if reason else 'WRONG'}")
+        return 0 if reason else 1
     return 1 if notes else 0
 
 
