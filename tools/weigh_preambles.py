@@ -3,8 +3,9 @@
     uv run --with scikit-learn python tools/weigh_preambles.py FOLDER ...
 
 Places that are no preamble come from exact cuts of the text files in the folders and of made texts;
-places that are one, from the preambles of tests/cuts/preambles before a line that comes again. How
-many of the first would be taken, and of the second left, is printed for a few thresholds.
+places that are one, from the preambles of tests/cuts/preambles before a line that comes again
+(`--without` leaves batches out, to be tried afterwards). It prints, for a few thresholds, how many of
+the first would be taken and of the second left.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 
-from cuts.preambles import PREAMBLES  # noqa: E402
+from cuts import preambles  # noqa: E402
 from cuts.texts import KINDS, Texts  # noqa: E402
 
 from tenuto.core.evidence import EVIDENCE, Place  # noqa: E402
@@ -90,14 +91,14 @@ def without_preamble(cuts: Cuts, number: int) -> Iterator[list[float]]:
             yield measured
 
 
-def with_preamble(cuts: Cuts, number: int) -> Iterator[list[float]]:
+def with_preamble(cuts: Cuts, preambles: list[str], number: int) -> Iterator[list[float]]:
     """What is measured behind a preamble."""
     for said, space, rest in cuts:
         line = said[said.rfind("\n") + 1 :]
         bare = re.escape(line.strip())
         if sum(map(str.isalnum, line)) < 2 or re.search(rf"{bare}\s*{bare}", said + space + rest):
             continue
-        preamble, gap = cuts.rng.choice(PREAMBLES), cuts.rng.choice(BREAKS)
+        preamble, gap = cuts.rng.choice(preambles), cuts.rng.choice(BREAKS)
         begin = preamble + (gap if preamble[-1] in ":\uff1a" or gap != "\n" else "\n\n")
         again = cuts.rng.choice((line, line.lstrip()))
         for end, measured in measures(said, space, begin + again + rest):
@@ -119,10 +120,15 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--cuts", type=int, default=200_000)
     parser.add_argument("--preambles", type=int, default=11_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--without", nargs="*", default=[], metavar="BATCH")
     asked = parser.parse_args(arguments)
+    batches = sorted(Path(preambles.__file__).parent.glob("*.txt"))
+    used = [
+        one for file in batches if file.stem not in asked.without for one in preambles.read(file)
+    ]
     cuts = Cuts(asked.folders, random.Random(asked.seed))
     none = numpy.array(list(without_preamble(cuts, asked.cuts)))
-    some = numpy.array(list(with_preamble(cuts, asked.preambles)))
+    some = numpy.array(list(with_preamble(cuts, used, asked.preambles)))
     labels = [0] * len(none) + [1] * len(some)
     model = LogisticRegression(max_iter=4_000, fit_intercept=False)
     weights = model.fit(numpy.vstack([none, some]), labels).coef_[0]

@@ -72,7 +72,7 @@ def _tell_of_near_misses(variables: Mapping[str, str]) -> None:
 
 
 def read_policy(name: str, content: bytes) -> Policy:
-    """The policy that the bytes of a file hold: `[tool.tenuto]` of a pyproject.toml, of any other
+    """Parse the policy in a file's bytes: `[tool.tenuto]` of a pyproject.toml, of any other
     the whole table.
 
     Args:
@@ -94,7 +94,7 @@ def _from_file(policy: Policy, file: Path, path: tuple[str, ...]) -> Policy:
     except (FileNotFoundError, NotADirectoryError):
         return policy
     except OSError as error:
-        if path:  # somebody else's, as in `_changed_by`
+        if path:  # another tool's file, as in `_changed_by`
             return policy
         raise PolicyError(f"{file.name}: cannot be read: {error}") from None
     return _changed_by(policy, file.name, content, path)

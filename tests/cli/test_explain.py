@@ -288,6 +288,13 @@ def test_a_setting_that_is_wrong_is_not_put_down_to_the_file(capsys, monkeypatch
     assert said.err.startswith("tenuto: environment (TENUTO_…): on_incomplete is 'never'")
 
 
+def test_a_policy_may_come_by_standard_input(capsys, monkeypatch) -> None:
+    Path("cut.json").write_bytes(body("Half", "length"))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no_such_setting = 1")))
+    assert main(["explain", "--policy", "-", "cut.json"]) == 2
+    assert "no_such_setting is no setting" in capsys.readouterr().err
+
+
 def test_a_policy_that_cannot_be_read_and_no_file_at_all_are_wrong_requests(capsys) -> None:
     Path("cut.json").write_bytes(body("Half", "length"))
     Path("bad.toml").write_text("retries = 1")

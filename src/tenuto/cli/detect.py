@@ -47,9 +47,8 @@ def detect(
         if json:
             print_json(found, indent=None)
         elif "error" in found:
-            print(
-                f"tenuto: {printable(name, 200)} cannot be read: {found['error']}", file=sys.stderr
-            )
+            shown = printable(name, 200) or '""'
+            print(f"tenuto: {shown} cannot be read: {found['error']}", file=sys.stderr)
         else:
             print(visible(_sentence(found)), flush=True)
     return code

@@ -32,7 +32,7 @@ _SEAM = "⟦seam⟧"
 
 def explain(
     *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    policy: Path | None = None,
+    policy: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     show_content: Annotated[bool, Parameter(negative="")] = False,
     json: JsonFlag = False,
 ) -> int:

@@ -129,7 +129,7 @@ def reason_less(view: View) -> tuple[Edit, ...]:
 
 
 def prefill_reasoning(view: View) -> tuple[Edit, ...]:
-    # A knob stays low for what follows; one that nobody knows of could be refused.
+    # Lower reasoning only where a setting for it is known: an unknown one may be refused.
     lower = (LowerReasoning(),) if view.facts.lower_reasoning else ()
     return (*lower, AppendReasoning(view.facts.reasoning.strip()))
 

@@ -1,8 +1,8 @@
 """How likely it is that words before a repetition are a preamble, and not the text's own.
 
 `EVIDENCE` is one table of what is measured and what each measure says, in natural log odds.  The
-weights are those of a logistic regression; docs/decisions tells on what, and `bench/seams.py`
-counts how often they are right.
+weights come from a logistic regression (docs/decisions/2026-11-23-preambles-are-weighed.md), and
+`bench/seams.py` counts how often they are right.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ from tenuto.core.repetition import Opening
 __all__ = ["BEHIND_CHARS", "COLONS", "EVIDENCE", "Place"]
 
 BEHIND_CHARS: Final = 80
-"""So many characters behind the repetition are looked at."""
+"""How many characters after the repetition are read."""
 
 _TAIL_CHARS: Final = 2_000
 _NEAR_CHARS: Final = 300
-_MOST: Final = 8.0
+_MOST_LOG: Final = 8.0
+_MOST_SAME_CHARS: Final = 8
 _MOST_LINES: Final = 4
 _GROUP_CHARS: Final = 3
 COLONS: Final = (":", "\uff1a")
+"""What announces something ends in one of these."""
 _EAST: Final = "\u3041"  # from here on there are no spaces between words
 _SYMBOLS: Final = frozenset('=(){};[]<>|\\/_$#@"')
 _white_space = re.compile(r"\s+")
@@ -102,7 +104,7 @@ class Place:
         """How many characters what follows has in common with the words: in a list, lines that
         begin alike may go on alike."""
         same = 0
-        for one, other in zip(self.words[: int(_MOST)], self.next, strict=False):
+        for one, other in zip(self.words[:_MOST_SAME_CHARS], self.next, strict=False):
             if one != other:
                 break
             same += 1
@@ -162,7 +164,7 @@ def _scripts(text: str) -> set[str]:
 
 
 def _log(number: int) -> float:
-    return min(_MOST, math.log2(1 + number))
+    return min(_MOST_LOG, math.log2(1 + number))
 
 
 class Evidence(NamedTuple):
@@ -174,6 +176,7 @@ class Evidence(NamedTuple):
 
 
 EVIDENCE: Final = (
+    # 1.5 below what was fitted: a lost line is worse than one said twice.
     Evidence("always", -4.0, lambda place: 1),
     # The more comes again, the less by chance.
     Evidence("weight of the last line", 0.9, lambda place: _log(weight(place.last_line))),
