@@ -4,8 +4,8 @@
 
 Places that are no preamble come from exact cuts of the text files in the folders and of made texts;
 places that are one, from the preambles of tests/cuts/preambles before a line that comes again
-(`--without` leaves batches out, to be tried afterwards). It prints, for a few thresholds, how many of
-the first would be taken and of the second left.
+(`--without` leaves batches out, to be tried afterwards). It prints how many of
+the first would be taken, and how many of the second, for a few thresholds.
 """
 
 from __future__ import annotations
