@@ -15,6 +15,8 @@ END_CHARS = 20
 """A seam excuses what stands at it, and never a text that ends before its last characters."""
 BROKEN_CHARS = 24
 """What broke off in what it repeats is known by so many characters (behaviour S3b)."""
+ECHO_CHARS = 6
+"""A prefill with fewer visible characters that comes again may as well be new text."""
 DOUBLED_CHARS = 5
 """A text that says so many characters or more twice in a row, just where it was cut, looks like an
 overlap."""
@@ -107,6 +109,9 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
             plain = sent.startswith(more) and _visible(attempt["repeated"]) < SHORT_CHARS
             if plain and attempt["style"] != "preamble" and more:
                 return f"so little was repeated: {attempt['repeated']!r}"
+        elif attempt["style"] == "echo":
+            if _visible(attempt["repeated"]) < ECHO_CHARS and sent.startswith(more) and more:
+                return f"so little was said again: {attempt['repeated']!r}"
         elif attempt["style"] == "fence" and attempt["repeated"]:
             again = sent.partition("\n")[2].lstrip()
             length = _common(again, more)

@@ -232,7 +232,10 @@ def cut_at(name: str, answer: Answer, plan: Plan, rng: random.Random) -> Answer:
                 at = min(rng.choice(spaces) + rng.randrange(2), len(answer.text) - 1)
             text = answer.text[:at]
             if name == "pause":
-                return Answer(text.rstrip() or answer.text[:1], (), answer.reasoning, "pause")
+                # The API takes no answer back that ends in white space, so none is paused there.
+                first = len(answer.text) - len(answer.text.lstrip()) + 1
+                said = text.rstrip() or answer.text[:first]
+                return Answer(said, (), answer.reasoning, "pause")
             if not answer.text[at].isascii() and rng.random() < 0.3:
                 text += "\ufffd"  # a limit inside of a character
             return Answer(text, (), answer.reasoning, "length", used=_used(plan, "length"))

@@ -30,6 +30,7 @@ from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
     Began,
+    CallDelta,
     ChoiceSeen,
     Closed,
     Ended,
@@ -53,6 +54,7 @@ _Kinds = Set[type[Signal]]
 
 _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
+_PARTS: _Kinds = {TextDelta, ReasoningDelta, RefusalDelta, CallDelta, OtherSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
 _CLOSED: _Kinds = {Closed}
 
@@ -108,6 +110,7 @@ class Outlet:
         self._writing = False
         self._seam: Joint | None = None
         self._spoke = False
+        self._part_ended = False
         self._signals = 0
         self.broken = False
 
@@ -156,7 +159,7 @@ class Outlet:
 
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
-        self._spoke = self.broken = False
+        self._spoke = self._part_ended = self.broken = False
         pattern = self._patterns.get(self._wire.read_flowing, NO_PATTERN)
         self._reader = EventReader(self._wire, pattern=pattern)
         self._drop_held()
@@ -387,6 +390,11 @@ class Outlet:
             is_comment = event.terminated and event.raw.startswith(b":")
             return _readable(event.raw) if is_comment else b""
         out: list[bytes] = []
+        # Texts of two parts are never joined. Behind the last the stop is still to come, and what
+        # broke off in a repetition is known by it.
+        if self._part_ended and self._seam and not _PARTS.isdisjoint(map(type, signals)):
+            out.append(self.say(self._seam.finish()))
+            self._seam = None
         if value is not None:
             if self._pending and self.writer.parts(value):
                 out.append(self.say_rest())
@@ -396,9 +404,8 @@ class Outlet:
                 self._spoke = self._spoke or bool(signal.text)
                 text = self._seam.feed(signal.text) if self._seam else signal.text
                 out.append(self.say(text))
-            elif isinstance(signal, Closed) and self._seam is not None and self._spoke:
-                out.append(self.say(self._seam.finish()))  # texts of two parts are never joined
-                self._seam = None
+            elif isinstance(signal, Closed):
+                self._part_ended = self._spoke
         return b"".join(out)
 
     def say(self, text: str) -> bytes:

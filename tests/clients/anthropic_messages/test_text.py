@@ -39,6 +39,19 @@ def test_two_parts_become_one_block_of_text(play, mode, way, on_incomplete):
     assert (turn.ending["status"], turn.ending["reason"]) == ("complete", "completed")
 
 
+@pytest.mark.behaviour("S3b", "C14b")
+@both
+@pytest.mark.parametrize("preamble", ["", "Continuing:\n\n"])
+def test_a_part_that_is_cut_within_what_it_repeats_adds_nothing(play, mode, way, preamble):
+    """The end of the part is told before its stop is."""
+    whole = (
+        "The moon pulls the sea towards it, and the sea follows it around the earth twice a day."
+    )
+    turn = play(R(whole[:60], MAX), R(preamble + whole[:40], MAX))
+    got = turn.tell(mode, way, max_tokens=4_000)
+    assert (got.text, got.stop, turn.sent) == (whole[:60], "max_tokens", 2)
+
+
 @pytest.mark.behaviour("C2")
 @both
 def test_four_cut_parts_are_all_there_is(play, mode, way):
