@@ -66,11 +66,12 @@ def excuse(plan: Plan, got: Got | None, attempts: list[dict[str, Any]]) -> str:
     """Why a turn that went wrong could not be known to; "" where it could.
 
     `got`: what the caller got, where that is wrong; None where only a request was."""
-    if got is not None and not got.error and got.stop in CLEAN[plan.wire]:
+    texts = [a["said"] for a in attempts if not plan.text.startswith(a["said"])]
+    # A model that is shown another text than the truth's cannot know how it ends.
+    if got is not None and not texts and not got.error and got.stop in CLEAN[plan.wire]:
         end = plan.text.rstrip()[-END_CHARS:]
         if not got.text.rstrip().endswith(end):
             return ""
-    texts = [a["said"] for a in attempts if not plan.text.startswith(a["said"])]
     if got is not None:
         texts.append(got.text)
     return ambiguous(plan, texts[0], attempts) if texts else ""
@@ -83,13 +84,18 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
     as good an answer as any; where the truth says a passage twice just where it was cut, leaving it
     out is; where the model left out white space that had not come before either, nothing tells of it.
     """
-    for attempt in attempts:
+    for number, attempt in enumerate(attempts, 1):
         said, sent = attempt["said"], attempt["sent"].lstrip()
         if not said or not plan.text.startswith(said) or not text.startswith(said):
             continue
         if "status" in attempt["fault"] or "refused" in attempt["fault"]:
             continue  # it sent no text
         rest, more = plan.text[len(said) :], text[len(said) :].lstrip()
+        # Where the next request shows a text that is not the truth's, the model cannot know where it
+        # is, and says whatever comes to it.
+        lost = any(
+            not plan.text.startswith(later["said"]) for later in attempts[number : number + 1]
+        )
         left_out, came = attempt["left_out"], attempt["came"]
         if left_out.startswith(came) and left_out != came:
             shown = said + came + rest[len(left_out) :]
@@ -100,10 +106,12 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
         if attempt["style"] in ("overlap", "line", "restart", "preamble"):
             length = _common(sent, more)
             came = sent[:length]
-            short = _visible(attempt["repeated"]) < SHORT_CHARS or length < len(attempt["repeated"])
             begun = attempt["style"] == "preamble" and "\n" not in came.rstrip()
+            short = begun or length < len(attempt["repeated"])
+            short = short or _visible(attempt["repeated"]) < SHORT_CHARS
             again = came.partition("\n\n")[2] if attempt["style"] == "preamble" else came
             goes_on = rest.lstrip().startswith(more[length:].lstrip()) or sent.startswith(more)
+            goes_on = goes_on or lost
             if came.strip() and short and goes_on and (begun or _visible(again) < BROKEN_CHARS):
                 return f"so little came of what was repeated: {came!r}"
             plain = sent.startswith(more) and _visible(attempt["repeated"]) < SHORT_CHARS

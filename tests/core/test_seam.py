@@ -902,3 +902,12 @@ def test_what_breaks_off_in_a_repetition_behind_a_preamble_or_a_fence_adds_nothi
         came = "".join(map(seam.feed, pieces))
         assert came + seam.finish(broke_off=True) == ""
         assert seam.new_chars == 0
+
+
+@pytest.mark.behaviour("C14")
+def test_a_row_that_has_ended_is_not_gone_on_with_by_one_of_its_cells():
+    said = "| stations | pressure | pressure |"
+    continuation = "sure | pressure |\n| --- | --- | ---: |\n"
+    seam = Seam(said, trimmed="\n")
+    assert seam.feed(continuation) + seam.finish() == "\n| --- | --- | ---: |\n"
+    assert seam.kind == "overlap"

@@ -254,6 +254,8 @@ class Passage:
         in_list = self.before.rstrip(" ")[-1:] in (",", "(", "[")
         if item.count(",") == 1 and item[-1] == "," and in_list:
             return len(item) < _STRONG_WEIGHT
+        if "\n" in self.whole.blank:
+            return False  # the row has ended, and the next one begins with its own mark
         row = self.whole.tail[self.whole.tail.rfind("\n") + 1 :].lstrip()
         if not row.startswith("|") or self.text.count("|") not in (1, 2) or "\n" in self.text:
             return False
