@@ -107,9 +107,9 @@ def ambiguous(plan: Plan, text: str, attempts: list[dict[str, Any]]) -> str:
             length = _common(sent, more)
             came = sent[:length]
             begun = attempt["style"] == "preamble" and "\n" not in came.rstrip()
-            short = begun or length < len(attempt["repeated"])
-            short = short or _visible(attempt["repeated"]) < SHORT_CHARS
             again = came.partition("\n\n")[2] if attempt["style"] == "preamble" else came
+            short = begun or len(again) < len(attempt["repeated"])
+            short = short or _visible(attempt["repeated"]) < SHORT_CHARS
             goes_on = rest.lstrip().startswith(more[length:].lstrip()) or sent.startswith(more)
             goes_on = goes_on or lost
             if came.strip() and short and goes_on and (begun or _visible(again) < BROKEN_CHARS):
