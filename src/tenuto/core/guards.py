@@ -120,6 +120,11 @@ SENT_BACK = Guard(
     lambda v: v.response.stop.detail != "background",
     "background",
 )
+CAN_BE_RESUMED = Guard(
+    # What is sent back is the text that is kept, where the pause brought nothing else.
+    "what the pause brought does not leave white space at the end of the text",
+    lambda v: bool(v.facts.new_chars or v.response.other) or not v.facts.said[-1:].isspace(),
+)
 CALL_ASKED_FOR = Guard(
     "the last request asked for a call", lambda v: asks_for_call(v.state.last_edits)
 )

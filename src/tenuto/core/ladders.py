@@ -19,6 +19,7 @@ from tenuto.core.guards import (
     BUDGET_TOO_LARGE,
     CALL_ASKED_FOR,
     CALL_OWED,
+    CAN_BE_RESUMED,
     CLEAN_END,
     EMPTY_RECOVERY,
     ENDED_UNMARKED,
@@ -364,7 +365,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.PAUSED: (
         Rung(
             "send the paused turn back",
-            (SENT_BACK, *MAY_SEND, HAS_CONTENT),
+            (SENT_BACK, *MAY_SEND, HAS_CONTENT, CAN_BE_RESUMED),
             edits.resume_pause,
             Budget.PAUSE,
             Recovery.CONTINUATION,

@@ -60,3 +60,16 @@ def test_a_failure_behind_a_pause_keeps_what_was_said(play, mode, way):
     turn = play(R(SEARCHED, PAUSE), *[Refused(400, "No.", "invalid_request_error")] * 9)
     turn.ask([ASK], mode, way)
     assert turn.ending["status"] == "partial"
+
+
+@pytest.mark.behaviour("C26", "S3b")
+@both
+def test_a_pause_within_what_is_said_again_sends_back_no_text_that_ends_in_white_space(
+    play, mode, way
+):
+    """The API refuses it (400)."""
+    whole = "The moon pulls the sea towards it, and the sea follows "
+    turn = play(R(whole, MAX), R(whole[:40], PAUSE), R("it."))
+    got = turn.ask([ASK], mode, way)
+    assert (got.text.rstrip(), got.stop, turn.sent) == (whole.rstrip(), "pause_turn", 2)
+    assert turn.ending["status"] == "partial"
