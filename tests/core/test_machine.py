@@ -339,6 +339,9 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "signals": (TEXT, StopSeen("queued", "status", R.PAUSED, "background"))
     },
     "there is content to send back": {"facts": {"content": ()}},
+    "what the pause brought does not leave white space at the end of the text": {
+        "facts": {"said": "Half ", "new_chars": 0}
+    },
     "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
     "the broken call is smaller than the one before": {"state": {"call_chars": 1}},
     "the provider made something of late, or does not say": {
