@@ -51,7 +51,7 @@ class Carried:
         answer: text, reasoning, whole calls and content, merged over all attempts.
         fault: the error of the last attempt, None where there was none.
         output_tokens: what its attempts used, as told, else estimated from what can be seen of them
-            (`relay.usage.CHARS_PER_TOKEN`).
+            (`relay.usage.BYTES_PER_TOKEN`).
         refusal: the words by which the last attempt's model declined, "" where it did not.
         given: the text that was given, where the caller went away before the end; else "".
         unsure_chars: characters at the beginning of the answer's text that came with a call which

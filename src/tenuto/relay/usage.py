@@ -10,10 +10,10 @@ from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.relay.commands import Head
 
-CHARS_PER_TOKEN = 3
-"""How many visible characters count as a token where the provider tells no usage. They are counted
-as bytes of UTF-8: three letters of a Latin script, or one Chinese character. That gives more tokens
-than any common tokenizer does. Hidden reasoning is not counted."""
+BYTES_PER_TOKEN = 3
+"""How many bytes of visible text, in UTF-8, count as a token where the provider tells no usage:
+three letters of a Latin script, or one Chinese character. That gives more tokens than any common
+tokenizer does. Hidden reasoning is not counted."""
 
 
 def output_tokens(response: Response, cap_tokens: int | None) -> int:
@@ -23,7 +23,7 @@ def output_tokens(response: Response, cap_tokens: int | None) -> int:
         return response.usage.output_tokens
     arguments = "".join(call.arguments for call in response.calls)
     size = len((response.text + response.reasoning + arguments).encode("utf-8", "replace"))
-    estimate = -(-size // CHARS_PER_TOKEN)
+    estimate = -(-size // BYTES_PER_TOKEN)
     return estimate if cap_tokens is None else min(estimate, cap_tokens)
 
 
