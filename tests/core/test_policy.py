@@ -82,14 +82,15 @@ def test_a_number_has_its_default_and_its_bounds(key) -> None:
     assert getattr(Policy(), key) == default
     for value in (least, MANY if most is None else most):
         assert getattr(made(**{key: value}), key) == value
-    word = "a number" if key in FRACTIONS else "a whole number"
+    real = "a number" if most else "a finite number"
+    word = real if key in FRACTIONS else "a whole number"
     bounds = f"{word} from {least} to {most}" if most else f"{word}, {least} or more"
     assert bounds in refused(key, -1)
     if most is not None:
         assert bounds in refused(key, most + 1)
     if least == 1:
         refused(key, 0)
-    for wrong in ("3", True, [], float("nan"), *(() if key in FRACTIONS else (1.5,))):
+    for wrong in ("3", True, [], float("nan"), float("inf"), *(() if key in FRACTIONS else (1.5,))):
         refused(key, wrong)
     if key in OPTIONAL:
         assert refused(key, -1).endswith(", or none")

@@ -64,10 +64,12 @@ class Rule:
                 sorted(NEVER_LEFT_OUT)
             )
         else:
-            noun = "a whole number" if self.kind is int else "a number"
-            upper = "" if self.most == float("inf") else f" to {self.most:g}"
+            bounded = self.most != float("inf")
+            real = "a number" if bounded else "a finite number"
+            noun = "a whole number" if self.kind is int else real
+            least = f"{self.least:g}"
             words = (
-                f"{noun} from {self.least:g}{upper}" if upper else f"{noun}, {self.least:g} or more"
+                f"{noun} from {least} to {self.most:g}" if bounded else f"{noun}, {least} or more"
             )
         return words + (", or none" if self.optional else "")
 
