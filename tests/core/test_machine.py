@@ -25,7 +25,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
     Status,
 )
-from tenuto.core.advice import ADVICE
+from tenuto.core.advice import ADVICE, advice_on
 from tenuto.core.arguments import Finding
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
@@ -651,6 +651,7 @@ def test_text_that_is_runaway_or_adds_nothing_is_not_continued() -> None:
             "runaway",
             Outcome.TEXT_CUT,
         )
+    assert "without adding anything new" in advice_on("runaway", None), "nothing repeats itself"
 
 
 @pytest.mark.behaviour("C24")

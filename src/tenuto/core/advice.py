@@ -14,7 +14,10 @@ ADVICE: dict[str, str] = {
         "Let turn_timeout_s, the client's timeout, or timeout_s of an agent's Limits be larger."
     ),
     "document_broken": "Raise max_tokens, so that the document needs no continuation.",
-    "runaway": "Change the prompt: the model repeats itself.",
+    "runaway": (
+        "Change the prompt: the model repeats itself, or reaches its output limit without adding "
+        "anything new."
+    ),
     "reasoning_budget": (
         "Reasoning used up the output limit: raise max_tokens, or lower the reasoning effort."
     ),
