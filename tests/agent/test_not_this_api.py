@@ -209,6 +209,31 @@ def test_a_page_that_tells_of_an_error_is_worth_another_try(status: str, stream:
     assert result.advice == "Try again later."
 
 
+@pytest.mark.behaviour("P5")
+@EITHER
+@pytest.mark.parametrize("status", ["400 Bad Request", "500 Internal Server Error"])
+@pytest.mark.parametrize(
+    ("body", "came"),
+    [
+        (b"", "an empty body"),
+        (b" \n", "an empty body"),
+        (b"[]", "the body []"),
+        (b"null\n", "the body null"),
+        (b"{}", "the body {}"),
+        (b'{"guest": 1}', "a body in which no error message was found"),
+        (PAGE, "a body in which no error message was found"),
+    ],
+)
+def test_an_error_without_words_says_its_status_and_what_came(
+    body: bytes, came: str, status: str, stream: bool
+) -> None:
+    with FarSide(answer(body, "content-type: application/json", status=status)) as far:
+        result = asked(far, "openai-chat", "sync", stream=stream)
+    assert result.fault is not None
+    assert result.fault.message == f"HTTP {status[:3]} with {came}"
+    assert "guest" not in repr(result)
+
+
 @pytest.mark.behaviour("S3", "P5")
 @pytest.mark.parametrize("kind", ["text/html", "text/plain", "application/octet-stream"])
 @pytest.mark.parametrize("begun", [b"", b": ping\n\n", b"\n\n", b"da"])

@@ -87,7 +87,8 @@ class Fault:
     Attributes:
         kind: what failed; `FAULT_CLASSES[kind]` says what follows.
         code: the provider's own code or type, or "" where it gave none.
-        message: the provider's own words; never logged unless content is captured.
+        message: the provider's own words, or ours where it gave none; never logged unless content
+            is captured.
         status: the HTTP status of an error response, or None in a stream or below HTTP.
         allowed_tokens: for OUTPUT_BUDGET_TOO_LARGE the number that the provider allows, else None.
         window_tokens: the context window, where the provider's words name it, else None.

@@ -3,6 +3,7 @@ log-in first, and redirects to one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from tenuto.core.fault import Fault, FaultKind
@@ -31,6 +32,25 @@ def not_of_this_api(attempt: Attempt) -> Fault | None:
     if attempt.page or not head.get(b"location"):
         return Fault(FaultKind.NOT_THIS_API, message=_page(head), status=head.status)
     return Fault(FaultKind.REDIRECTED, message=_elsewhere(head), status=head.status)
+
+
+def with_words(fault: Fault, attempt: Attempt) -> Fault:
+    """The same fault; where an error response says nothing, its words are ours: the status, and
+    what came."""
+    head = attempt.head
+    if fault.message or not attempt.http_error or head is None:
+        return fault
+    body = attempt.raw.strip()
+    came = _EMPTY.get(body, "a body in which no error message was found")
+    return replace(fault, message=f"HTTP {head.status} with {came}")
+
+
+_EMPTY = {
+    b"": "an empty body",
+    b"[]": "the body []",
+    b"null": "the body null",
+    b"{}": "the body {}",
+}
 
 
 def unreachable(lost: Lost, url: str) -> Fault:

@@ -38,7 +38,7 @@ from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, hand_on
 from tenuto.relay.framing import Framing, look_ahead, named_by
-from tenuto.relay.no_answer import is_good, not_of_this_api, unreachable
+from tenuto.relay.no_answer import is_good, not_of_this_api, unreachable, with_words
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
@@ -91,6 +91,7 @@ class Pipe:
                     answer = ending.whole(action, attempt)
                     fault = attempt.response.fault
                     if fault is not None:  # some repeat the key that they refuse
+                        fault = with_words(fault, attempt)
                         fault = replace(fault, message=self._turn.telling(fault.message, 2_000))
                     self._turn.carried.refusal = attempt.response.refusal
                     self._turn.carried.ended(report, answer, fault, self._turn.state.spent)
