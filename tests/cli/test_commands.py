@@ -76,6 +76,9 @@ def test_help_has_examples_that_are_allowed(
         (["policy", "--jsn"], "--jsn"),
         (["sim", "--port", "many"], "many"),
         (["sim", "--port", "70000"], "65535"),
+        (["sim", "--port", "1.5"], "--port is 1.5, allowed is a whole number from 0 to 65535"),
+        (["run", "Hi.", "--model", "m", "--max-steps", "1.5"], "a whole number, 1 or more"),
+        (["run", "Hi.", "--model", "m", "--max-tokens", "1e3"], "a whole number, 1 or more"),
         (["sim", "--prefill", "perhaps"], "perhaps"),
         (["detect"], "name at least one file"),
         (["demo", "--live"], "OPENAI_API_KEY"),
@@ -167,6 +170,9 @@ def test_an_error_that_several_wires_write_alike_is_told_as_the_error_that_it_is
         "root:x:0:0:root:/root:/bin/sh\n",
         "<html>502 Bad Gateway</html>",
         '{"a": 1}',
+        '{"object": "chat.completion", "choices": "x"}',
+        '{"choices": "x"}',
+        '{"choices": [{"message": 5}]}',
     ],
 )
 def test_detect_says_so_of_what_is_no_answer(

@@ -16,8 +16,10 @@ from tenuto.agent import Agent, Conversation, Limits, Model, Session
 from tenuto.agent.files import file_tools, guidance
 from tenuto.agent.function_tool import Tool
 from tenuto.cli.app import INTERRUPTED, CommandError
+from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag
 from tenuto.cli.run_view import View, view
+from tenuto.core.policy import Rule
 
 EXAMPLES = (
     'tenuto run "Why do tides come twice a day?" --model openai:gpt-5-mini',
@@ -46,8 +48,8 @@ def run(
     system: str = "",
     base_url: str = "",
     key_variable: str = "",
-    max_steps: int = MAX_STEPS,
-    max_tokens: int | None = None,
+    max_steps: Annotated[int, whole_number(Rule(int, 1))] = MAX_STEPS,
+    max_tokens: Annotated[int | None, whole_number(Rule(int, 1))] = None,
     json: JsonFlag = False,
 ) -> int:
     """Ask a model, run the tools that it calls, and go on until the turn is whole.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
 from tenuto.cli.app import CommandError
+from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.core.policy import Rule
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
 
@@ -34,7 +35,7 @@ A program that runs again meets its fault again; POST {root}/sim/reset forgets a
 
 def sim(
     *,
-    port: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] = 0,
+    port: Annotated[int, whole_number(Rule(int, 0, 65_535))] = 0,
     host: str = "127.0.0.1",
     gzip: Annotated[bool, Parameter(negative="")] = False,
     prefill: Prefill = "restart",

@@ -416,12 +416,12 @@ of OpenAI's."""
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a chat completion, one of its chunks, or an error that can only be its
     own."""
-    kind = value.get("object")
+    kind, choices = value.get("object"), value.get("choices")
     if isinstance(kind, str) and kind.startswith("chat.completion"):
-        return True
-    choices = value.get("choices")
+        return choices is None or isinstance(choices, list)
     if isinstance(choices, list) and choices and isinstance(choices[0], dict):
-        return "message" in choices[0] or "delta" in choices[0]
+        said = [choices[0][name] for name in ("message", "delta") if name in choices[0]]
+        return bool(said) and all(row is None or isinstance(row, dict) for row in said)
     return blames(value, _OWN_PARAMS, _OWN_WORDS)
 
 

@@ -1,0 +1,30 @@
+"""Whole numbers among the arguments, read as strictly as those of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cyclopts import Parameter, Token
+
+from tenuto.cli.app import CommandError
+from tenuto.core.policy import Rule
+from tenuto.core.stop import printable
+
+
+def whole_number(rule: Rule) -> Parameter:
+    """Return the parameter of a whole number within a rule. Without it cyclopts takes 1.5 for 1."""
+
+    def convert(_: Any, tokens: Sequence[Token]) -> int:
+        (token,) = tokens
+        try:
+            value = int(token.value)
+        except ValueError:
+            value = None
+        if value is None or not rule.accepts(value):
+            raise CommandError(
+                f"{token.keyword} is {printable(token.value)}, allowed is {rule.allowed}", 2
+            )
+        return value
+
+    return Parameter(converter=convert)
