@@ -187,7 +187,7 @@ def _play(
         body = json.loads(asked.body) | members
         asked = asked._replace(body=json.dumps(body, ensure_ascii=False).encode())
     played = playing.by_turn(far(Place(wire)), asked, tenuto.Policy(**(settings or {})))
-    return shown(played, "sent", "got", "told")
+    return shown(played, "sent", "received", "reported")
 
 
 TEACHING = (
@@ -219,7 +219,7 @@ def _taught(place: Place, name: str, mode: str) -> Shown:
 
 
 def _joined(turns: list[playing.Played]) -> Shown:
-    made = [shown(played, "sent", "got", "told") for played in turns]
+    made = [shown(played, "sent", "received", "reported") for played in turns]
     return {column: b"\n".join(each[column] for each in made) for column in made[0]}
 
 
@@ -233,7 +233,7 @@ def _followed(mode: str) -> Shown:
     with playing.Series(tenuto.Policy(**AT_ONCE), watched=True) as series:
         turns = [series.play(kept, asked)]
         for number in range(2):
-            before = _ID.findall(turns[-1].got)[:1]
+            before = _ID.findall(turns[-1].received)[:1]
             more = {"previous_response_id": before[0].decode(), "input": f"And {number}?"}
             data = json.dumps(body | more).encode()
             turns.append(series.play(kept, asked._replace(body=data)))

@@ -91,7 +91,7 @@ def _elsewhere(place: Place, name: str) -> Iterator[Recorded]:
 def _one_way(place: Place, case: Case, mode: str, policy: str) -> Shown:
     asked = of_case(place.wire, case, stream=mode == "stream", host=place.host, real=place.real)
     made = playing.by_turn(far(place), asked, tenuto.Policy(on_incomplete=policy))  # type: ignore[arg-type]
-    return shown(made, "sent", "got", "when", "told", "far")
+    return shown(made, "sent", "received", "progress", "reported", "provider")
 
 
 def _every_way(place: Place, case: Case, mode: str, policy: str) -> Shown:
@@ -106,7 +106,7 @@ def _every_way(place: Place, case: Case, mode: str, policy: str) -> Shown:
         "async": playing.by_async_client(far(place), asked, quick, watched=True),
     }
     for way, played in ways.items():
-        of_way = shown(played, "sent", "got")
+        of_way = shown(played, "sent", "received")
         made[way] = b"\n".join(of_way.values())
     return made
 
@@ -128,7 +128,7 @@ def _closed_everywhere(place: Place, case: Case) -> Shown:
     cases only around the places where something begins or ends, and some between."""
     asked = of_case(place.wire, case, stream=True)
     first = playing.by_turn(far(place), asked, tenuto.Policy())
-    whole: dict[str, list[bytes]] = {"sent": [], "got": [], "told": []}
+    whole: dict[str, list[bytes]] = {"sent": [], "received": [], "reported": []}
     for number in _left_at(case, first):
         again = Written(*first.said) if first.said else far(place)
         played = playing.by_turn(again, asked, tenuto.Policy(), number)
@@ -169,6 +169,6 @@ def _cancelled_everywhere(place: Place, case: Case) -> Shown:
             ),
         )
         for way, played in zip(whole, made, strict=True):
-            text = b"\n".join(shown(played, "sent", "got", "told").values())
+            text = b"\n".join(shown(played, "sent", "received", "reported").values())
             whole[way].append(b"[left at piece %d]\n%s" % (number, text))
     return {way: b"\n".join(texts) for way, texts in whole.items()}

@@ -138,7 +138,7 @@ def _fixture(wire: str, name: str, path: Path, status: int, behind: Path) -> Sho
         "odd": list(ODDLY_CUT) * (len(data) // 90 + 1),
     }
     first = playing.by_turn(Written(whole, clean), asked, _policy())
-    made = shown(first, "sent", "got", "told")
+    made = shown(first, "sent", "received", "reported")
     made["stop"] = _read(data)["stop"]
     for way, sizes in cut.items():
         answer = _answer(data, kind, status, sizes)
@@ -164,7 +164,7 @@ def _fixture(wire: str, name: str, path: Path, status: int, behind: Path) -> Sho
 
 
 def _all(played: playing.Played) -> bytes:
-    return b"\n".join(shown(played, "sent", "got", "when").values())
+    return b"\n".join(shown(played, "sent", "received", "progress").values())
 
 
 def _arrays() -> Iterator[Recorded]:
@@ -258,8 +258,8 @@ def _compressed(wire: str, coding: str, stream: bool) -> Shown:
         headers = [*kind, ("content-encoding", coding)]
         answer = Answer(200, headers, in_pieces(coded, list(ODDLY_CUT) * 900))
         played = playing.by_turn(Written(answer, clean), asked, _policy())
-        # Without `when`: how well bytes are compressed differs from machine to machine.
-        made[way] = b"\n".join(shown(played, "sent", "got").values())
+        # Without `progress`: how well bytes are compressed differs from machine to machine.
+        made[way] = b"\n".join(shown(played, "sent", "received").values())
     return made
 
 
@@ -278,13 +278,13 @@ def _histories(wire: str) -> Iterator[Recorded]:
 
 def _repaired(wire: str, histories: list[list[bytes]]) -> Shown:
     """What leaves of requests whose histories need repair, and which then are to be continued."""
-    made: dict[str, list[bytes]] = {"sent": [], "told": []}
+    made: dict[str, list[bytes]] = {"sent": [], "reported": []}
     cut, clean = (_simulated(wire, case, stream=False) for case in ("length_once", "text"))
     for rows in histories:
         asked = with_rows(wire, rows, stream=False)
         played = playing.by_turn(Written(cut, clean), asked, _policy())
         for column, text in shown(played, *made).items():
-            made[column].append(text + showing.got(played)[:80] if played.raised else text)
+            made[column].append(text + showing.received(played)[:80] if played.raised else text)
     return {column: b"\n".join(texts) for column, texts in made.items()}
 
 
@@ -383,6 +383,6 @@ def _record(wire: str, row: dict[str, Any]) -> Shown:
             status, [("content-type", kind)], in_pieces(data, sizes or [max(1, len(data))])
         )
         played = playing.by_turn(Written(answer, clean), asked, _policy())
-        columns = ("sent", "got", "told") if way == "whole" else ("got",)
+        columns = ("sent", "received", "reported") if way == "whole" else ("received",)
         made |= {(c if way == "whole" else way): t for c, t in shown(played, *columns).items()}
     return made

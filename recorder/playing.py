@@ -40,8 +40,8 @@ class Played:
 
     Attributes:
         sent: each request that left, and each wait, in their order.
-        head, got: what the caller got; `raised`: what was raised, "" where nothing was.
-        when: how many bytes the caller had after each piece of the far side.
+        head, received: what the caller got; `raised`: what was raised, "" where nothing was.
+        progress: how many bytes the caller had after each piece of the far side.
         said: the answers of the far side.
         events, report: what was told.
         closed: whether the caller left before the end.
@@ -50,9 +50,9 @@ class Played:
 
     sent: list[Request | float] = field(default_factory=list)
     head: tuple[int, list[tuple[str, str]]] | None = None
-    got: bytes = b""
+    received: bytes = b""
     raised: str = ""
-    when: list[int] = field(default_factory=list)
+    progress: list[int] = field(default_factory=list)
     said: list[Answer] = field(default_factory=list)
     events: list[Any] = field(default_factory=list)
     report: Any = None
@@ -94,14 +94,14 @@ def by_turn(far: Far, asked: Request, policy: tenuto.Policy, close_behind: int =
                 encoded = tuple((k.encode(), v.encode("latin-1")) for k, v in answer.headers)
                 reply = tenuto.Head(answer.status, encoded)
             case tenuto.Read():
-                played.when.append(len(played.got))
+                played.progress.append(len(played.received))
                 reply = next(pieces)
             case tenuto.Open(head):
                 named = tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in head.headers)
                 played.head = (head.status, list(named))
                 played.closed = close_behind == 0
             case tenuto.Write(data):
-                played.got += data
+                played.received += data
                 played.written += 1
                 played.closed = played.written == close_behind
             case tenuto.Wait(seconds):
@@ -219,7 +219,7 @@ class Series:
             response = self._client.send(_made(httpx2, asked), stream=True)
             played.head = (response.status_code, list(response.headers.multi_items()))
             for number, piece in enumerate(response.iter_raw(), 1):
-                played.got += piece
+                played.received += piece
                 if number == close_behind:
                     played.closed = True
                     break
@@ -256,7 +256,7 @@ async def _played(
         response = await made.send(_made(httpx, asked), stream=True)
         played.head = (response.status_code, list(response.headers.multi_items()))
         async for piece in response.aiter_raw():
-            played.got += piece
+            played.received += piece
         await response.aclose()
 
     async with made:

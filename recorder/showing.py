@@ -42,7 +42,7 @@ def sent(played: Played) -> bytes:
     return b"".join(map(_sent, played.sent))
 
 
-def got(played: Played) -> bytes:
+def received(played: Played) -> bytes:
     """The head and the bytes that the caller got, or what was raised."""
     lines = [b""]
     if played.head is not None:
@@ -50,14 +50,14 @@ def got(played: Played) -> bytes:
         lines = [b"%d\n" % status, *_headers(headers), b"\n"]
     raised = f"\n[raised: {played.raised}]".encode() if played.raised else b""
     closed = b"\n[closed by the caller]" if played.closed else b""
-    return b"".join([*lines, normal(played.got), raised, closed])
+    return b"".join([*lines, normal(played.received), raised, closed])
 
 
-def when(played: Played) -> bytes:
+def progress(played: Played) -> bytes:
     """How many bytes the caller had when each next piece was read; a run of the same is counted."""
     made: list[str] = []
     last, times = None, 0
-    for count in [*played.when, None]:
+    for count in [*played.progress, None]:
         if count == last:
             times += 1
             continue
@@ -67,7 +67,7 @@ def when(played: Played) -> bytes:
     return " ".join(made).encode()
 
 
-def told(played: Played) -> bytes:
+def reported(played: Played) -> bytes:
     """The events, without the id of the turn, and the report."""
     lines = [
         f"{event.name} {event.provider} {event.model} {_plain(event.data)}"
@@ -77,12 +77,18 @@ def told(played: Played) -> bytes:
     return normal("\n".join(lines).encode())
 
 
-def far(played: Played) -> bytes:
+def provider(played: Played) -> bytes:
     """What the far side said."""
     return b"".join(_answered(answer) for answer in played.said)
 
 
-COLUMNS = {"sent": sent, "got": got, "when": when, "told": told, "far": far}
+COLUMNS = {
+    "sent": sent,
+    "received": received,
+    "progress": progress,
+    "reported": reported,
+    "provider": provider,
+}
 
 
 def _sent(one: Request | float) -> bytes:

@@ -70,10 +70,10 @@ def test_a_request_that_differs_in_one_byte_has_another_digest() -> None:
     asked = plain("openai-chat", stream=False)
     other = asked._replace(body=asked.body.replace(b"Caf", b"caf"))
     one, two = (
-        shown(playing.by_turn(Written(answer), request, tenuto.Policy()), "sent", "got")
+        shown(playing.by_turn(Written(answer), request, tenuto.Policy()), "sent", "received")
         for request in (asked, other)
     )
-    assert one["got"] == two["got"]
+    assert one["received"] == two["received"]
     assert digest(one["sent"]) != digest(two["sent"])
 
 
@@ -83,10 +83,14 @@ def test_ids_that_are_made_up_are_all_alike_and_others_are_not() -> None:
 
 
 def test_differences_name_the_case_and_the_columns() -> None:
-    before = {"a": {"sent": "1", "got": "2"}, "b": {"got": "1"}, "gone": {"got": "1"}}
-    after = {"a": {"sent": "1", "got": "3"}, "b": {"got": "1"}, "new": {"got": "1"}}
+    before = {
+        "a": {"sent": "1", "received": "2"},
+        "b": {"received": "1"},
+        "gone": {"received": "1"},
+    }
+    after = {"a": {"sent": "1", "received": "3"}, "b": {"received": "1"}, "new": {"received": "1"}}
     found = list(recording.differences(before, after))
-    assert found == [("a", ["got"]), ("gone", []), ("new", [])]
+    assert found == [("a", ["received"]), ("gone", []), ("new", [])]
 
 
 @pytest.mark.slow
