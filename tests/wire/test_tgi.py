@@ -168,4 +168,5 @@ def test_odd_members_say_nothing_and_never_raise(odd):
         for event in (False, True):
             parse_object(value, event=event)
             looks_like(value)
+        assert WIRE.body_of is not None
         WIRE.body_of([value])

@@ -7,6 +7,7 @@ from collections.abc import Generator
 
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import Message
 from tenuto.core.signals import Ended, FaultSeen
 from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.relay.encoding import Decoder, UndecodableBytes
@@ -91,10 +92,11 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
         builder.feed(_UNDECODABLE)
     if lost is not None and lost.kind is FaultKind.GARBAGE:
         builder.feed(_UNDECODABLE)
-    value = None if lost or body is None else _read_object(turn, body, builder)
+    message = Message()
+    value = None if lost or body is None else _read_object(turn, body, builder, message)
     handed_out = not turn.left_alone
     if body and value is None:
-        value = gathered(turn.wire, body, builder)
+        value = gathered(turn.wire, body, builder, message)
         if lost is None:
             turn.transfer_ended(builder, head)
         if value:
@@ -106,17 +108,22 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
         head, raw = head.of(said), said  # as in streams: SDKs decode strictly
     unread, kind = value is None, head.get(b"content-type")
     page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE
-    return Attempt(builder.build(), head, raw, value, page=page, unread=unread, lost=lost)
+    response = builder.build()
+    return Attempt(response, head, raw, value, message=message, page=page, unread=unread, lost=lost)
 
 
-def _read_object(turn: Turn, body: bytes, builder: Builder) -> JsonObject | None:
+def _read_object(turn: Turn, body: bytes, builder: Builder, message: Message) -> JsonObject | None:
     document = as_utf8(body)
     value = decode_object(document)
     if turn.wire.listed and isinstance(value, list) and value:
         value = object_in(value[0])
     if not isinstance(value, dict):
         return None
-    signals = turn.wire.parse_object(value, event=False)
+    read = turn.wire.read
+    if read is not None:
+        signals = message.take(read(value, event=False))
+    else:
+        signals = turn.wire.parse_object(value, event=False)
     if garbled(document, signals):
         return None
     for signal in signals:

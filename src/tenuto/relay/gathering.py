@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from tenuto.core.arguments import Finding
 from tenuto.core.builder import Builder
+from tenuto.core.parts import Message
 from tenuto.relay.framing import Framing, begins
 from tenuto.wire.base import Answer, JsonObject, Spoken, Wire
 from tenuto.wire.json import decode_object
@@ -17,10 +18,13 @@ from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 
-def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
-    """The body that events make; None where they make none. The builder is fed what they say, an
-    end included only where it came."""
-    reader = EventReader(wire, wire.unrepeated())
+def gathered(
+    wire: Wire, stream: bytes, builder: Builder, message: Message | None = None
+) -> JsonObject | None:
+    """The body that events make; None where they make none. The builder and the message are fed
+    what they say, an end included only where it came."""
+    message = Message() if message is None else message
+    reader = EventReader(wire, wire.unrepeated(), message=message)
     values: list[JsonObject] = []
     kept: list[bytes] = []
     usage: JsonObject = {}
@@ -35,8 +39,9 @@ def gathered(wire: Wire, stream: bytes, builder: Builder) -> JsonObject | None:
             usage |= {key: item for key, item in told.items() if item is not None}
     if not values:
         return None
-    response, body = builder.build(), wire.body_of(values)
-    spoken = [Spoken(None, kept, response.text, own=response.text)]
+    response = builder.build()
+    body = message.said if wire.body_of is None else wire.body_of(values)
+    spoken = [Spoken(None, kept, response.text, own=response.text, message=message)]
     answer = Answer(
         text=response.text,
         reasoning=response.reasoning,

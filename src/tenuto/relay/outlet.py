@@ -26,6 +26,7 @@ from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
+from tenuto.core.parts import Kind, Message
 from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
@@ -123,6 +124,11 @@ class Outlet:
         return give
 
     @property
+    def message(self) -> Message:
+        """The parts of the attempt that was begun last."""
+        return self._reader.message
+
+    @property
     def writing(self) -> bool:
         """Whether events are written by the wire rather than forwarded."""
         return self._writing
@@ -190,6 +196,9 @@ class Outlet:
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
+                if self._wire.read is not None:
+                    kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
+                    self.message.flow(kind, quick.text)
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
                 return self._flowing(quick, event)
@@ -234,6 +243,7 @@ class Outlet:
         reader, alike, held = self._reader, self._reader.alike, self._held
         text_of = alike.text
         say, give, thought = builder.saying, self._give, self._thought
+        message = self.message if self._wire.read is not None else None
         most_bytes = most_bytes or sys.maxsize
         run: Run | None = None
 
@@ -248,6 +258,12 @@ class Outlet:
                     run.append(text)
                 else:
                     keep(raw, text)
+            if message is not None:
+                part = message.open
+                if part is not None and part.kind is Kind.TEXT:  # as in `flow`, without the call
+                    part.pieces.append(text)
+                else:
+                    message.flow(Kind.TEXT, text)
             say(text)
             give(text)
             return raw
@@ -271,7 +287,10 @@ class Outlet:
             self._signals += 1
             if alike.pattern.counts:
                 reader.counting(raw)
-            if alike.pattern.kind is TextDelta:
+            is_text = alike.pattern.kind is TextDelta
+            if message is not None:
+                message.flow(Kind.TEXT if is_text else Kind.REASONING, text)
+            if is_text:
                 say(text)
             else:
                 builder.feed(ReasoningDelta(text))

@@ -132,7 +132,13 @@ def read_stream(
     if builder.ended and not outlet.writing:
         tail += events.rest()
     attempt = Attempt(
-        builder.build(), head, events=events.kept, tail=tail, decoder=decoder, lost=lost
+        builder.build(),
+        head,
+        events=events.kept,
+        message=outlet.message,
+        tail=tail,
+        decoder=decoder,
+        lost=lost,
     )
     attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
     stopped(turn, attempt, joint.found if joint else None)
@@ -160,7 +166,7 @@ class _Events:
         self._decoder = decoder
         self._sse = SseDecoder(turn.policy.event_max_bytes)
         self._names = turn.wire.named_events and not turn.left_alone
-        self._wants_content = turn.wire.wants_content
+        self._wants_content = turn.wire.wants_content and turn.wire.read is None
         self.kept: list[SupportsBytes] = []
 
     @property

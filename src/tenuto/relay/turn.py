@@ -20,6 +20,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.events import OnEvent
 from tenuto.core.fault import Fault
+from tenuto.core.parts import Message
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen, TransferEnded
@@ -78,6 +79,7 @@ class Attempt:
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
         events: the data of a stream's events, kept for wires that want their content back; those in
             a row that differ in their text alone are one.
+        message: its parts, on wires that tell places; there `events` is empty.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -94,6 +96,7 @@ class Attempt:
     raw: bytes = b""
     value: JsonObject | None = None
     events: list[SupportsBytes] = field(default_factory=list)
+    message: Message | None = None
     new_chars: int = 0
     http_error: bool = False
     more: bool = False
@@ -257,7 +260,14 @@ class Turn:
         """The attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
-            Spoken(a.value, [*map(bytes, a.events)], text[k.begins : end], k.apart, a.response.text)
+            Spoken(
+                a.value,
+                [*map(bytes, a.events)],
+                text[k.begins : end],
+                k.apart,
+                a.response.text,
+                a.message,
+            )
             for k, end in zip(self.kept, ends, strict=True)
             for a in (k.attempt,)
         ]

@@ -21,10 +21,19 @@ import msgspec
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Placed,
+    Said,
+    plainly,
+)
 from tenuto.core.signals import (
     Began,
     CallDelta,
-    Closed,
     Ended,
     FaultSeen,
     OddSeen,
@@ -108,32 +117,32 @@ REDACTED_THINKING = "[redacted thinking]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[Signal | Placed]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals = _parse_event(value) if event else _parse_body(value)
+    signals = _read_event(value) if event else _read_body(value)
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
     return signals
 
 
-def _parse_body(body: JsonObject) -> list[Signal]:
+def _read_body(body: JsonObject) -> list[Signal | Placed]:
     content = body.get("content")
-    signals: list[Signal] = []
+    signals: list[Signal | Placed] = []
     if isinstance(content, list):
         for index, block in enumerate(content):
-            signals.extend(_parse_block(block, index, event=False))
+            signals += _read_block(block, index, event=False)
     elif isinstance(content, str) and content:  # gateways that think of another wire
         signals.append(TextDelta(content))
-    signals.extend(_end_of(body, "stop_reason", body))
+    signals += _end_of(body, "stop_reason", body)
     return signals
 
 
-def _end_of(part: object, field: str, value: JsonObject) -> list[Signal]:
+def _end_of(part: object, field: str, value: JsonObject) -> list[Signal | Placed]:
     """The stop that a body or the delta of an event holds, and the usage beside it."""
-    signals: list[Signal] = []
+    signals: list[Signal | Placed] = []
     if isinstance(part, dict):
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
@@ -152,25 +161,27 @@ def _explained(stop: StopSeen, details: object) -> list[Signal]:
     return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
-def _parse_block(block: object, index: int | None, *, event: bool) -> list[Signal]:
+_TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
+"""Blocks that hold a text, what it is, and the member that holds it."""
+
+
+def _read_block(block: object, index: int | None, *, event: bool) -> list[Signal | Placed]:
     """A content block of a body, or as it starts in a stream. The client runs the calls of
     `tool_use` alone: all other tools are the provider's own."""
     if not isinstance(block, dict):
         return []
-    match block.get("type"):
-        case "text":
-            text = block.get("text")
-            # In a stream it begins empty, and says that what closed before it stays closed.
-            return [TextDelta(text)] if isinstance(text, str) and (text or event) else []
-        case "thinking":
-            thinking = block.get("thinking")
-            return [ReasoningDelta(thinking if isinstance(thinking, str) else "")]
-        case "redacted_thinking":
-            return [ReasoningDelta(REDACTED_THINKING)]
-        case "tool_use":
-            return [_call(block, index, event)]
-        case _:
-            return [OtherSeen(index)]
+    kind, place = block.get("type"), (index,)
+    if isinstance(kind, str) and kind in _TEXTS:
+        part, member = _TEXTS[kind]
+        says = block.get(member)
+        if not isinstance(says, str):
+            return [Opened(place, part, block)]
+        return [Opened(place, part, block, member, says)]
+    if kind == "redacted_thinking":
+        return [Opened(place, Kind.REASONING, block, says=REDACTED_THINKING)]
+    if kind == "tool_use":
+        return [CallPiece(place, _call(block, index, event))]
+    return [Opened(place, Kind.OTHER, block)]
 
 
 _CALL_KEYS = frozenset({"type", "id", "name", "input"})
@@ -208,46 +219,59 @@ def _arguments(raw: object, odd_text: str = "") -> tuple[str | None, tuple[str, 
 # --- events
 
 
-def _parse_event(event: JsonObject) -> list[Signal]:
+def _read_event(event: JsonObject) -> list[Signal | Placed]:
     kind = event.get("type")
-    parse = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return parse(event) if parse is not None else []
+    read_one = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return read_one(event) if read_one is not None else []
 
 
-def _message_start(event: JsonObject) -> list[Signal]:
-    usage = usage_object(event)
-    return [Began(), UsageSeen(_usage(usage))] if usage is not None else [Began()]
+def _message_start(event: JsonObject) -> list[Signal | Placed]:
+    message, usage = event.get("message"), usage_object(event)
+    said: list[Signal | Placed] = [Said(message)] if isinstance(message, dict) else []
+    said.append(Began())
+    return [*said, UsageSeen(_usage(usage))] if usage is not None else said
 
 
-def _block_start(event: JsonObject) -> list[Signal]:
-    return _parse_block(event.get("content_block"), _index(event), event=True)
+def _block_start(event: JsonObject) -> list[Signal | Placed]:
+    return _read_block(event.get("content_block"), _index(event), event=True)
 
 
-def _block_delta(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
+def _block_stop(event: JsonObject) -> list[Signal | Placed]:
+    return [PartClosed((_index(event),))]
+
+
+_ADDS = {
+    "signature_delta": (Kind.REASONING, "signature"),
+    "citations_delta": (Kind.TEXT, "citation"),
+    "compaction_delta": (Kind.OTHER, "content"),
+}
+"""Deltas that add to a block without being its text, what they belong to, and their member."""
+
+
+def _block_delta(event: JsonObject) -> list[Signal | Placed]:
+    delta, index = event.get("delta"), _index(event)
     kind = delta.get("type") if isinstance(delta, dict) else None
+    place = (index,)
     if not isinstance(delta, dict) or not isinstance(kind, str):
-        return [CallDelta(_index(event), None, None, None, unreadable=True)]
+        return [CallPiece(place, CallDelta(index, None, None, None, unreadable=True))]
     match kind:
-        case "text_delta":
-            text = delta.get("text")
-            return [TextDelta(text)] if isinstance(text, str) else []
-        case "thinking_delta":
-            thinking = delta.get("thinking")
-            return [ReasoningDelta(thinking)] if isinstance(thinking, str) else []
-        # Neither carries text, and both belong to the block that is being written.
-        case "signature_delta":
-            return [ReasoningDelta("")]
-        case "citations_delta":
-            return [TextDelta("")]
+        case "text_delta" | "thinking_delta":
+            part, member = _TEXTS[kind.removesuffix("_delta")]
+            text = delta.get(member)
+            return [Piece(place, part, text)] if isinstance(text, str) else []
         case "input_json_delta":
-            index = _index(event)
             given = delta.get("partial_json")
             arguments, odd = _arguments(given)
             odd = odd if index is not None else (*odd, "call_index_missing")
-            return [CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))]
-        case "compaction_delta":
-            return [OtherSeen(_index(event))]
+            unreadable = is_no_piece(given)
+            call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
+            return [CallPiece(place, call)]
+        case "signature_delta" | "citations_delta" | "compaction_delta":
+            part, member = _ADDS[kind]
+            more = delta.get(member)
+            if kind == "citations_delta":
+                return [Piece(place, part, adds={"citations": [more]})]
+            return [Piece(place, part, adds={member: more} if isinstance(more, str) else None)]
         case _:
             # Without its number: a new kind of delta must not hide the call that it may belong to.
             return [OtherSeen()]
@@ -257,17 +281,20 @@ def _index(event: JsonObject) -> int | None:
     return count(event.get("index"))
 
 
-def _message_delta(event: JsonObject) -> list[Signal]:
-    signals = _end_of(event.get("delta"), "delta.stop_reason", event)
+def _message_delta(event: JsonObject) -> list[Signal | Placed]:
+    delta = event.get("delta")
+    signals = _end_of(delta, "delta.stop_reason", event)
+    if isinstance(delta, dict):
+        signals.append(Said(delta))
     # The official SDK reads the usage of this event without looking whether there is one.
     return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+_EVENTS: dict[str, Callable[[JsonObject], list[Signal | Placed]]] = {
     "message_start": _message_start,
     "content_block_start": _block_start,
     "content_block_delta": _block_delta,
-    "content_block_stop": lambda event: [Closed()],
+    "content_block_stop": _block_stop,
     "message_delta": _message_delta,
     "message_stop": lambda event: [Ended()],
 }
@@ -304,6 +331,8 @@ def _usage(usage: JsonObject) -> Usage:
         cached_tokens=read,
     )
 
+
+parse_object = plainly(read)
 
 # --- the quick reading of an event that only carries text ---------------------------------------
 
@@ -479,6 +508,7 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
+    read=read,
     parse_object=parse_object,
     parts_close=True,
     read_flowing=read_flowing,
@@ -491,7 +521,6 @@ WIRE = Wire(
     writer=render.MessageWriter,
     content=merged_content,
     clean_stop=render.clean_stop,
-    body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
     body_ceiling_tokens=body_ceiling_tokens,

@@ -7,13 +7,13 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
 from tenuto.wire.anthropic_messages_request import with_text
 from tenuto.wire.base import JsonObject, Spoken
-from tenuto.wire.json import count, decode_object
+from tenuto.wire.json import decode_object
 
 THINKING = ("thinking", "redacted_thinking")
 
@@ -25,9 +25,13 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     reader of the answer would see one sentence in two blocks. A cut block with citations is not
     gone on in (C28a).
 
-    >>> cut = {"content": [{"type": "text", "text": "Half of "}]}
-    >>> rest = {"content": [{"type": "text", "text": "half of it."}]}
-    >>> merged_content([Spoken(cut, (), "Half "), Spoken(rest, (), "of it.")])
+    >>> from tenuto.core.parts import Message, Opened
+    >>> def spoken(came, kept):
+    ...     message = Message()
+    ...     block = {"type": "text", "text": ""}
+    ...     message.take([Opened((0,), Kind.TEXT, block, "text", came)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'type': 'text', 'text': 'Half of it.'},)
     """
     merged: list[JsonObject] = []
@@ -55,62 +59,14 @@ def _after_thinking(blocks: list[JsonObject]) -> list[JsonObject]:
 
 def _blocks(spoken: Spoken) -> list[JsonObject]:
     """The blocks of one attempt, without calls for the caller."""
-    if spoken.value is not None:
-        content = spoken.value.get("content")
-        found = content if isinstance(content, list) else []
-    else:
-        found = _from_events(spoken.events)
-    return [b for b in found if isinstance(b, dict) and b.get("type") != "tool_use"]
+    parts = spoken.message.parts if spoken.message is not None else []
+    return [_block(part) for part in parts if part.kind is not Kind.CALL]
 
 
-def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
-    """The blocks that the events of a stream build, as a body would hold them."""
-    blocks: dict[Any, JsonObject] = {}
-    inputs: dict[Any, list[str]] = {}
-    added: dict[Any, _Pieces] = {}
-    for data in events:
-        event = decode_object(data)
-        if not isinstance(event, dict):
-            continue
-        index = count(event.get("index"))
-        block, delta = event.get("content_block"), event.get("delta")
-        if event.get("type") == "content_block_start" and isinstance(block, dict):
-            blocks[index], added[index] = dict(block), {}
-        elif event.get("type") == "content_block_delta" and isinstance(delta, dict):
-            if delta.get("type") == "input_json_delta":
-                inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
-            elif index in blocks:
-                _add(blocks[index], delta, added[index])
-    for index, members in added.items():
-        for name, pieces in members.items():
-            blocks[index][name] = str(blocks[index].get(name) or "") + "".join(pieces)
-    for index, pieces in inputs.items():
-        value = decode_object("".join(pieces).encode("utf-8", "replace"))
-        if index in blocks and isinstance(value, dict):
-            blocks[index]["input"] = value
-    return list(blocks.values())
-
-
-_ADDED = {
-    "text_delta": "text",
-    "thinking_delta": "thinking",
-    "signature_delta": "signature",
-    "compaction_delta": "content",
-}
-"""Which member of a block a delta of a kind adds to; its own member has the same name."""
-
-
-_Pieces = dict[str, list[str]]
-"""What deltas add to a block's members, joined at the end: a long text stays linear."""
-
-
-def _add(block: JsonObject, delta: JsonObject, added: _Pieces) -> None:
-    kind = delta.get("type")
-    if kind == "citations_delta":
-        held = block.get("citations")
-        block["citations"] = [*(held if isinstance(held, list) else []), delta.get("citation")]
-        return
-    name = _ADDED.get(kind) if isinstance(kind, str) else None
-    more = delta.get(name) if name is not None else None
-    if name is not None and isinstance(more, str):
-        added.setdefault(name, []).append(more)
+def _block(part: Part) -> JsonObject:
+    block = part.whole()
+    if part.arguments:
+        value = decode_object("".join(part.arguments).encode("utf-8", "replace"))
+        if isinstance(value, dict):
+            block["input"] = value
+    return block

@@ -6,7 +6,7 @@ the tests. A message keeps the identity of its first attempt: id, model, the usa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -234,18 +234,6 @@ def _beside_the_stop(answer: Answer) -> JsonObject:
     if not isinstance(place, dict) or place.get("stop_reason") != answer.native_stop:
         return {"stop_sequence": None}
     return {"stop_sequence": None, **{key: place[key] for key in _STOP_KEYS if key in place}}
-
-
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wire.base.Wire`): what the message began with, and its end."""
-    body: JsonObject = {}
-    for event in events:
-        match event:
-            case {"type": "message_start", "message": dict(told)}:
-                body |= told
-            case {"type": "message_delta", "delta": dict(told)}:
-                body |= told
-    return body
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

@@ -18,6 +18,7 @@ from tenuto.core.actions import Content, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import Message, Placed
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
 from tenuto.wire.form import Form
@@ -215,6 +216,7 @@ class Spoken:
         text: what of its text is kept; the texts of all attempts, joined, are the message's.
         apart: whether its parts stand for themselves; else its text goes on where the last ended.
         own: all of its text, as it came.
+        message: its parts, on wires whose reader gives places (`Wire.read`); there `events` is ().
     """
 
     value: JsonObject | None
@@ -222,6 +224,7 @@ class Spoken:
     text: str
     apart: bool = False
     own: str = ""
+    message: Message | None = None
 
 
 class Writer(Protocol):
@@ -306,6 +309,12 @@ def as_said(value: JsonObject) -> JsonObject:
     return value
 
 
+class Read(Protocol):
+    """The signals of a body, or of one event of a stream, with their places. Never raises (N6)."""
+
+    def __call__(self, value: object, *, event: bool) -> list[Signal | Placed]: ...
+
+
 class ParseObject(Protocol):
     """The signals of a body, or of one event of a stream. Never raises (N6)."""
 
@@ -337,7 +346,9 @@ class Wire:
         frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
             b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
-        parse_object: the signals of a body or event.
+        read: the signals of a body or event, with their places; None on wires that do not tell
+            places yet. A wire that is made from another one and reads otherwise sets it to None.
+        parse_object: the same signals without places.
         read_flowing: the one signal of an event that carries text or reasoning and nothing else but
             the usage so far; None where it takes `parse_object` to tell. It only saves time: both
             must read the same.
@@ -366,7 +377,7 @@ class Wire:
         forced_stop: the native value, in small letters, that providers give beside a call which the
             request forced, where that is another one; "" where it is not.
         body_of: what the events of one stream say as a body does, but for what `render_body` adds:
-            the content, the calls, the usage.
+            the content, the calls, the usage; None where the message says it (`Message.said`).
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
@@ -393,6 +404,7 @@ class Wire:
     signed: Callable[[JsonObject], bool] | None = None
     frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
+    read: Read | None = None
     parse_object: ParseObject
     read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
     unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
@@ -410,7 +422,7 @@ class Wire:
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
-    body_of: Callable[[Sequence[JsonObject]], JsonObject]
+    body_of: Callable[[Sequence[JsonObject]], JsonObject] | None = None
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 424

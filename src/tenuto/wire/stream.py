@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import Message
 from tenuto.core.signals import (
     CallDelta,
     Ended,
@@ -90,6 +91,7 @@ class EventReader:
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
         pattern: how the events look that were alike in another stream of the wire.
+        message: what the parts of the answer are put together in, on wires that tell places.
 
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
@@ -99,10 +101,12 @@ class EventReader:
         wire: Wire,
         new: Callable[[JsonObject], JsonObject] = as_said,
         pattern: Pattern = NO_PATTERN,
+        message: Message | None = None,
     ) -> None:
         self.wire = wire
         self.new = new
         self.alike = Alike(wire.read_flowing, wire.running_usage, pattern)
+        self.message = Message() if message is None else message
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
@@ -174,7 +178,10 @@ class EventReader:
 
     def signals(self, value: JsonObject) -> list[Signal]:
         """The signals of an event's object."""
-        signals = self.wire.parse_object(self.new(value), event=True)
+        if self.wire.read is not None:
+            signals = self.message.take(self.wire.read(self.new(value), event=True))
+        else:
+            signals = self.wire.parse_object(self.new(value), event=True)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):

@@ -1,0 +1,281 @@
+"""The answer of one attempt as its parts, put together from signals that say where they stand.
+
+Theory of operation
+-------------------
+A wire reads each object that a provider sends, a body or an event, into signals. A signal that
+carries content names its place, so that nobody has to interpret the object again to know which part
+a piece belongs to. `Message` puts the parts together, in the order in which they began, each with
+the native object that it began with and all that was added to it: what is sent back to the provider
+and what the caller is shown is written from these parts. Bodies and streams go the same way, so
+that they cannot differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, auto
+from typing import Any
+
+from tenuto.core.record import record
+from tenuto.core.signals import (
+    CallDelta,
+    Closed,
+    OtherSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    TextDelta,
+)
+
+Place = tuple[int | str | None, ...]
+"""Where a part stands: `(block,)`, `(item, content)`, `("reasoning",)`. () is the part that comes
+next, or the last one of its kind, on wires that do not number parts. None stands for a number that
+was missing or unreadable."""
+
+Native = Mapping[str, Any]
+
+
+class Kind(Enum):
+    """What a part is."""
+
+    TEXT = auto()
+    REASONING = auto()
+    REFUSAL = auto()
+    CALL = auto()
+    """A call for the caller."""
+    OTHER = auto()
+    """Content that is not read: an image, a tool that the provider runs itself."""
+    GROUP = auto()
+    """An item that holds parts."""
+
+
+@record
+class Opened:
+    """A part begins.
+
+    `native`: the object that it begins with. `holds`: the member of it that holds the part's text,
+    "" where none does. `says`: the text that it begins with."""
+
+    place: Place
+    kind: Kind
+    native: Native
+    holds: str = ""
+    says: str = ""
+
+
+@record
+class Piece:
+    """More of a part.
+
+    `adds`: what grows in the part's object besides its text: strings are joined, lists extended."""
+
+    place: Place
+    kind: Kind
+    text: str = ""
+    adds: Native | None = None
+
+
+@record
+class CallPiece:
+    """More of a call. Where the part at its place is a tool that the provider runs itself, the
+    arguments are that tool's."""
+
+    place: Place
+    delta: CallDelta
+
+
+@record
+class PartClosed:
+    """A part ended."""
+
+    place: Place
+
+
+@record
+class Restated:
+    """A part is said once more, as a whole."""
+
+    place: Place
+    native: Native
+
+
+@record
+class Said:
+    """Members of the answer itself, beside its parts; later ones replace earlier ones."""
+
+    members: Native
+
+
+Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said
+"""Signals that say where they stand."""
+
+
+class Part:
+    """One part, while it is put together.
+
+    Attributes:
+        place, kind: where it stands, and what it is.
+        native: the object that it began with.
+        holds: the member that holds its text, "" where none does.
+        pieces: its text.
+        grown: what was added to other members, by name.
+        arguments: what a tool that the provider runs itself was called with, as JSON text.
+        closed: whether its end was seen.
+
+    >>> part = Part((0,), Kind.TEXT, {"type": "text", "text": ""}, "text")
+    >>> part.pieces += ["Hel", "lo"]
+    >>> part.whole()
+    {'type': 'text', 'text': 'Hello'}
+    """
+
+    __slots__ = ("arguments", "closed", "grown", "holds", "kind", "native", "pieces", "place")
+
+    def __init__(self, place: Place, kind: Kind, native: Native, holds: str = "") -> None:
+        self.place = place
+        self.kind = kind
+        self.native = native
+        self.holds = holds
+        self.pieces: list[str] = []
+        self.grown: dict[str, list[Any]] = {}
+        self.arguments: list[str] = []
+        self.closed = False
+
+    @property
+    def text(self) -> str:
+        """All of its text."""
+        return "".join(self.pieces)
+
+    def add(self, members: Native) -> None:
+        """Take what grows in the part's object."""
+        for name, more in members.items():
+            self.grown.setdefault(name, []).append(more)
+
+    def whole(self) -> dict[str, Any]:
+        """The part's object with all that was said of it."""
+        made = dict(self.native)
+        if self.holds:
+            made[self.holds] = self.text
+        for name, more in self.grown.items():
+            made[name] = _grown(made.get(name), more)
+        return made
+
+
+def _grown(begun: Any, more: list[Any]) -> Any:
+    if all(isinstance(piece, str) for piece in more):
+        return "".join([begun if isinstance(begun, str) else "", *more])
+    lists = [piece if isinstance(piece, list) else [piece] for piece in more]
+    return sum(lists, begun if isinstance(begun, list) else [])
+
+
+class Message:
+    """The answer of one attempt.
+
+    Attributes:
+        parts: in the order in which they began.
+        said: members of the answer beside its parts.
+        open: the part that text without a place belongs to; None before the first.
+
+    >>> message = Message()
+    >>> message.take([Opened((0,), Kind.TEXT, {"text": ""}, "text", "Hel"),
+    ...               Piece((0,), Kind.TEXT, "lo"), PartClosed((0,))])
+    [TextDelta(text='Hel'), TextDelta(text='lo'), Closed()]
+    >>> [part.whole() for part in message.parts]
+    [{'text': 'Hello'}]
+    """
+
+    def __init__(self) -> None:
+        self.parts: list[Part] = []
+        self.said: dict[str, Any] = {}
+        self.open: Part | None = None
+        self._at: dict[Place, Part] = {}
+
+    def take(self, signals: Iterable[Signal | Placed]) -> list[Signal]:
+        """Settle signals; return them as the builder and the outlet take them."""
+        out: list[Signal] = []
+        for signal in signals:
+            if isinstance(signal, Placed):
+                self._settle(signal, out)
+            else:
+                out.append(signal)
+        return out
+
+    def flow(self, kind: Kind, text: str) -> None:
+        """Take text of an event that carries one piece and nothing else."""
+        part = self.open
+        if part is None or part.kind is not kind:
+            part = next((p for p in reversed(self.parts) if p.kind is kind), None)
+        if part is not None:
+            part.pieces.append(text)
+
+    def _settle(self, signal: Placed, out: list[Signal]) -> None:
+        match signal:
+            case Opened(place, kind, native, holds, says):
+                self._open(Part(place, kind, native, holds), says)
+                out.extend(_plain(kind, says, place))
+            case Piece(place, kind, text, adds):
+                part = self._at.get(place)
+                if part is not None:
+                    if text:
+                        part.pieces.append(text)
+                    if adds:
+                        part.add(adds)
+                out.extend(_plain(kind, text, place))
+            case CallPiece(place, delta):
+                self._settle_call(place, delta, out)
+            case PartClosed(place):
+                part = self._at.get(place)
+                if part is not None:
+                    part.closed = True
+                out.append(Closed())
+            case Restated(place, native):
+                part = self._at.get(place)
+                if part is not None:
+                    part.native, part.grown = native, {}
+                    part.pieces.clear()
+                    part.holds = ""
+            case Said(members):
+                self.said |= members
+
+    def _open(self, part: Part, says: str) -> None:
+        if says:
+            part.pieces.append(says)
+        self.parts.append(part)
+        self._at[part.place] = self.open = part
+
+    def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
+        part = self._at.get(place)
+        if part is not None and part.kind is Kind.OTHER and not delta.name:
+            if delta.arguments:
+                part.arguments.append(delta.arguments)
+            out.append(OtherSeen(_number(place)))
+            return
+        if part is None or delta.name:  # a call that begins, if under a number that was used before
+            self._open(Part(place, Kind.CALL, {}), "")
+        out.append(delta)
+
+
+def plainly(read: Callable[..., list[Signal | Placed]]) -> Callable[..., list[Signal]]:
+    """A reading without places, for who wants no parts."""
+
+    def parse_object(value: object, *, event: bool) -> list[Signal]:
+        return Message().take(read(value, event=event))
+
+    return parse_object
+
+
+def _number(place: Place) -> int | None:
+    return place[0] if place and isinstance(place[0], int) else None
+
+
+def _plain(kind: Kind, text: str, place: Place) -> list[Signal]:
+    """A piece of a part as a signal without a place."""
+    match kind:
+        case Kind.TEXT:
+            return [TextDelta(text)]
+        case Kind.REASONING:
+            return [ReasoningDelta(text)]
+        case Kind.REFUSAL:
+            return [RefusalDelta(text)]
+        case Kind.OTHER:
+            return [OtherSeen(_number(place))]
+    return []
