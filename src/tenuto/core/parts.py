@@ -67,21 +67,25 @@ class Opened:
 class Piece:
     """More of a part.
 
-    `adds`: what grows in the part's object besides its text: strings are joined, lists extended."""
+    `adds`: what grows in the part's object besides its text: strings are joined, lists extended.
+    `raw`: the piece as the provider wrote it, where it is to be written again as it came; None
+    where it is written anew, as text is."""
 
     place: Place
     kind: Kind
     text: str = ""
     adds: Native | None = None
+    raw: Native | None = None
 
 
 @record
 class CallPiece:
     """More of a call. Where the part at its place is a tool that the provider runs itself, the
-    arguments are that tool's."""
+    arguments are that tool's, and `raw` is the piece as the provider wrote it."""
 
     place: Place
     delta: CallDelta
+    raw: Native | None = None
 
 
 @record
@@ -106,8 +110,17 @@ class Said:
     members: Native
 
 
-Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said
-"""Signals that say where they stand."""
+@record
+class KeptAlive:
+    """The connection was kept alive; `raw` is what the provider wrote."""
+
+    raw: Native
+
+
+Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said | KeptAlive
+"""Signals that only whoever puts parts together reads."""
+
+AnySignal = Signal | Placed
 
 
 class Part:
@@ -189,7 +202,7 @@ class Message:
         self.open: Part | None = None
         self._at: dict[Place, Part] = {}
 
-    def take(self, signals: Iterable[Signal | Placed]) -> list[Signal]:
+    def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Settle signals; return them as the builder and the outlet take them."""
         out: list[Signal] = []
         for signal in signals:
@@ -211,16 +224,16 @@ class Message:
         match signal:
             case Opened(place, kind, native, holds, says):
                 self._open(Part(place, kind, native, holds), says)
-                out.extend(_plain(kind, says, place))
-            case Piece(place, kind, text, adds):
+                out.append(_PLAIN[kind](says))
+            case Piece(place, kind, text, adds, _):
                 part = self._at.get(place)
                 if part is not None:
                     if text:
                         part.pieces.append(text)
                     if adds:
                         part.add(adds)
-                out.extend(_plain(kind, text, place))
-            case CallPiece(place, delta):
+                out.append(_PLAIN[kind](text))
+            case CallPiece(place, delta, _):
                 self._settle_call(place, delta, out)
             case PartClosed(place):
                 part = self._at.get(place)
@@ -247,14 +260,14 @@ class Message:
         if part is not None and part.kind is Kind.OTHER and not delta.name:
             if delta.arguments:
                 part.arguments.append(delta.arguments)
-            out.append(OtherSeen(_number(place)))
+            out.append(OtherSeen())
             return
         if part is None or delta.name:  # a call that begins, if under a number that was used before
             self._open(Part(place, Kind.CALL, {}), "")
         out.append(delta)
 
 
-def plainly(read: Callable[..., list[Signal | Placed]]) -> Callable[..., list[Signal]]:
+def plainly(read: Callable[..., list[AnySignal]]) -> Callable[..., list[Signal]]:
     """A reading without places, for who wants no parts."""
 
     def parse_object(value: object, *, event: bool) -> list[Signal]:
@@ -263,19 +276,10 @@ def plainly(read: Callable[..., list[Signal | Placed]]) -> Callable[..., list[Si
     return parse_object
 
 
-def _number(place: Place) -> int | None:
-    return place[0] if place and isinstance(place[0], int) else None
-
-
-def _plain(kind: Kind, text: str, place: Place) -> list[Signal]:
-    """A piece of a part as a signal without a place."""
-    match kind:
-        case Kind.TEXT:
-            return [TextDelta(text)]
-        case Kind.REASONING:
-            return [ReasoningDelta(text)]
-        case Kind.REFUSAL:
-            return [RefusalDelta(text)]
-        case Kind.OTHER:
-            return [OtherSeen(_number(place))]
-    return []
+_PLAIN: dict[Kind, Callable[[str], Signal]] = {
+    Kind.TEXT: TextDelta,
+    Kind.REASONING: ReasoningDelta,
+    Kind.REFUSAL: RefusalDelta,
+    Kind.OTHER: lambda text: OtherSeen(),
+}
+"""A piece of a part as a signal without a place."""

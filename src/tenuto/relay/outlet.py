@@ -22,7 +22,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Set
-from typing import SupportsBytes
+from typing import Any, SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
@@ -45,8 +45,9 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.relay.carried import Carried, Told
+from tenuto.relay.merger import Merger
 from tenuto.wire.alike import NO_PATTERN, Patterns, Run
-from tenuto.wire.base import JsonObject, Wire
+from tenuto.wire.base import JsonObject, Wire, Writer
 from tenuto.wire.json import decode_object
 from tenuto.wire.sse import BOM, SseEvent
 from tenuto.wire.stream import EventReader, held_object
@@ -92,7 +93,8 @@ class Outlet:
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
         self._as_came = transparent
-        self.writer = wire.writer(model)
+        # Wires without a layout yet have a writer of their own; it reads objects, not signals.
+        self.writer: Writer = Merger(wire.layout(model)) if wire.layout else wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._patterns: Patterns = {} if patterns is None else patterns
@@ -327,7 +329,7 @@ class Outlet:
             return self._hold(raw, value)
         before = self.release() if self._held else b""
         if value is not None:
-            self.writer.given(value)
+            self.writer.given(self._told_by(value))
         return before + self._deliver(raw)
 
     def _count(self, builder: Builder) -> None:
@@ -381,10 +383,15 @@ class Outlet:
             if value is not None:
                 yield value
 
+    def _told_by(self, value: JsonObject) -> Any:
+        """What an event's object says, as the writer reads it."""
+        read = self._wire.read
+        return value if read is None else read(value, event=True)
+
     def release(self) -> bytes:
         """What was held, as it came."""
         for value in self._told():
-            self.writer.given(value)
+            self.writer.given(self._told_by(value))
         out = bytes(self._held)
         self._held.clear()
         del self._held_told[:]
@@ -415,9 +422,10 @@ class Outlet:
             out.append(self.say(self._seam.finish()))
             self._seam = None
         if value is not None:
-            if self._pending and self.writer.parts(value):
+            told = self._told_by(value)
+            if self._pending and self.writer.parts(told):
                 out.append(self.say_rest())
-            out.append(self.writer.passed(value))
+            out.append(self.writer.passed(told))
         for signal in signals:
             if isinstance(signal, TextDelta):
                 self._spoke = self._spoke or bool(signal.text)
@@ -442,7 +450,7 @@ class Outlet:
         held = list(self._told())
         self._drop_held()
         self._writing = True
-        return self.say("") + b"".join(map(self.writer.passed, held))
+        return self.say("") + b"".join(self.writer.passed(self._told_by(value)) for value in held)
 
     def _drop_held(self) -> None:
         self._held.clear()

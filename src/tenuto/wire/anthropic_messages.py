@@ -22,12 +22,13 @@ import msgspec
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
+    AnySignal,
     CallPiece,
+    KeptAlive,
     Kind,
     Opened,
     PartClosed,
     Piece,
-    Placed,
     Said,
     plainly,
 )
@@ -37,7 +38,6 @@ from tenuto.core.signals import (
     Ended,
     FaultSeen,
     OddSeen,
-    OtherSeen,
     ReasoningDelta,
     RefusalDelta,
     Signal,
@@ -117,7 +117,7 @@ REDACTED_THINKING = "[redacted thinking]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
 
 
-def read(value: object, *, event: bool) -> list[Signal | Placed]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
@@ -128,9 +128,9 @@ def read(value: object, *, event: bool) -> list[Signal | Placed]:
     return signals
 
 
-def _read_body(body: JsonObject) -> list[Signal | Placed]:
+def _read_body(body: JsonObject) -> list[AnySignal]:
     content = body.get("content")
-    signals: list[Signal | Placed] = []
+    signals: list[AnySignal] = []
     if isinstance(content, list):
         for index, block in enumerate(content):
             signals += _read_block(block, index, event=False)
@@ -140,9 +140,9 @@ def _read_body(body: JsonObject) -> list[Signal | Placed]:
     return signals
 
 
-def _end_of(part: object, field: str, value: JsonObject) -> list[Signal | Placed]:
+def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
     """The stop that a body or the delta of an event holds, and the usage beside it."""
-    signals: list[Signal | Placed] = []
+    signals: list[AnySignal] = []
     if isinstance(part, dict):
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
@@ -165,7 +165,7 @@ _TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
 """Blocks that hold a text, what it is, and the member that holds it."""
 
 
-def _read_block(block: object, index: int | None, *, event: bool) -> list[Signal | Placed]:
+def _read_block(block: object, index: int | None, *, event: bool) -> list[AnySignal]:
     """A content block of a body, or as it starts in a stream. The client runs the calls of
     `tool_use` alone: all other tools are the provider's own."""
     if not isinstance(block, dict):
@@ -219,36 +219,35 @@ def _arguments(raw: object, odd_text: str = "") -> tuple[str | None, tuple[str, 
 # --- events
 
 
-def _read_event(event: JsonObject) -> list[Signal | Placed]:
+def _read_event(event: JsonObject) -> list[AnySignal]:
     kind = event.get("type")
     read_one = _EVENTS.get(kind) if isinstance(kind, str) else None
     return read_one(event) if read_one is not None else []
 
 
-def _message_start(event: JsonObject) -> list[Signal | Placed]:
+def _message_start(event: JsonObject) -> list[AnySignal]:
     message, usage = event.get("message"), usage_object(event)
-    said: list[Signal | Placed] = [Said(message)] if isinstance(message, dict) else []
+    said: list[AnySignal] = [Said(message)] if isinstance(message, dict) else []
     said.append(Began())
     return [*said, UsageSeen(_usage(usage))] if usage is not None else said
 
 
-def _block_start(event: JsonObject) -> list[Signal | Placed]:
+def _block_start(event: JsonObject) -> list[AnySignal]:
     return _read_block(event.get("content_block"), _index(event), event=True)
 
 
-def _block_stop(event: JsonObject) -> list[Signal | Placed]:
+def _block_stop(event: JsonObject) -> list[AnySignal]:
     return [PartClosed((_index(event),))]
 
 
 _ADDS = {
     "signature_delta": (Kind.REASONING, "signature"),
-    "citations_delta": (Kind.TEXT, "citation"),
     "compaction_delta": (Kind.OTHER, "content"),
 }
 """Deltas that add to a block without being its text, what they belong to, and their member."""
 
 
-def _block_delta(event: JsonObject) -> list[Signal | Placed]:
+def _block_delta(event: JsonObject) -> list[AnySignal]:
     delta, index = event.get("delta"), _index(event)
     kind = delta.get("type") if isinstance(delta, dict) else None
     place = (index,)
@@ -258,30 +257,30 @@ def _block_delta(event: JsonObject) -> list[Signal | Placed]:
         case "text_delta" | "thinking_delta":
             part, member = _TEXTS[kind.removesuffix("_delta")]
             text = delta.get(member)
-            return [Piece(place, part, text)] if isinstance(text, str) else []
+            raw = delta if part is Kind.REASONING else None
+            return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
         case "input_json_delta":
             given = delta.get("partial_json")
             arguments, odd = _arguments(given)
             odd = odd if index is not None else (*odd, "call_index_missing")
             unreadable = is_no_piece(given)
             call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
-            return [CallPiece(place, call)]
-        case "signature_delta" | "citations_delta" | "compaction_delta":
+            return [CallPiece(place, call, delta)]
+        case "citations_delta":
+            return [Piece(place, Kind.TEXT, "", {"citations": [delta.get("citation")]}, delta)]
+        case "signature_delta" | "compaction_delta":
             part, member = _ADDS[kind]
             more = delta.get(member)
-            if kind == "citations_delta":
-                return [Piece(place, part, adds={"citations": [more]})]
-            return [Piece(place, part, adds={member: more} if isinstance(more, str) else None)]
+            return [Piece(place, part, "", {member: more} if isinstance(more, str) else {}, delta)]
         case _:
-            # Without its number: a new kind of delta must not hide the call that it may belong to.
-            return [OtherSeen()]
+            return [Piece(place, Kind.OTHER, raw=delta)]
 
 
 def _index(event: JsonObject) -> int | None:
     return count(event.get("index"))
 
 
-def _message_delta(event: JsonObject) -> list[Signal | Placed]:
+def _message_delta(event: JsonObject) -> list[AnySignal]:
     delta = event.get("delta")
     signals = _end_of(delta, "delta.stop_reason", event)
     if isinstance(delta, dict):
@@ -290,15 +289,16 @@ def _message_delta(event: JsonObject) -> list[Signal | Placed]:
     return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[Signal | Placed]]] = {
+_EVENTS: dict[str, Callable[[JsonObject], list[AnySignal]]] = {
     "message_start": _message_start,
     "content_block_start": _block_start,
     "content_block_delta": _block_delta,
     "content_block_stop": _block_stop,
     "message_delta": _message_delta,
     "message_stop": lambda event: [Ended()],
+    "ping": lambda event: [KeptAlive(event)],
 }
-"""What is not here, `ping` and events yet to come, says nothing."""
+"""What is not here, events yet to come, says nothing."""
 
 
 def _error_of(value: JsonObject) -> object | None:
@@ -518,7 +518,7 @@ WIRE = Wire(
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
-    writer=render.MessageWriter,
+    layout=render.MessageLayout,
     content=merged_content,
     clean_stop=render.clean_stop,
     render_body=render.render_body,

@@ -18,7 +18,7 @@ from tenuto.core.actions import Content, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import Message, Placed
+from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
 from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
 from tenuto.wire.form import Form
@@ -227,6 +227,49 @@ class Spoken:
     message: Message | None = None
 
 
+class Layout(Protocol):
+    """How a wire writes the parts of one streamed message; the merger decides on them.
+
+    Numbers are the merger's: they count up over all attempts of a turn. Each method returns the
+    bytes of zero or more events."""
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+
+    def goes_on(self, part: Part) -> bool:
+        """Return whether text of a further attempt can go on in an open part of text."""
+
+    def native(self, kind: Kind) -> JsonObject:
+        """Return what a part of text or of reasoning begins with."""
+
+    def start(self) -> bytes:
+        """Write what stands before all parts."""
+
+    def opened(self, number: int, native: Native) -> bytes:
+        """Begin a part."""
+
+    def said(self, number: int, kind: Kind, text: str) -> bytes:
+        """Write text of the part that is open."""
+
+    def passed(self, number: int, raw: Native) -> bytes:
+        """Write a piece as another attempt's provider wrote it."""
+
+    def closed(self, number: int) -> bytes:
+        """End a part."""
+
+    def call(self, number: int, call: ToolCall) -> bytes:
+        """Write a whole call."""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the stop, the usage and the end mark."""
+
+    def kept_alive(self, raw: Native) -> bytes:
+        """Write what keeps the connection alive."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event on which the official SDK raises, and the end mark."""
+
+
 class Writer(Protocol):
     """The one message that the caller is given of a stream, written in its own name: one id,
     growing indexes, one end. It is told of every event that is handed on as it came, but for those
@@ -241,7 +284,7 @@ class Writer(Protocol):
     def begin(self, value: JsonObject) -> None:
         """Take the identity of a message from its first event, or from a whole body."""
 
-    def given(self, value: JsonObject) -> None:
+    def given(self, value: Any) -> None:
         """An event was handed on as it came."""
 
     def next_attempt(self, *, apart: bool) -> bytes:
@@ -253,10 +296,10 @@ class Writer(Protocol):
     def reasoning(self, text: str) -> bytes:
         """Reasoning, where a body is said as events."""
 
-    def parts(self, value: JsonObject) -> bool:
+    def parts(self, value: Any) -> bool:
         """Whether an event of a further attempt ends the part that text is written in."""
 
-    def passed(self, value: JsonObject) -> bytes:
+    def passed(self, value: Any) -> bytes:
         """What an event of a further attempt carries besides text, calls, stop and usage."""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
@@ -294,6 +337,11 @@ def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) 
     """Nothing: requests of a wire that is only read pass untouched."""
 
 
+def unwritten(model: str) -> Writer:
+    """Raise: a wire has a layout or a writer."""
+    raise NotImplementedError
+
+
 def nothing(spoken: Sequence[Spoken]) -> Content:
     """Nothing: text is all that is wanted back."""
     return ()
@@ -312,7 +360,7 @@ def as_said(value: JsonObject) -> JsonObject:
 class Read(Protocol):
     """The signals of a body, or of one event of a stream, with their places. Never raises (N6)."""
 
-    def __call__(self, value: object, *, event: bool) -> list[Signal | Placed]: ...
+    def __call__(self, value: object, *, event: bool) -> list[AnySignal]: ...
 
 
 class ParseObject(Protocol):
@@ -370,8 +418,9 @@ class Wire:
         parse_fault: the fault of an HTTP error response, of its status, its headers (their names
             in small letters) and its body.
 
-        writer: a writer for one streamed message; it is told the request's model, for a message of
-            which no event is ever seen.
+        layout: how one streamed message is written; it is told the request's model, for a message
+            of which no event is ever seen.
+        writer: on wires that have no layout yet, a writer for one streamed message, told the same.
         content: what these attempts said in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in small letters, that providers give beside a call which the
@@ -418,7 +467,8 @@ class Wire:
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
-    writer: Callable[[str], Writer]
+    layout: Callable[[str], Layout] | None = None
+    writer: Callable[[str], Writer] = unwritten
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
