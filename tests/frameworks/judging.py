@@ -138,11 +138,13 @@ class Judge:
         for column in columns:
             for way in self.driver.ways:
                 with asyncio.Runner() as runner:
-                    http = self._client(way, COLUMNS[column])
                     for case in CASES_ON[self.driver.wire].values():
+                        # Each case is a host of its own: what a client has learned of one, such as
+                        # how its answers end, does not hold for the next.
+                        http = self._client(way, COLUMNS[column])
                         for mode in sorted(case.modes):
                             yield self._result(runner, http, case, mode, way, column)
-                    runner.run(http.aclose()) if way == "async" else http.close()
+                        runner.run(http.aclose()) if way == "async" else http.close()
 
     def _client(self, way: str, policy: dict[str, Any] | None) -> Any:
         def counted(_: Any) -> None:
