@@ -146,14 +146,14 @@ SAID: list[tuple[dict[str, Any], list[Signal]]] = [
     (start(1, TOOL), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', decoded=True)]),
     (start(1, TOOL | {"caller": "x"}), [CallDelta(1, "toolu_1", "f", '{"a":1.0}', decoded=True, extra={"caller": "x"})]),
     (start("1", TOOL), [CallDelta(None, "toolu_1", "f", '{"a":1.0}', ("call_index_missing",), decoded=True)]),
-    (start(2, SERVER_TOOL), [OtherSeen(2)]),
+    (start(2, SERVER_TOOL), [OtherSeen()]),
     (delta(0, "text_delta", text="Hi"), [TextDelta("Hi")]),
     (delta(0, "thinking_delta", thinking="Hm"), [ReasoningDelta("Hm")]),
     (delta(0, "signature_delta", signature="x"), [ReasoningDelta("")]),
     (delta(0, "citations_delta", citation={}), [TextDelta("")]),
     (delta(1, "input_json_delta", partial_json='{"a'), [CallDelta(1, None, None, '{"a')]),
     (delta(None, "input_json_delta", partial_json="1"), [CallDelta(None, None, None, "1", ("call_index_missing",))]),
-    (delta(3, "compaction_delta", content="x"), [OtherSeen(3)]),
+    (delta(3, "compaction_delta", content="x"), [OtherSeen()]),
     (delta(3, "brand_new_delta"), [OtherSeen()]),
     ({"type": "content_block_stop", "index": 0}, [Closed()]),
     ({"type": "message_stop"}, [Ended()]),
@@ -162,7 +162,7 @@ SAID: list[tuple[dict[str, Any], list[Signal]]] = [
 ]  # fmt: skip
 
 
-SAID += [(start(3, {"type": kind}), [OtherSeen(3)]) for kind in OTHERS]
+SAID += [(start(3, {"type": kind}), [OtherSeen()]) for kind in OTHERS]
 
 
 @pytest.mark.parametrize(("event", "signals"), SAID, ids=lambda v: json.dumps(v) if isinstance(v, dict) else "")  # fmt: skip
