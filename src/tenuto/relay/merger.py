@@ -18,6 +18,7 @@ from tenuto.core.parts import (
     CallPiece,
     KeptAlive,
     Kind,
+    Native,
     Opened,
     Part,
     PartClosed,
