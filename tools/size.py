@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "tenuto"
 
@@ -124,7 +125,7 @@ def walked() -> Counter[str]:
             reply = None
             match type(command).__name__:
                 case "Transmit":
-                    upstream = provider.connect(command)  # type: ignore[arg-type]
+                    upstream: Any = provider.connect(command)  # type: ignore[arg-type]
                     reply = upstream.head
                 case "Read":
                     reply = upstream.read()

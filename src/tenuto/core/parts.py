@@ -111,13 +111,14 @@ class Said:
 
 
 @record
-class KeptAlive:
-    """The connection was kept alive; `raw` is what the provider wrote."""
+class Beside:
+    """Something that is not read stands beside the parts, such as what keeps a connection alive, or
+    a member that nobody knows: it is handed on as it came."""
 
     raw: Native
 
 
-Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said | KeptAlive
+Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said | Beside
 """Signals that only whoever puts parts together reads."""
 
 AnySignal = Signal | Placed

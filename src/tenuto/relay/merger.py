@@ -15,8 +15,8 @@ from collections.abc import Iterable
 
 from tenuto.core.parts import (
     AnySignal,
+    Beside,
     CallPiece,
-    KeptAlive,
     Kind,
     Native,
     Opened,
@@ -26,7 +26,64 @@ from tenuto.core.parts import (
     Place,
 )
 from tenuto.core.signals import Began
-from tenuto.wire.base import Answer, JsonObject, Layout
+from tenuto.wire.base import Answer, FlatLayout, JsonObject, Layout, Writer
+
+
+def merger(layout: Layout | FlatLayout) -> Writer:
+    """Return what merges the attempts of a wire that writes so."""
+    return Merger(layout) if layout.numbered else FlatMerger(layout)
+
+
+class FlatMerger:
+    """The same where parts neither begin nor end. Reasoning in the middle of a text is handed on:
+    it has a place of its own.
+
+    Args:
+        layout: how the wire writes.
+    """
+
+    follows_text = False
+
+    def __init__(self, layout: FlatLayout) -> None:
+        self._layout = layout
+        self.begun = False
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+        self._layout.begin(value)
+        self.begun = True
+
+    def given(self, signals: Iterable[AnySignal]) -> None:
+        """Do nothing: no event depends on those before it."""
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Write nothing between attempts."""
+        return b""
+
+    def text(self, text: str) -> bytes:
+        """Write text."""
+        return self._layout.said(Kind.TEXT, text)
+
+    def reasoning(self, text: str) -> bytes:
+        """Write reasoning, where a body is said as events."""
+        return self._layout.said(Kind.REASONING, text)
+
+    def parts(self, signals: Iterable[AnySignal]) -> bool:
+        """Return False: no event ends the text."""
+        return False
+
+    def passed(self, signals: Iterable[AnySignal]) -> bytes:
+        """Write what an event of a further attempt carries besides text, calls, stop and usage."""
+        raws = [s.raw for s in signals if isinstance(s, Piece | Beside) and s.raw is not None]
+        return self._layout.passed(raws) if raws else b""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """End the message: the calls, the stop, the usage and the end mark."""
+        return self._layout.end(answer, include_usage=include_usage)
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event by which the official SDK raises."""
+        return self._layout.error(code, message)
 
 
 class Merger:
@@ -102,8 +159,8 @@ class Merger:
 
     def _pass(self, signal: AnySignal) -> bytes:
         match signal:
-            case KeptAlive(raw):
-                return self._layout.kept_alive(raw)
+            case Beside(raw):
+                return self._layout.beside(raw)
             case Opened():
                 return self._pass_opened(signal)
             case Piece(place, _, _, adds, raw) if raw is not None:

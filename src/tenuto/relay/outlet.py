@@ -45,7 +45,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.relay.carried import Carried, Told
-from tenuto.relay.merger import Merger
+from tenuto.relay.merger import merger
 from tenuto.wire.alike import NO_PATTERN, Patterns, Run
 from tenuto.wire.base import JsonObject, Wire, Writer
 from tenuto.wire.json import decode_object
@@ -94,7 +94,7 @@ class Outlet:
         self.transparent = transparent
         self._as_came = transparent
         # Wires without a layout yet have a writer of their own; it reads objects, not signals.
-        self.writer: Writer = Merger(wire.layout(model)) if wire.layout else wire.writer(model)
+        self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._patterns: Patterns = {} if patterns is None else patterns

@@ -23,8 +23,8 @@ from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
     AnySignal,
+    Beside,
     CallPiece,
-    KeptAlive,
     Kind,
     Opened,
     PartClosed,
@@ -296,7 +296,7 @@ _EVENTS: dict[str, Callable[[JsonObject], list[AnySignal]]] = {
     "content_block_stop": _block_stop,
     "message_delta": _message_delta,
     "message_stop": lambda event: [Ended()],
-    "ping": lambda event: [KeptAlive(event)],
+    "ping": lambda event: [Beside(event)],
 }
 """What is not here, events yet to come, says nothing."""
 

@@ -7,6 +7,7 @@ the tests. A message keeps the identity of its first attempt: id, model, the usa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 
@@ -31,7 +32,9 @@ def render_event(value: JsonObject) -> bytes:
 
 
 class MessageLayout:
-    """A message as events (`wire.layout.Layout`): blocks begin, grow by deltas, and end."""
+    """A message as events (`wire.base.Layout`): blocks begin, grow by deltas, and end."""
+
+    numbered: Literal[True] = True
 
     def __init__(self, model: str) -> None:
         self._message = _bare_message(model)
@@ -89,7 +92,7 @@ class MessageLayout:
         stop = render_event({"type": "message_delta", "delta": delta, "usage": usage})
         return stop + render_event({"type": "message_stop"})
 
-    def kept_alive(self, raw: Native) -> bytes:
+    def beside(self, raw: Native) -> bytes:
         """Write a `ping`."""
         return render_event(dict(raw))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -233,6 +233,8 @@ class Layout(Protocol):
     Numbers are the merger's: they count up over all attempts of a turn. Each method returns the
     bytes of zero or more events."""
 
+    numbered: Literal[True]
+
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
 
@@ -263,8 +265,30 @@ class Layout(Protocol):
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the stop, the usage and the end mark."""
 
-    def kept_alive(self, raw: Native) -> bytes:
-        """Write what keeps the connection alive."""
+    def beside(self, raw: Native) -> bytes:
+        """Write what stands beside the parts, such as what keeps the connection alive."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event on which the official SDK raises, and the end mark."""
+
+
+class FlatLayout(Protocol):
+    """How a wire writes a streamed message whose parts neither begin nor end: each event stands for
+    itself. Each method returns the bytes of zero or more events."""
+
+    numbered: Literal[False]
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text of the answer, or reasoning."""
+
+    def passed(self, raws: Sequence[Native]) -> bytes:
+        """Write pieces, and what stands beside them, as one event of another attempt had them."""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the calls, the stop, the usage and the end mark."""
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
@@ -467,7 +491,7 @@ class Wire:
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
-    layout: Callable[[str], Layout] | None = None
+    layout: Callable[[str], Layout | FlatLayout] | None = None
     writer: Callable[[str], Writer] = unwritten
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
