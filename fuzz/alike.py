@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, pieces, seed, split
+from tenuto.frames.sse import SseDecoder, data_of
 from tenuto.wire.base import Wire
-from tenuto.wire.sse import SseDecoder, data_of
 from tenuto.wire.stream import EventReader
 
 
@@ -24,7 +24,7 @@ def check(wire: Wire, data: bytes) -> None:
     for event in [*decoder.feed(payload), *decoder.flush()]:
         # Each event as it is, and with its end cut or grown.
         for raw in (event.raw, *pieces(event.raw, knobs), event.raw + b"\n", event.raw * 2):
-            text = reader.alike.text(raw)
+            text = reader.matcher.text(raw)
             if text is None:
                 continue
             lone = SseDecoder()
@@ -33,7 +33,7 @@ def check(wire: Wire, data: bytes) -> None:
             assert lone.idle
             assert events[0].raw == raw
             assert events[0].name != "error"
-            assert wire.read_flowing(events[0].data or b"") == reader.alike.pattern.kind(text)
+            assert wire.read_flowing(events[0].data or b"") == reader.matcher.template.kind(text)
             assert data_of([raw]) == [events[0].data]
         expected = wire.read_flowing(event.data) if event.data and event.name != "error" else None
         assert reader.flowing(event) == expected

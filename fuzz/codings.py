@@ -10,7 +10,7 @@ import brotli  # type: ignore[import-untyped]
 import zstandard
 
 from fuzz.drawing import pieces, seed, split
-from tenuto.relay.encoding import CODINGS, UndecodableBytes, decoder_for
+from tenuto.frames.compression import CODINGS, UndecodableBytes, decoder_for
 
 NAMES = sorted(CODINGS)
 COMPRESS = {"gzip": gzip.compress, "deflate": zlib.compress, "br": brotli.compress}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 
-from tenuto.wire.aws_eventstream import AwsEventDecoder
+from tenuto.frames.aws_messages import AwsEventDecoder
 
 KNOBS = 8
 FIXTURES = Path(__file__).resolve().parent.parent / "tests" / "fixtures"

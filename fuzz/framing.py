@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fuzz.drawing import pieces, seed, split
-from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage, render_event
-from tenuto.wire.sse import EventTooLarge, SseEvent
+from tenuto.frames.aws_messages import AwsEventDecoder, UnreadableMessage, render_event
+from tenuto.frames.frame import Frame, FrameTooLarge
 
 
 def seeds() -> Iterator[bytes]:
@@ -26,10 +26,10 @@ def check(data: bytes) -> None:
     assert limited == whole[0][: len(limited)]
 
 
-def read(chunks: list[bytes], limit: int = 0) -> tuple[list[SseEvent], bytes]:
+def read(chunks: list[bytes], limit: int = 0) -> tuple[list[Frame], bytes]:
     """The events, and the bytes that are none: cut or unreadable."""
     decoder = AwsEventDecoder(limit)
-    events: list[SseEvent] = []
+    events: list[Frame] = []
     taken = 0
     for chunk in chunks:
         taken += len(chunk)
@@ -38,7 +38,7 @@ def read(chunks: list[bytes], limit: int = 0) -> tuple[list[SseEvent], bytes]:
             while found := decoder.feed(piece):
                 events += found
                 piece = b""
-        except (UnreadableMessage, EventTooLarge):
+        except (UnreadableMessage, FrameTooLarge):
             break
     whole = b"".join(chunks)
     return events, whole[sum(len(event.raw) for event in events) :]

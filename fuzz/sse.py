@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from openai._streaming import SSEDecoder
 
 from fuzz.drawing import fixtures, pieces, seed, split
-from tenuto.relay.framing import begins
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.sniff import begins
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire.registry import wires
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 
 def seeds() -> Iterator[bytes]:
@@ -37,14 +38,14 @@ def check(data: bytes) -> None:
         assert ours == theirs
 
 
-def read(chunks: list[bytes], limit: int = 0) -> list[SseEvent]:
+def read(chunks: list[bytes], limit: int = 0) -> list[Frame]:
     decoder = SseDecoder(limit)
-    events: list[SseEvent] = []
+    events: list[Frame] = []
     try:
         for chunk in chunks:
             events += decoder.feed(chunk)
         events += decoder.flush()
-    except EventTooLarge:
+    except FrameTooLarge:
         assert limit
     return events
 

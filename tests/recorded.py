@@ -17,9 +17,10 @@ from replacing import shape
 
 from tenuto import Confidence, Stop
 from tenuto.core.stop import CLEAN
-from tenuto.wire.aws_eventstream import AwsEventDecoder
-from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import SseDecoder, SseEvent
+from tenuto.frames.aws_messages import AwsEventDecoder
+from tenuto.frames.frame import Frame
+from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.sse import SseDecoder
 
 NAME = Path("shared/corpus/recorded.jsonl.gz")
 LABELS = {"context_window": "context_window_exceeded"}
@@ -136,7 +137,7 @@ def _value(data: bytes) -> Any:
         return None
 
 
-def _events(raw: bytes) -> list[SseEvent]:
+def _events(raw: bytes) -> list[Frame]:
     if raw[:1] in BINARY:
         return AwsEventDecoder().feed(raw)
     lines = LineDecoder() if raw.lstrip()[:1] == b"{" else SseDecoder()

@@ -16,9 +16,9 @@ from parts.shapes import SHAPES, Shape
 
 import tenuto
 from tenuto.core.arguments import ArgumentTracker, judge
-from tenuto.wire.aws_eventstream import AwsEventDecoder
+from tenuto.frames.aws_messages import AwsEventDecoder
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import SseDecoder
 
 DELTA_CHARS = 10
 TIMES_SDK = 5.0

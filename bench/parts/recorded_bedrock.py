@@ -7,7 +7,7 @@ from typing import Any
 
 from parts.recorded import compact, words
 
-from tenuto.wire.aws_eventstream import render_event, render_named
+from tenuto.frames.aws_messages import render_event, render_named
 
 _PADDING = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _USAGE = {"inputTokens": 46, "outputTokens": 180, "totalTokens": 226}

@@ -28,14 +28,15 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import Stop, StopReason
+from tenuto.frames.aws_messages import AwsEventDecoder, UnreadableMessage
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sse import SseDecoder
 from tenuto.providers.registry import named
-from tenuto.wire.aws_eventstream import AwsEventDecoder, UnreadableMessage
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object, decode_strictly
-from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.pieces import Pieces
 from tenuto.wire.registry import wire_for_frame, wire_for_shape, wires
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader, event_object, garbled
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
@@ -148,7 +149,7 @@ class StreamDetector:
         return self._reader.finish().stop
 
 
-_UNREADABLE = SseEvent(b"", b"(unreadable)")
+_UNREADABLE = Frame(b"", b"(unreadable)")
 """Stands for bytes that are no message: whoever reads it takes it for garbage."""
 
 
@@ -162,21 +163,21 @@ class _AwsDecoder:
         self._messages = AwsEventDecoder()
         self._over = False
 
-    def feed(self, data: bytes) -> list[SseEvent]:
+    def feed(self, data: bytes) -> list[Frame]:
         if self._over:
             return []
-        events: list[SseEvent] = []
+        events: list[Frame] = []
         try:
             events = self._messages.feed(data)
             # Again: it may be that a message behind them is unreadable.
             if events and not self._messages.idle:
                 self._messages.feed(b"")
-        except (EventTooLarge, UnreadableMessage):
+        except (FrameTooLarge, UnreadableMessage):
             self._over = True
             events.append(_UNREADABLE)
         return events
 
-    def flush(self) -> list[SseEvent]:
+    def flush(self) -> list[Frame]:
         return []
 
 
@@ -198,7 +199,7 @@ class _Reader:
         self._reader_of_error: Wire | None = None
         self._foreign = False
         self._strange = False
-        self._unread: SseEvent | None = None  # the first event that no wire can read
+        self._unread: Frame | None = None  # the first event that no wire can read
         self._cut = False  # half an event was left at the end
         self._progress = RUNNING
         self._progressed = False
@@ -308,7 +309,7 @@ class _Reader:
         elif isinstance(value, dict):
             self._object(value, body)
 
-    def _events(self, events: Iterable[SseEvent]) -> None:
+    def _events(self, events: Iterable[Frame]) -> None:
         if self._builder.ended:
             return
         for event in events:
@@ -345,7 +346,7 @@ class _Reader:
             self._reader = EventReader(wire, wire.unrepeated())
         return self._reader
 
-    def _wire_of(self, event: SseEvent) -> Wire | None:
+    def _wire_of(self, event: Frame) -> Wire | None:
         if isinstance(self._sse, _AwsDecoder) and (wire := wire_for_frame(event.raw)):
             self._wire = wire
             return wire
@@ -399,13 +400,13 @@ class _Reader:
                 self._progressed = True
 
 
-def _unparted(event: SseEvent) -> list[SseEvent]:
+def _unparted(event: Frame) -> list[Frame]:
     """The events of a recording that has lost the blank lines between them: each line of data is an
     object then. Often none."""
     lines = (event.data or b"").split(b"\n")
     if len(lines) == 1 or not all(isinstance(decode_object(line), dict) for line in lines):
         return []
-    return [SseEvent(b"data: %b\n\n" % line, line, event.name) for line in lines]
+    return [Frame(b"data: %b\n\n" % line, line, event.name) for line in lines]
 
 
 def _whole(source: object) -> object:

@@ -16,13 +16,13 @@ import tenuto
 from tenuto.clients import exchange
 from tenuto.core.builder import Builder
 from tenuto.core.response import Response
+from tenuto.frames.sse import SseDecoder
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.watch import Watch
 from tenuto.sim import Simulator
-from tenuto.wire.sse import SseDecoder
 
 TURNS = 60
 WARMING = 20

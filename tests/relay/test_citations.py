@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from tenuto.core.policy import Policy
+from tenuto.frames.sse import SseDecoder
 from tenuto.relay.commands import Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
-from tenuto.wire.sse import SseDecoder
 
 ASK = b'{"model":"m","stream":true,"input":[{"role":"user","content":"Tell me."}]}'
 

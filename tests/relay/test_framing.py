@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from tenuto.core.events import Event
 from tenuto.core.policy import Policy
+from tenuto.frames.frame import Framing
+from tenuto.frames.sniff import framing_of
 from tenuto.relay.commands import Head, Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
-from tenuto.relay.framing import Framing, framing_of
 from tenuto.relay.scripted import Script, Scripted, ScriptedUpstream
 
 ASK = b'{"messages":[{"role":"user","content":"Hi"}],"model":"m","stream":true}'

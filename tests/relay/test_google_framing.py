@@ -13,7 +13,7 @@ from far_sides import FarSide, json_answer, sse_answer
 from wrapping import QUICK
 
 import tenuto
-from tenuto.relay.json_array import ArrayDecoder
+from tenuto.frames.json_array import ArrayDecoder
 
 ASK = {"contents": [{"role": "user", "parts": [{"text": "Tell me."}]}]}
 

@@ -14,8 +14,8 @@ from far_sides import FarSide, answer, json_answer, sse_answer
 from wrapping import QUICK
 
 import tenuto
+from tenuto.frames.json_lines import LineDecoder
 from tenuto.sim import Simulator, Step
-from tenuto.wire.json_lines import LineDecoder
 
 ASK = {"model": "m", "messages": [{"role": "user", "content": "Tell me."}]}
 Value = dict[str, Any]

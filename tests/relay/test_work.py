@@ -17,10 +17,10 @@ import pytest
 
 from tenuto import StreamDetector
 from tenuto.core.policy import Policy
+from tenuto.frames.aws_messages import render_named
 from tenuto.relay.commands import Head, Read, Reply, Request, Transmit, Write
 from tenuto.relay.engine import Engine
 from tenuto.relay.kept import Kept
-from tenuto.wire.aws_eventstream import render_named
 
 TIMES = 8
 MOST_TIMES_THE_TIME = 24

@@ -25,6 +25,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
 from tenuto.core.signals import Usage
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire import cohere as wire
 from tenuto.wire import cohere_v1
 from tenuto.wire.base import Answer, Dialect, Spoken
@@ -35,7 +36,6 @@ from tenuto.wire.cohere_usage import merged_usage
 from tenuto.wire.json import decode_object
 from tenuto.wire.members import members_of, rows_of
 from tenuto.wire.registry import wire_for_path
-from tenuto.wire.sse import SseDecoder
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "cohere"
 EVENT: TypeAdapter[Any] = TypeAdapter(V2ChatStreamResponse)

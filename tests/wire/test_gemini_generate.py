@@ -19,9 +19,9 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta, Usage, UsageSeen
 from tenuto.core.stop import CLEAN, Confidence, StopReason
 from tenuto.detection import read
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire.gemini_generate import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE, parse_object
 from tenuto.wire.registry import wire_for_path, wires
-from tenuto.wire.sse import SseDecoder
 from tenuto.wire.stream import EventReader
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-generate"

@@ -19,11 +19,11 @@ from google.genai.interactions import (
 from tenuto import StreamDetector, detect
 from tenuto.core.signals import CallDelta, FaultSeen, OtherSeen, ReasoningDelta, TextDelta
 from tenuto.detection import read
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire import gemini_interactions as wire
 from tenuto.wire.gemini_interactions_errors import ERRORS, read_fault
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, THOUGHT, kind_of
 from tenuto.wire.registry import wire_for_path, wires
-from tenuto.wire.sse import SseDecoder
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-interactions"
 VALID = [

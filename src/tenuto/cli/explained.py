@@ -44,16 +44,17 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.stop import Stop, StopReason, printable
 from tenuto.core.view import Facts, State
 from tenuto.detection import recognize
+from tenuto.frames.frame import Framing
+from tenuto.frames.sniff import begins
+from tenuto.frames.sse import SseDecoder
 from tenuto.providers.registry import route
 from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
 from tenuto.relay.ending import ends_in_error
 from tenuto.relay.engine import Engine
-from tenuto.relay.framing import Framing, begins
 from tenuto.relay.usage import output_tokens
 from tenuto.wire.base import RequestFacts, Wire
 from tenuto.wire.json import decode_object
 from tenuto.wire.registry import WIRES
-from tenuto.wire.sse import SseDecoder
 
 Plain = dict[str, Any]
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"

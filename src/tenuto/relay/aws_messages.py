@@ -16,19 +16,19 @@ from collections.abc import Callable
 
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Lost, Reply
-from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
-from tenuto.relay.framing import Framing
-from tenuto.relay.reframing import EVENTS, HALF, HALF_EVENT, named
-from tenuto.wire.aws_eventstream import (
+from tenuto.frames.aws_messages import (
     CONTENT_TYPE,
     AwsEventDecoder,
     UnreadableMessage,
     render_event,
     render_exception,
 )
+from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
+from tenuto.frames.frame import Frame, FrameTooLarge, Framing
+from tenuto.frames.sse import SseDecoder
+from tenuto.relay.commands import Head, Lost, Reply
+from tenuto.relay.reframing import EVENTS, HALF, HALF_EVENT, named
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 
 Render = Callable[[bytes], bytes]
 """Makes a message of an event's data."""
@@ -91,7 +91,7 @@ class MessageFraming:
         if isinstance(came, Lost) or not came:
             rest, self._messages = self._messages.pending, AwsEventDecoder()
             if self._left_alone and rest and not self._unreadable:
-                self.ready.append(self._numbered(SseEvent(rest, None)))
+                self.ready.append(self._numbered(Frame(rest, None)))
             elif rest and not came and not self._unreadable:
                 self.ready.append(HALF_EVENT)
             self.ready.append(came)
@@ -100,7 +100,7 @@ class MessageFraming:
 
     def _take_messages(self, decoding: Decoder, came: bytes) -> None:
         if self._unreadable:
-            self.ready.append(self._numbered(SseEvent(came, _UNREADABLE)))
+            self.ready.append(self._numbered(Frame(came, _UNREADABLE)))
             return
         out: list[bytes] = []
         end: bytes | Lost = b""
@@ -109,19 +109,19 @@ class MessageFraming:
             while events := self._messages.feed(piece):
                 out += [self._numbered(event) for event in events]
                 piece = b""  # again: it may be that a message behind them is unreadable
-        except (EventTooLarge, UnreadableMessage, UndecodableBytes) as error:
+        except (FrameTooLarge, UnreadableMessage, UndecodableBytes) as error:
             self._unreadable = True
             raw = came if isinstance(error, UndecodableBytes) else self._messages.pending
-            if isinstance(error, EventTooLarge) and not self._left_alone:
+            if isinstance(error, FrameTooLarge) and not self._left_alone:
                 end = Lost(FaultKind.LIMIT, error)
             else:
-                out.append(self._numbered(SseEvent(raw, _UNREADABLE)))
+                out.append(self._numbered(Frame(raw, _UNREADABLE)))
         if out:
             self.ready.append(b"".join(out))
         if self._unreadable and not self._left_alone:
             self.ready.append(end)  # nothing says where the next message begins
 
-    def _numbered(self, event: SseEvent) -> bytes:
+    def _numbered(self, event: Frame) -> bytes:
         """A message as an event of text, its bytes kept under its number."""
         data = event.data
         if data is not None and not data.isascii():
@@ -152,7 +152,7 @@ class MessageFraming:
         events = [*decoder.feed(data), *decoder.flush()]
         return b"".join(self._message(event) for event in events)
 
-    def _message(self, event: SseEvent) -> bytes:
+    def _message(self, event: Frame) -> bytes:
         number = _number(event)
         if number not in self._kept:
             return self._written(event)
@@ -160,7 +160,7 @@ class MessageFraming:
             del self._kept[older]  # dropped, since events keep their order
         return self._kept.pop(number)
 
-    def _written(self, event: SseEvent) -> bytes:
+    def _written(self, event: Frame) -> bytes:
         """An event of the writer's own."""
         if event.data in (None, HALF):
             return b""
@@ -185,7 +185,7 @@ MODEL_FAILED = "modelStreamErrorException"
 """The exception that says that a model's answer failed."""
 
 
-def _number(event: SseEvent) -> str:
+def _number(event: Frame) -> str:
     if event.raw.startswith(b": "):
         return event.raw[2 : event.raw.index(b"\n")].decode("utf-8", "replace")
     return event.name or ""

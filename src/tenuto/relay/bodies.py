@@ -9,10 +9,12 @@ from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.parts import Message
 from tenuto.core.signals import Ended, FaultSeen
+from tenuto.frames.compression import Decoder, UndecodableBytes
+from tenuto.frames.frame import Framing
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sniff import framing_of
 from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
-from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.ending import hand_on
-from tenuto.relay.framing import Framing, framing_of
 from tenuto.relay.gathering import gathered
 from tenuto.relay.joining import joined, stands_apart
 from tenuto.relay.reframing import named
@@ -20,7 +22,6 @@ from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.members import object_in
-from tenuto.wire.pieces import Pieces
 from tenuto.wire.stream import garbled
 
 _UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))

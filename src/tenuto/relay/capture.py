@@ -29,6 +29,8 @@ from typing import Any
 from tenuto.core.events import Event, OnEvent
 from tenuto.core.policy import RULES, Policy, plain
 from tenuto.core.stop import printable
+from tenuto.frames.compression import UndecodableBytes, decoder_for
+from tenuto.frames.pieces import Pieces
 from tenuto.relay.commands import (
     Head,
     Lost,
@@ -44,9 +46,7 @@ from tenuto.relay.commands import (
     decoded,
     reading,
 )
-from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.redaction import Redaction
-from tenuto.wire.pieces import Pieces
 
 log = logging.getLogger("tenuto")
 

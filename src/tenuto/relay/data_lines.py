@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 
+from tenuto.frames.sse import SseDecoder
 from tenuto.relay.commands import Head
 from tenuto.relay.json_array import ElementFraming
-from tenuto.wire.sse import SseDecoder
 
 _is_odd = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
 

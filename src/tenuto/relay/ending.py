@@ -17,6 +17,7 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.stop import StopReason
+from tenuto.frames.compression import UndecodableBytes
 from tenuto.relay.commands import (
     READ,
     Head,
@@ -29,7 +30,6 @@ from tenuto.relay.commands import (
     Wait,
     Write,
 )
-from tenuto.relay.encoding import UndecodableBytes
 from tenuto.relay.streams import open_as_events
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line

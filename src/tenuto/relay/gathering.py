@@ -10,11 +10,12 @@ from __future__ import annotations
 from tenuto.core.arguments import Finding
 from tenuto.core.builder import Builder
 from tenuto.core.parts import Message
-from tenuto.relay.framing import Framing, begins
+from tenuto.frames.frame import Frame, Framing
+from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.sniff import begins
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire.base import Answer, JsonObject, Spoken, Wire
 from tenuto.wire.json import decode_object
-from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 
@@ -59,7 +60,7 @@ def gathered(
     return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
 
 
-def _events(wire: Wire, stream: bytes) -> list[SseEvent]:
+def _events(wire: Wire, stream: bytes) -> list[Frame]:
     """What a stream is made of, often nothing: a body is none."""
     if begins(stream) is Framing.EVENTS:
         sse = SseDecoder()

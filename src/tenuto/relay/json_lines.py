@@ -15,13 +15,13 @@ from __future__ import annotations
 from collections import deque
 
 from tenuto.core.policy import Policy
+from tenuto.frames.compression import Decoder, decoder_for
+from tenuto.frames.frame import Frame, Framing
+from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.sse import BOM, SseDecoder
 from tenuto.relay.commands import Head, Reply
-from tenuto.relay.encoding import Decoder, decoder_for
-from tenuto.relay.framing import Framing
 from tenuto.relay.kept import Kept
 from tenuto.relay.reframing import EVENTS, named, told_of
-from tenuto.wire.json_lines import LineDecoder
-from tenuto.wire.sse import BOM, SseDecoder, SseEvent
 
 _ENDS_A_LINE = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
 """What JSON lets stand in a text, and readers of lines take for the end of one, as escapes."""
@@ -57,7 +57,7 @@ class LinesFraming:
         assert self._decoding is not None
         self.ready += told_of(came, self._decoding, self._lines, self._event)
 
-    def _event(self, line: SseEvent) -> bytes:
+    def _event(self, line: Frame) -> bytes:
         """A line as an event of text, its bytes kept."""
         if line.data is None:
             if self._left_alone:  # others never read it

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.stop import printable
+from tenuto.frames.sniff import is_of_an_api
 from tenuto.relay.commands import Head, Lost
-from tenuto.relay.framing import is_of_an_api
 from tenuto.relay.turn import Attempt
 
 _NAME_CHARS = 60

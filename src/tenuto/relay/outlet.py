@@ -44,12 +44,13 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
+from tenuto.frames.frame import Frame
+from tenuto.frames.sse import BOM
+from tenuto.frames.templates import NO_TEMPLATE, FrameRun, Templates
 from tenuto.relay.carried import Carried, Told
 from tenuto.relay.merger import merger
-from tenuto.wire.alike import NO_PATTERN, Patterns, Run
 from tenuto.wire.base import JsonObject, Wire, Writer
 from tenuto.wire.json import decode_object
-from tenuto.wire.sse import BOM, SseEvent
 from tenuto.wire.stream import EventReader, held_object
 
 _Kinds = Set[type[Signal]]
@@ -60,7 +61,7 @@ _PARTS: _Kinds = {TextDelta, ReasoningDelta, RefusalDelta, CallDelta, OtherSeen}
 _WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
 _CLOSED: _Kinds = {Closed}
 
-_PATTERN_MAX_BYTES = 4_096
+_TEMPLATE_MAX_BYTES = 4_096
 """Longer ones are not kept for another stream."""
 
 
@@ -73,7 +74,7 @@ class Outlet:
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
         carried: who listens to what is given, None: nobody.
-        patterns: what events were alike in other streams, by who reads them; it is added to.
+        templates: what events were alike in other streams, by who reads them; it is added to.
 
     Attributes:
         broken: whether an event of the attempt could not be read: the text behind it would have a
@@ -87,7 +88,7 @@ class Outlet:
         hold_max_bytes: int,
         transparent: bool,
         carried: Carried | None = None,
-        patterns: Patterns | None = None,
+        templates: Templates | None = None,
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
@@ -97,7 +98,7 @@ class Outlet:
         self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
-        self._patterns: Patterns = {} if patterns is None else patterns
+        self._templates: Templates = {} if templates is None else templates
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = carried.said if carried is not None else None
@@ -168,8 +169,8 @@ class Outlet:
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
         self._spoke = self._part_ended = self.broken = False
-        pattern = self._patterns.get(self._wire.read_flowing, NO_PATTERN)
-        self._reader = EventReader(self._wire, pattern=pattern)
+        template = self._templates.get(self._wire.read_flowing, NO_TEMPLATE)
+        self._reader = EventReader(self._wire, template=template)
         self._drop_held()
         if not self._writing and not self.writer.begun:
             return b""
@@ -182,15 +183,15 @@ class Outlet:
     def end(self, builder: Builder) -> bytes:
         """End an attempt: what the seam still held."""
         self._count(builder)
-        pattern = self._reader.alike.pattern
-        if len(pattern) <= _PATTERN_MAX_BYTES:
-            self._patterns[self._wire.read_flowing] = pattern
+        template = self._reader.matcher.template
+        if len(template) <= _TEMPLATE_MAX_BYTES:
+            self._templates[self._wire.read_flowing] = template
         seam, self._seam = self._seam, None
         if seam is None or not self._writing:
             return b""
         return self.say(seam.finish(broke_off=broke_off(builder.build())))
 
-    def event(self, event: SseEvent, builder: Builder) -> bytes:
+    def event(self, event: Frame, builder: Builder) -> bytes:
         """Take one event: feed its signals to the builder, return the bytes to hand on now."""
         # The first event gives the envelope, and once something closes nothing flows any more.
         if self.flows:
@@ -229,7 +230,7 @@ class Outlet:
             return self._watched(text, kinds, event)
         return self._forward(text, kinds, event, value)
 
-    def _watched(self, text: str, kinds: _Kinds, event: SseEvent) -> bytes:
+    def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
         self._give(text)
         self._closing = self._closing or StopSeen in kinds
         return event.raw if self._as_came else _readable(event.raw)
@@ -242,18 +243,18 @@ class Outlet:
 
         `kept`: where their data is kept, None where it is not; `most_bytes`: the largest event,
         0: no limit. To be offered only while `flows`."""
-        reader, alike, held = self._reader, self._reader.alike, self._held
-        text_of = alike.text
+        reader, matcher, held = self._reader, self._reader.matcher, self._held
+        text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
         message = self.message if self._wire.read is not None else None
         most_bytes = most_bytes or sys.maxsize
-        run: Run | None = None
+        run: FrameRun | None = None
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
             if text is None or len(raw) > most_bytes:
                 return None
-            if held or not alike.pattern.plain or text.isspace() or text[-1] == "\ufffd":
+            if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if kept is not None:
                 if run is not None and kept[-1] is run:  # as in `keep`, without the call
@@ -275,11 +276,11 @@ class Outlet:
             assert kept is not None
             if run is not None and kept[-1] is run:
                 run.append(text)
-            elif alike.pattern.plain and not alike.pattern.counting:
-                run = alike.pattern.run(text)
+            elif matcher.template.plain and not matcher.template.counting:
+                run = matcher.template.run(text)
                 kept.append(run)
             else:
-                kept.append(raw[alike.pattern.data_at])
+                kept.append(raw[matcher.template.data_at])
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < len(held) + len(raw):
@@ -287,9 +288,9 @@ class Outlet:
             if kept is not None:
                 keep(raw, text)
             self._signals += 1
-            if alike.pattern.counts:
+            if matcher.template.counts:
                 reader.counting(raw)
-            is_text = alike.pattern.kind is TextDelta
+            is_text = matcher.template.kind is TextDelta
             if message is not None:
                 message.flow(Kind.TEXT if is_text else Kind.REASONING, text)
             if is_text:
@@ -306,7 +307,7 @@ class Outlet:
 
         return take
 
-    def _flowing(self, signal: TextDelta | ReasoningDelta, event: SseEvent) -> bytes:
+    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame) -> bytes:
         """`event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
@@ -351,16 +352,14 @@ class Outlet:
 
     # --- the first attempt: bytes as they came
 
-    def _forward(
-        self, text: str, kinds: _Kinds, event: SseEvent, value: JsonObject | None
-    ) -> bytes:
+    def _forward(self, text: str, kinds: _Kinds, event: Frame, value: JsonObject | None) -> bytes:
         raw = _readable(event.raw).removeprefix(BOM)  # SDKs take it for a part of the first name
         if not event.terminated:
             if value is None:
                 return self._hold(raw, None)  # half an event: of use only where nothing follows it
             raw = raw.rstrip() + b"\n\n"
         if self._closing or not _flows(kinds):
-            alike = not text or self._reader.alike.text(event.raw) is not None
+            alike = not text or self._reader.matcher.text(event.raw) is not None
             self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
             self._pending += text
             self._closing = self._closing or not kinds <= _CLOSED
@@ -410,7 +409,7 @@ class Outlet:
 
     # --- further attempts: one message, written by the wire
 
-    def _write(self, signals: list[Signal], event: SseEvent, value: JsonObject | None) -> bytes:
+    def _write(self, signals: list[Signal], event: Frame, value: JsonObject | None) -> bytes:
         if event.data is None:
             # Comments keep the connection alive; fields without data belong to another message.
             is_comment = event.terminated and event.raw.startswith(b":")

@@ -21,6 +21,10 @@ from dataclasses import replace
 from tenuto.core.actions import Edit, Finish, Recovery, Send, Status, holds_prefill
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.signals import FaultSeen
+from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
+from tenuto.frames.frame import Framing
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sniff import named_by
 from tenuto.providers.table import by_server
 from tenuto.relay.bodies import read_body
 from tenuto.relay.commands import (
@@ -35,14 +39,12 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.decision import decide, learn, took_prefill
-from tenuto.relay.encoding import Decoder, UndecodableBytes, decoder_for
 from tenuto.relay.ending import Ending, hand_on
-from tenuto.relay.framing import Framing, look_ahead, named_by
+from tenuto.relay.look_ahead import look_ahead
 from tenuto.relay.no_answer import is_good, not_of_this_api, unreachable, with_words
 from tenuto.relay.streams import open_head, read_stream
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.json import as_utf8
-from tenuto.wire.pieces import Pieces
 
 ERROR_BODY_MAX_BYTES = 1_048_576
 """More of an error response is not read; errors are short."""

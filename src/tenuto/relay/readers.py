@@ -7,16 +7,16 @@ from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from tenuto.core.policy import Policy
+from tenuto.frames.aws_messages import render_event, render_named
+from tenuto.frames.frame import Framing
 from tenuto.relay.aws_messages import MessageFraming, Render
 from tenuto.relay.commands import Run
 from tenuto.relay.data_lines import LineFraming
-from tenuto.relay.framing import Framing
 from tenuto.relay.json_array import ArrayFraming
 from tenuto.relay.json_lines import LinesFraming
 from tenuto.relay.reframing import Reframing, reframed
 from tenuto.relay.repeating import RepeatingFraming
 from tenuto.relay.turn import Asked
-from tenuto.wire.aws_eventstream import render_event, render_named
 
 Reader = tuple[Framing, Reframing] | None
 """What a caller reads, and how it is given that; None: events as they come."""

@@ -16,6 +16,8 @@ from typing import Protocol
 
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
+from tenuto.frames.compression import Decoder, UndecodableBytes
+from tenuto.frames.frame import Frame, FrameTooLarge, Framing
 from tenuto.relay.commands import (
     BODY_HEADERS,
     Head,
@@ -29,9 +31,7 @@ from tenuto.relay.commands import (
     late,
     reading,
 )
-from tenuto.relay.encoding import Decoder, UndecodableBytes
-from tenuto.relay.framing import Framing, look_ahead
-from tenuto.wire.sse import EventTooLarge, SseEvent
+from tenuto.relay.look_ahead import look_ahead
 
 EVENTS = b"text/event-stream"
 
@@ -51,15 +51,15 @@ def named(head: Head, content_type: bytes) -> Head:
 class Reader(Protocol):
     """Tells the events of a stream apart."""
 
-    def feed(self, data: bytes) -> list[SseEvent]:
+    def feed(self, data: bytes) -> list[Frame]:
         """The events that these bytes complete."""
 
-    def flush(self) -> list[SseEvent]:
+    def flush(self) -> list[Frame]:
         """What is left at the stream's end."""
 
 
 def told_of(
-    came: Reply, decoding: Decoder, reader: Reader, told: Callable[[SseEvent], bytes]
+    came: Reply, decoding: Decoder, reader: Reader, told: Callable[[Frame], bytes]
 ) -> list[Reply]:
     """What is there for the pipe of what was read, each event as `told` has it; a stream that
     cannot be read is lost."""
@@ -68,7 +68,7 @@ def told_of(
     assert isinstance(came, bytes)
     try:
         events = reader.feed(decoding.feed(came)) if came else reader.flush()
-    except EventTooLarge as error:
+    except FrameTooLarge as error:
         return [Lost(FaultKind.LIMIT, error)]
     except UndecodableBytes as error:
         return [Lost(FaultKind.GARBAGE, error)]

@@ -14,14 +14,14 @@ from __future__ import annotations
 from collections import deque
 
 from tenuto.core.policy import Policy
+from tenuto.frames.compression import Decoder, decoder_for
+from tenuto.frames.frame import Frame, Framing
+from tenuto.frames.sse import BOM, SseDecoder
 from tenuto.relay.commands import BODY_HEADERS, Head, Reply
-from tenuto.relay.encoding import Decoder, decoder_for
-from tenuto.relay.framing import Framing
 from tenuto.relay.reframing import told_of
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
-from tenuto.wire.sse import BOM, SseDecoder, SseEvent
 
 
 class RepeatingFraming:
@@ -57,7 +57,7 @@ class RepeatingFraming:
         assert self._decoding is not None
         self.ready += told_of(came, self._decoding, self._sse, self._told)
 
-    def _told(self, event: SseEvent) -> bytes:
+    def _told(self, event: Frame) -> bytes:
         """What is new of an event, its bytes kept."""
         value = _output_of(event)
         if value is None:
@@ -79,7 +79,7 @@ class RepeatingFraming:
         decoder = SseDecoder()
         return b"".join(map(self._said, (*decoder.feed(data), *decoder.flush())))
 
-    def _said(self, event: SseEvent) -> bytes:
+    def _said(self, event: Frame) -> bytes:
         value = _output_of(event)
         if value is None:
             return event.raw
@@ -102,13 +102,13 @@ class RepeatingFraming:
         return b""
 
 
-def _output_of(event: SseEvent) -> JsonObject | None:
+def _output_of(event: Frame) -> JsonObject | None:
     """The object of an event that says something of the answer, else None."""
     value = decode_object(event.data) if event.data and event.name != "error" else None
     return value if isinstance(value, dict) and isinstance(value.get("output"), dict) else None
 
 
-def _with_data(event: SseEvent, value: JsonObject) -> bytes:
+def _with_data(event: Frame, value: JsonObject) -> bytes:
     """An event with another object; what stands before its data stays."""
     lines = [
         line

@@ -17,17 +17,18 @@ from collections import deque
 from collections.abc import Generator
 
 from tenuto.core.policy import Policy
+from tenuto.frames.compression import UndecodableBytes, decoder_for
+from tenuto.frames.frame import Framing
+from tenuto.frames.json_array import ArrayDecoder
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sniff import begins, may_become_more
+from tenuto.frames.sse import SseDecoder
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import Head, Lost, Read, Reply, Run, Transmit
-from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.ending import hand_on
-from tenuto.relay.framing import Framing, begins, may_become_more
-from tenuto.relay.json_array import ArrayDecoder
 from tenuto.relay.turn import Asked, Turn
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import as_utf8
-from tenuto.wire.pieces import Pieces
-from tenuto.wire.sse import SseDecoder
 from tenuto.wire.stream import event_object
 
 Looking = Generator[Read, Reply, bool]

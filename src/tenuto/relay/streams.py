@@ -10,6 +10,9 @@ from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
+from tenuto.frames.compression import Decoder, UndecodableBytes
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.sse import SseDecoder
 from tenuto.relay.commands import (
     BODY_HEADERS,
     Command,
@@ -22,11 +25,9 @@ from tenuto.relay.commands import (
     Write,
     late,
 )
-from tenuto.relay.encoding import Decoder, UndecodableBytes
 from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.turn import Attempt, Turn
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
 from tenuto.wire.stream import under_its_name
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
@@ -102,7 +103,7 @@ def read_stream(
             break
         try:
             came = events.of(reply)
-        except (EventTooLarge, UndecodableBytes) as error:
+        except (FrameTooLarge, UndecodableBytes) as error:
             builder.feed(_unreadable(error))
             break
         out, tail = _taken(came, outlet, builder)
@@ -194,11 +195,11 @@ class _Events:
         kept = self.kept if self._wants_content else None
         return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))
 
-    def of(self, piece: bytes) -> list[SseEvent]:
+    def of(self, piece: bytes) -> list[Frame]:
         """The events that a piece completes; b"": those that the stream's end leaves over.
 
         Raises:
-            EventTooLarge: an event is larger than the policy allows.
+            FrameTooLarge: an event is larger than the policy allows.
             UndecodableBytes: the encoding does not hold what it says.
         """
         events = self._sse.feed(self._decoder.feed(piece)) if piece else self._sse.flush()
@@ -213,7 +214,7 @@ class _Events:
         return self._sse.rest()
 
 
-def _taken(events: list[SseEvent], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:
+def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:
     """Pass events through the outlet: what may go on now, and what came after the end."""
     if len(events) == 1:
         return outlet.event(events[0], builder), b""

@@ -25,16 +25,16 @@ from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen, TransferEnded
 from tenuto.core.view import State
+from tenuto.frames.compression import Decoder
+from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
 from tenuto.relay import schema
 from tenuto.relay.commands import READ, Head, Headers, LeftS, Lost, Read, Request
-from tenuto.relay.encoding import Decoder
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
-from tenuto.wire.alike import Patterns
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 from tenuto.wire.unsupported import Unsupported
@@ -52,7 +52,7 @@ class Surroundings:
         date: what a header says that tells the date.
         jitter: a factor for waits, around 1.
         successors: responses that others took the place of, shared by all turns of a client.
-        patterns: how the events of streams look that are alike, shared by all turns of a client.
+        templates: how the events of streams look that are alike, shared by all turns of a client.
     """
 
     policy: Policy
@@ -62,7 +62,7 @@ class Surroundings:
     date: Callable[[], str] = partial(formatdate, usegmt=True)
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
-    patterns: Patterns = field(default_factory=dict)
+    templates: Templates = field(default_factory=dict)
 
     @property
     def watched(self) -> bool:
@@ -85,7 +85,7 @@ class Attempt:
         tail: bytes that came behind a stream's end mark.
         decoder: reads those that are still to come there.
         more: whether an error is longer than what was read of it, `raw`.
-        page: whether it was a body that is none of an API (`relay.framing`).
+        page: whether it was a body that is none of an API (`frames.sniff`).
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
         stopped_at: the stop sequence across the cut that ended it, "" where none did.
@@ -186,8 +186,8 @@ class Turn:
     def outlet(self) -> Outlet:
         """What the caller gets of a stream."""
         hold = self.policy.hold_max_bytes
-        alone, patterns = bool(self.left_alone), self.around.patterns
-        return Outlet(self.wire, self.facts.model, hold, alone, self.carried, patterns)
+        alone, templates = bool(self.left_alone), self.around.templates
+        return Outlet(self.wire, self.facts.model, hold, alone, self.carried, templates)
 
     @property
     def salt(self) -> str:

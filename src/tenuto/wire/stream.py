@@ -19,17 +19,18 @@ from tenuto.core.signals import (
     TextDelta,
     UsageSeen,
 )
-from tenuto.wire.alike import NO_PATTERN, Alike, Pattern
+from tenuto.frames.frame import Frame
+from tenuto.frames.sse import BOM, SseDecoder, data_of
+from tenuto.frames.templates import NO_TEMPLATE, FrameTemplate, TemplateMatcher
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object, is_utf8
-from tenuto.wire.sse import BOM, SseDecoder, SseEvent, data_of
 
 
-def event_object(event: SseEvent) -> object:
+def event_object(event: Frame) -> object:
     """The JSON value of an event, or None. The object of an event named `error` is an error by its
     name, wherever it keeps it (DashScope, TGI, llama.cpp).
 
-    >>> event_object(SseEvent(b"", b'{"code": 500}', "error"))
+    >>> event_object(Frame(b"", b'{"code": 500}', "error"))
     {'error': {'code': 500}}
     """
     value = decode_object(event.data) if event.data else None
@@ -61,10 +62,10 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     return weighs and not is_utf8(data)
 
 
-def under_its_name(event: SseEvent) -> SseEvent:
+def under_its_name(event: Frame) -> Frame:
     """An event under the name that the `type` of its object is, where it came without one.
 
-    >>> under_its_name(SseEvent(b'data: {"type":"ping"}\\n\\n', b'{"type":"ping"}')).raw
+    >>> under_its_name(Frame(b'data: {"type":"ping"}\\n\\n', b'{"type":"ping"}')).raw
     b'event: ping\\ndata: {"type":"ping"}\\n\\n'
     """
     if event.name is not None or not event.data:
@@ -74,7 +75,7 @@ def under_its_name(event: SseEvent) -> SseEvent:
     if not isinstance(name, str) or not name.isidentifier():
         return event
     raw = event.raw.removeprefix(BOM).lstrip(b"\r\n")
-    return SseEvent(b"event: %b\n%b" % (name.encode(), raw), event.data, name, event.terminated)
+    return Frame(b"event: %b\n%b" % (name.encode(), raw), event.data, name, event.terminated)
 
 
 def _speaks(signal: Signal) -> bool:
@@ -90,7 +91,7 @@ class EventReader:
         wire: the format.
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
-        pattern: how the events look that were alike in another stream of the wire.
+        template: how the events look that were alike in another stream of the wire.
         message: what the parts of the answer are put together in, on wires that tell places.
 
     It remembers which parts are something other than a call of the caller's: what a provider
@@ -100,27 +101,27 @@ class EventReader:
         self,
         wire: Wire,
         new: Callable[[JsonObject], JsonObject] = as_said,
-        pattern: Pattern = NO_PATTERN,
+        template: FrameTemplate = NO_TEMPLATE,
         message: Message | None = None,
     ) -> None:
         self.wire = wire
         self.new = new
-        self.alike = Alike(wire.read_flowing, wire.running_usage, pattern)
+        self.matcher = TemplateMatcher(wire.read_flowing, wire.running_usage, template)
         self.message = Message() if message is None else message
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
         self._counting: bytes | None = None
 
-    def flowing(self, event: SseEvent) -> TextDelta | ReasoningDelta | None:
+    def flowing(self, event: Frame) -> TextDelta | ReasoningDelta | None:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
         The usage that it tells besides is kept: see `counted`."""
         data, raw = event.data, event.raw
         if data is None or event.name == "error":
             return None
-        alike = self.alike
+        matcher = self.matcher
         may_be_alike = raw[-1:] == b"\n"  # AWS's have a checksum each
-        if may_be_alike and raw is not alike.unlike:
+        if may_be_alike and raw is not matcher.unlike:
             signal = self.said_alike(raw)
             if signal is not None:
                 return signal
@@ -128,19 +129,19 @@ class EventReader:
         if signal is not None:
             if self._running_usage and self._running_usage in data:
                 self._counting = raw
-            if may_be_alike and alike.learning:
-                alike.learn(event, signal)
+            if may_be_alike and matcher.learning:
+                matcher.learn(event, signal)
         return signal
 
     def said_alike(self, raw: bytes) -> TextDelta | ReasoningDelta | None:
         """The same of a piece of the stream that is one event like one before it, else None."""
-        alike = self.alike
-        text = alike.text(raw)
+        matcher = self.matcher
+        text = matcher.text(raw)
         if text is None:
             return None
-        if alike.pattern.counts:
+        if matcher.template.counts:
             self.counting(raw)
-        return alike.pattern.kind(text)
+        return matcher.template.kind(text)
 
     def counting(self, raw: bytes) -> None:
         """This event told the usage so far: see `counted`."""
@@ -159,7 +160,7 @@ class EventReader:
         ]
         return list(used), self.wire.usage_object(value)
 
-    def read(self, event: SseEvent) -> tuple[list[Signal], JsonObject | None]:
+    def read(self, event: Frame) -> tuple[list[Signal], JsonObject | None]:
         """The signals of an event, and its object where it has one. Never raises."""
         if event.data is None:
             return [], None

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.wire.sse import EventTooLarge, SseDecoder, SseEvent
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.sse import SseDecoder
 
 LINES = [
     b"data: a", b"data:b", b"data", b"data:", b"data:  two spaces", b": comment", b":", b"",
@@ -33,12 +34,12 @@ streams = st.builds(
 )
 
 
-def whole(data: bytes, limit: int = 0) -> list[SseEvent]:
+def whole(data: bytes, limit: int = 0) -> list[Frame]:
     decoder = SseDecoder(limit)
     return [*decoder.feed(data), *decoder.flush()]
 
 
-def pieces(data: bytes, sizes: list[int]) -> list[SseEvent]:
+def pieces(data: bytes, sizes: list[int]) -> list[Frame]:
     decoder, at, out = SseDecoder(), 0, []
     for size in sizes:
         out += decoder.feed(data[at : at + size])
@@ -89,7 +90,7 @@ def test_under_any_limit_any_chunking_gives_the_same_events_before_one_that_is_t
             for chunk in (*chunks, b""):
                 out += decoder.feed(chunk)
             return [*out, *decoder.flush()], False
-        except EventTooLarge:
+        except FrameTooLarge:
             return out, True
 
     ends = list(itertools.accumulate(sizes))
@@ -117,11 +118,11 @@ def test_events_before_one_that_is_too_large_are_handed_out_first():
     data = b"data: a\n\n" + b"data: " + b"x" * 100 + b"\n\n" + b"data: c\n\n"
     decoder = SseDecoder(50)
     assert [e.data for e in decoder.feed(data)] == [b"a"]
-    with pytest.raises(EventTooLarge):
+    with pytest.raises(FrameTooLarge):
         decoder.feed(b"")
     slowly = SseDecoder(50)
     seen = []
-    with pytest.raises(EventTooLarge):  # noqa: PT012 - which byte raises is not the point
+    with pytest.raises(FrameTooLarge):  # noqa: PT012 - which byte raises is not the point
         for byte in data:
             seen += slowly.feed(bytes([byte]))
     assert [e.data for e in seen] == [b"a"]

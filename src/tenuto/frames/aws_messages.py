@@ -6,7 +6,7 @@ length of its headers, a checksum of the two, headers, payload, and a checksum o
 puts each event of a model into `{"bytes": base64}`; ConverseStream has events of its own, whose
 name stands in a header. Both say that a stream failed in a message of the type `exception`.
 
-Messages come out as the events of `wire.sse`, so that whoever reads those reads these. An event
+Messages come out as frames, so that whoever reads those of other framings reads these. An event
 that has its name in a header becomes `{name: payload}`, as botocore gives it to its callers.
 """
 
@@ -20,9 +20,8 @@ from zlib import crc32
 
 import msgspec
 
-from tenuto.wire.json import decode_object, encode
-from tenuto.wire.members import members_of
-from tenuto.wire.sse import EventTooLarge, SseEvent
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.json import decode_object, encode
 
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
 
@@ -55,7 +54,7 @@ class AwsEventDecoder:
         limit_bytes: the largest message; 0: 24 MiB, the largest that AWS allows.
 
     Raises (from `feed`, once the events before it are out):
-        EventTooLarge: a message says that it is larger than the limit.
+        FrameTooLarge: a message says that it is larger than the limit.
         UnreadableMessage: the bytes are no message.
 
     >>> decoder = AwsEventDecoder()
@@ -81,7 +80,7 @@ class AwsEventDecoder:
         """What came and is no event yet."""
         return bytes(self._pending)
 
-    def feed(self, chunk: bytes) -> list[SseEvent]:
+    def feed(self, chunk: bytes) -> list[Frame]:
         """The events that this chunk completes, often none or one."""
         if self._pending:
             self._pending += chunk  # in place: a long message in small chunks stays linear
@@ -92,7 +91,7 @@ class AwsEventDecoder:
             event = _only_event(chunk)
             if event is not None:
                 return [event]
-        events: list[SseEvent] = []
+        events: list[Frame] = []
         start, size_of_all, limit = 0, len(chunk), self._limit_bytes
         self._needed = PRELUDE_BYTES
         try:
@@ -108,7 +107,7 @@ class AwsEventDecoder:
                 end = start + size
                 events.append(_event(chunk[start:end], headers_size))
                 start = end
-        except (EventTooLarge, UnreadableMessage) as error:
+        except (FrameTooLarge, UnreadableMessage) as error:
             self._failed, self._needed = error, 0
         self._pending = bytearray(chunk[start:])
         if self._failed is not None and not events:
@@ -121,7 +120,7 @@ class AwsEventDecoder:
             return UnreadableMessage("the checksum of a message's lengths is wrong")
         if size < _LEAST_BYTES + headers_size or headers_size > _MOST_HEADERS_BYTES:
             return UnreadableMessage("the lengths of a message contradict each other")
-        return EventTooLarge(
+        return FrameTooLarge(
             f"a message of the stream is larger than event_max_bytes ({self._limit_bytes})"
         )
 
@@ -148,7 +147,7 @@ class _Chunk(msgspec.Struct, gc=False):
 _read_chunk = msgspec.json.Decoder(_Chunk).decode
 
 
-def _event(raw: bytes, headers_size: int) -> SseEvent:
+def _event(raw: bytes, headers_size: int) -> Frame:
     """A whole message as an event; one that is neither of a model's nor an error has no data."""
     if crc32(raw[:-4]) != _from_bytes(raw[-4:]):
         raise UnreadableMessage("the checksum of a message is wrong")
@@ -158,15 +157,15 @@ def _event(raw: bytes, headers_size: int) -> SseEvent:
         known = _told if headers_size <= _MOST_KNOWN_BYTES else _tell
         named, headers_read = known(headers)
         if named:
-            return SseEvent(raw, b"{%b:%b}" % (named, payload or b"{}"))
+            return Frame(raw, b"{%b:%b}" % (named, payload or b"{}"))
         if named is not None:
-            return SseEvent(raw, _read_chunk(payload).data)
+            return Frame(raw, _read_chunk(payload).data)
         return _other_event(raw, headers_read, payload)
     except _UNREADABLE as error:
         raise UnreadableMessage(f"a message cannot be read: {error}") from error
 
 
-def _only_event(chunk: bytes) -> SseEvent | None:
+def _only_event(chunk: bytes) -> Frame | None:
     """The event of a chunk that is just one message, as nearly all are; None where it takes a
     closer look to tell."""
     size, headers_size, checksum = _read_prelude(chunk)
@@ -178,27 +177,27 @@ def _only_event(chunk: bytes) -> SseEvent | None:
     try:
         named = _told(chunk[PRELUDE_BYTES:headers_end])[0]
         if named:
-            return SseEvent(chunk, b"{%b:%b}" % (named, chunk[headers_end:-4] or b"{}"))
+            return Frame(chunk, b"{%b:%b}" % (named, chunk[headers_end:-4] or b"{}"))
         if named is not None:
-            return SseEvent(chunk, _read_chunk(chunk[headers_end:-4]).data)
+            return Frame(chunk, _read_chunk(chunk[headers_end:-4]).data)
     except _UNREADABLE:
         pass  # whoever looks closer says so
     return None
 
 
-def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> SseEvent:
+def _other_event(raw: bytes, headers: Mapping[str, str], payload: bytes) -> Frame:
     """A message that is no event with a name of its own."""
     match headers.get(":message-type"):
         case "exception":
             value = decode_object(payload)
             error = value if isinstance(value, dict) else {"message": payload.decode()}
             kind = headers.get(":exception-type")
-            return SseEvent(raw, encode({**error, "type": kind}), "error")
+            return Frame(raw, encode({**error, "type": kind}), "error")
         case "error":
             error = {"type": headers.get(":error-code"), "message": headers.get(":error-message")}
-            return SseEvent(raw, encode(error), "error")
+            return Frame(raw, encode(error), "error")
         case _:
-            return SseEvent(raw, None)
+            return Frame(raw, None)
 
 
 _MOST_KNOWN_BYTES = 512
@@ -253,6 +252,7 @@ def render_message(headers: dict[str, str], payload: bytes) -> bytes:
 
 
 _JSON = {":content-type": "application/json"}
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
 def render_event(data: bytes) -> bytes:
@@ -269,7 +269,7 @@ def render_named(data: bytes) -> bytes:
     b'{"messageStop":{"stopReason":"end_turn"}}'
     """
     try:
-        (name, payload), *_ = members_of(data).items()
+        (name, payload), *_ = ((key, bytes(raw)) for key, raw in _members(data).items())
     except msgspec.DecodeError:  # half a surrogate pair
         value = decode_object(data)
         name, said = next(iter(value.items())) if isinstance(value, dict) and value else ("", {})

@@ -7,12 +7,13 @@ import json
 import pytest
 
 from tenuto.core.signals import ReasoningDelta, TextDelta, Usage, UsageSeen
-from tenuto.wire.alike import LESSONS, Alike
+from tenuto.frames.frame import Frame
+from tenuto.frames.sse import SseDecoder
+from tenuto.frames.templates import LESSONS, TemplateMatcher
 from tenuto.wire.anthropic_messages import WIRE as ANTHROPIC
 from tenuto.wire.gemini_generate import WIRE as GEMINI
 from tenuto.wire.openai_chat import WIRE as CHAT
 from tenuto.wire.openai_responses import WIRE as RESPONSES
-from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 
@@ -69,32 +70,32 @@ UNLIKE = [
 def test_an_event_that_differs_in_its_text_and_padding_alone_is_read_without_decoding(
     wire, first, second, said
 ):
-    assert reader_of(first, wire).alike.text(second) == said
+    assert reader_of(first, wire).matcher.text(second) == said
 
 
 @pytest.mark.behaviour("S8")
 @pytest.mark.parametrize("second", UNLIKE, ids=range(len(UNLIKE)))
 def test_an_event_that_differs_in_anything_else_is_not_taken_for_alike(second):
-    assert reader_of(chat({"content": "Hello"})).alike.text(second) is None
+    assert reader_of(chat({"content": "Hello"})).matcher.text(second) is None
 
 
 def test_reasoning_stays_reasoning():
-    alike = reader_of(chat({"reasoning_content": "hm hm"})).alike
+    alike = reader_of(chat({"reasoning_content": "hm hm"})).matcher
     assert alike.text(chat({"reasoning_content": "so"})) == "so"
-    assert alike.pattern.kind is ReasoningDelta
+    assert alike.template.kind is ReasoningDelta
 
 
 def test_a_text_that_stands_there_twice_teaches_nothing():
-    alike = reader_of(chat({"content": "c1"})).alike  # the same as the id
+    alike = reader_of(chat({"content": "c1"})).matcher  # the same as the id
     assert alike.text(chat({"content": "xy"})) is None
 
 
 def test_another_part_is_learned_anew():
     reader = reader_of(anthropic(text("Hello")), ANTHROPIC)
-    assert reader.alike.text(anthropic(text("x"), index=1)) is None
+    assert reader.matcher.text(anthropic(text("x"), index=1)) is None
     (event,) = SseDecoder().feed(anthropic(text("Hello"), index=1))
     assert reader.flowing(event) == TextDelta("Hello")
-    assert reader.alike.text(anthropic(text("x"), index=1)) == "x"
+    assert reader.matcher.text(anthropic(text("x"), index=1)) == "x"
 
 
 def test_a_stream_without_events_that_are_alike_is_not_learned_from_for_ever():
@@ -102,8 +103,8 @@ def test_a_stream_without_events_that_are_alike_is_not_learned_from_for_ever():
     for number in range(LESSONS + 9):
         (event,) = SseDecoder().feed(chat({"content": "Hello"}, id=f"c{number}"))
         assert reader.flowing(event) == TextDelta("Hello")
-    assert reader.alike.text(chat({"content": "x"}, id=f"c{LESSONS - 1}")) == "x"
-    assert reader.alike.text(chat({"content": "x"}, id=f"c{LESSONS + 8}")) is None
+    assert reader.matcher.text(chat({"content": "x"}, id=f"c{LESSONS - 1}")) == "x"
+    assert reader.matcher.text(chat({"content": "x"}, id=f"c{LESSONS + 8}")) is None
 
 
 def responses(said: str, number: object, padding: str = "Tq0a") -> bytes:
@@ -122,17 +123,17 @@ def gemini(said: str, tokens: object) -> bytes:
 @pytest.mark.behaviour("S8")
 def test_numbers_that_count_on_may_be_any_once_two_events_have_shown_it():
     reader = reader_of(responses("Hello", 4), RESPONSES)
-    assert reader.alike.text(responses(" the", 5)) is None
+    assert reader.matcher.text(responses(" the", 5)) is None
     (event,) = SseDecoder().feed(responses("river", 5, "z"))
     assert reader.flowing(event) == TextDelta("river")
-    assert reader.alike.text(responses(' "the', 1006, "Lm9xPe")) == ' "the'
-    assert reader.alike.text(responses(" the", 6, "no word")) is None
-    assert reader.alike.text(responses(" the", "6")) is None
-    assert reader.alike.text(responses(" the", -6)) is None
-    assert reader.alike.text(responses(" the", 6).replace(b" 6,", b" 06,")) is None
-    assert reader.alike.text(responses(" the", 10**16)) is None
-    assert reader.alike.text(responses(" the", 6) + responses(" the", 7)) is None
-    assert reader.alike.text(responses(" the", 6).replace(b"_index", b"_indeks")) is None
+    assert reader.matcher.text(responses(' "the', 1006, "Lm9xPe")) == ' "the'
+    assert reader.matcher.text(responses(" the", 6, "no word")) is None
+    assert reader.matcher.text(responses(" the", "6")) is None
+    assert reader.matcher.text(responses(" the", -6)) is None
+    assert reader.matcher.text(responses(" the", 6).replace(b" 6,", b" 06,")) is None
+    assert reader.matcher.text(responses(" the", 10**16)) is None
+    assert reader.matcher.text(responses(" the", 6) + responses(" the", 7)) is None
+    assert reader.matcher.text(responses(" the", 6).replace(b"_index", b"_indeks")) is None
 
 
 @pytest.mark.behaviour("S8", "C19")
@@ -150,10 +151,10 @@ def test_a_number_that_the_wire_looks_at_is_no_hole():
         value = json.loads(data)
         return TextDelta(value["say"]) if value["index"] < 2 else None
 
-    alike = Alike(read)
+    alike = TemplateMatcher(read)
     for index in (0, 1):
         data = b'{"index":%d,"say":"Hello"}' % index
-        alike.learn(SseEvent(b"data: %s\n\n" % data, data), TextDelta("Hello"))
+        alike.learn(Frame(b"data: %s\n\n" % data, data), TextDelta("Hello"))
     assert alike.text(b'data: {"index":1,"say":"x"}\n\n') == "x"
     assert alike.text(b'data: {"index":0,"say":"x"}\n\n') is None
     assert alike.text(b'data: {"index":2,"say":"x"}\n\n') is None

@@ -10,32 +10,10 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections import deque
-from collections.abc import Generator
-from enum import StrEnum
 
-from tenuto.relay.commands import Head, LeftS, Read, Reply, late, reading
-from tenuto.relay.encoding import UndecodableBytes, decoder_for
-from tenuto.wire.aws_eventstream import PRELUDE_BYTES, begins_message
-from tenuto.wire.sse import BOM
-
-
-class Framing(StrEnum):
-    """The framings that are known."""
-
-    BODY = "body"
-    """One object of JSON, or what stands in its place."""
-    EVENTS = "events"
-    """Server-sent events."""
-    ARRAY = "array"
-    """An array of JSON, element by element."""
-    LINES = "lines"
-    """Objects of JSON, one a line."""
-    MESSAGES = "messages"
-    """An AWS event stream."""
-    PAGE = "page"
-    """A page of HTML, or what else no API answers with."""
-
+from tenuto.frames.aws_messages import PRELUDE_BYTES, begins_message
+from tenuto.frames.frame import Framing
+from tenuto.frames.sse import BOM
 
 _NAMED = {
     "event-stream": Framing.EVENTS,
@@ -154,30 +132,3 @@ def _may_begin_message(first: bytes) -> bool:
     """Whether it takes more bytes to tell a message. None is so large that its first byte is above
     one."""
     return first[:1] in (b"\0", b"\1") and len(first) < PRELUDE_BYTES
-
-
-def look_ahead(
-    asked: Framing, head: Head, limit_bytes: int, within_s: LeftS | None = None
-) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
-    """Read as little as tells how an answer is framed; what was read is still to be taken.
-
-    Args:
-        limit_bytes: the most that one piece may unpack to; 0: no limit.
-        within_s: tells how many seconds are left for what tells more; None: as long as it takes.
-    """
-    kind, ahead = head.get(b"content-type"), deque[Reply]()
-    first = b""
-    decoder = decoder_for(head.coding, limit_bytes)
-    while (framing := framing_of(asked, kind, first)) is None:
-        reply = yield reading(within_s)
-        ahead.append(reply)
-        if not isinstance(reply, bytes) or not reply or decoder is None:
-            return asked, ahead
-        try:
-            first += decoder.feed(reply)
-        except UndecodableBytes:
-            return asked, ahead
-        if within_s is not None and within_s() <= 0:
-            ahead.append(late())
-            return asked, ahead
-    return framing, ahead

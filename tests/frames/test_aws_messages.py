@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto.core.signals import FaultSeen
-from tenuto.wire.anthropic_messages import WIRE
-from tenuto.wire.aws_eventstream import (
+from tenuto.frames.aws_messages import (
     MOST_BYTES,
     AwsEventDecoder,
     UnreadableMessage,
@@ -22,7 +21,8 @@ from tenuto.wire.aws_eventstream import (
     render_message,
     render_named,
 )
-from tenuto.wire.sse import EventTooLarge, SseEvent
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.wire.anthropic_messages import WIRE
 from tenuto.wire.stream import EventReader
 
 DATA = [
@@ -40,7 +40,7 @@ pieces_of_data = st.lists(st.binary(max_size=20), max_size=4)
 sizes_of_chunks = st.lists(st.integers(0, 50), max_size=30)
 
 
-def whole(data: bytes, limit: int = 0) -> list[SseEvent]:
+def whole(data: bytes, limit: int = 0) -> list[Frame]:
     return AwsEventDecoder(limit).feed(data)
 
 
@@ -161,9 +161,9 @@ def test_a_message_beyond_the_limit_is_refused_by_its_first_bytes():
     small, large = chunk(b"{}"), chunk(b"x" * 300)
     decoder = AwsEventDecoder(200)
     assert [event.data for event in decoder.feed(small + large[:12])] == [b"{}"]
-    with pytest.raises(EventTooLarge):
+    with pytest.raises(FrameTooLarge):
         decoder.feed(b"")
-    with pytest.raises(EventTooLarge):
+    with pytest.raises(FrameTooLarge):
         whole(prelude(MOST_BYTES + 1, 0))
     assert whole(prelude(MOST_BYTES, 0)) == []
 

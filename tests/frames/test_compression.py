@@ -11,9 +11,9 @@ import pytest
 import zstandard
 
 from tenuto.core.policy import Policy
+from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.relay.commands import Head, Request
 from tenuto.relay.drive import Drive
-from tenuto.relay.encoding import UndecodableBytes, decoder_for
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
 

@@ -14,33 +14,13 @@ import re
 from collections.abc import Iterable
 from typing import SupportsBytes
 
-import msgspec
+from tenuto.frames.frame import Frame, FrameTooLarge
 
 # A line end and one more; "\r\n" is one line end, not two.
 _BLANK_LINE = re.compile(rb"(?:\r\n|\n|\r(?!\n))(?:\r\n|\n|\r)")
 _LINES = re.compile(rb"\r\n|\n|\r")
 BOM = b"\xef\xbb\xbf"
 _CR = 0x0D
-
-
-class EventTooLarge(Exception):
-    """An event passed the limit; internal to the relay, which turns it into a fault."""
-
-
-class SseEvent(msgspec.Struct, frozen=True, gc=False):
-    """One event as it came. (A struct: it is made for every event, in a fifth of the time.)
-
-    Attributes:
-        raw: its bytes, the blank line that ends it included: joined, they are the stream again.
-        data: the data lines joined by a newline; None where it has none (comments, blank lines).
-        name: the `event:` field, or None.
-        terminated: False for what the end of the stream left over.
-    """
-
-    raw: bytes
-    data: bytes | None
-    name: str | None = None
-    terminated: bool = True
 
 
 class SseDecoder:
@@ -50,7 +30,7 @@ class SseDecoder:
         limit_bytes: the largest event; 0: no limit.
 
     Raises (from `feed`):
-        EventTooLarge: an event passed the limit.
+        FrameTooLarge: an event passed the limit.
 
     >>> decoder = SseDecoder()
     >>> [event.data for event in decoder.feed(b"data: a\\n\\ndata: b")]
@@ -71,7 +51,7 @@ class SseDecoder:
         """Whether no part of an event is held: what comes next begins one."""
         return not self._pending
 
-    def feed(self, chunk: bytes) -> list[SseEvent]:
+    def feed(self, chunk: bytes) -> list[Frame]:
         """The events that this chunk completes, often none or one."""
         if self._too_large:
             self._check()
@@ -86,7 +66,7 @@ class SseDecoder:
         self._pending += chunk  # in place: a long event in small chunks stays linear
         return self._split(self._pending, False)
 
-    def flush(self) -> list[SseEvent]:
+    def flush(self) -> list[Frame]:
         """What the end of the stream left over: often none, at most one unterminated event."""
         self._check()
         events = self._split(self._pending, True)
@@ -102,16 +82,16 @@ class SseDecoder:
 
     def _check(self) -> None:
         if self._too_large:
-            raise EventTooLarge(
+            raise FrameTooLarge(
                 f"an event of the stream is larger than event_max_bytes ({self._limit_bytes})"
             )
 
-    def _split(self, buffer: bytes | bytearray, over: bool) -> list[SseEvent]:
+    def _split(self, buffer: bytes | bytearray, over: bool) -> list[Frame]:
         if not over and not 0 < self._limit_bytes < len(buffer):
             line_end = _line_end(buffer, self._searched)
             if line_end:
                 return self._plainly_split(bytes(buffer), line_end)
-        events: list[SseEvent] = []
+        events: list[Frame] = []
         start, search, size = 0, self._searched, len(buffer)
         while (found := _BLANK_LINE.search(buffer, search)) is not None:
             end = found.end()
@@ -132,16 +112,16 @@ class SseDecoder:
             self._check()  # otherwise the events before it come first
         return events
 
-    def _plainly_split(self, buffer: bytes, line_end: bytes) -> list[SseEvent]:
+    def _plainly_split(self, buffer: bytes, line_end: bytes) -> list[Frame]:
         """`_split` where all lines end alike and no event can be too large."""
-        events: list[SseEvent] = []
+        events: list[Frame] = []
         blank_line, size = line_end * 2, len(line_end) * 2
         first = line_end[:1]  # of one byte it is found in half the time
         start, find, has = 0, buffer.find, buffer.startswith
         while (at := find(first, start)) >= 0:
             if has(b"data: ", start) and has(blank_line, at):
                 end = at + size
-                events.append(SseEvent(buffer[start:end], buffer[start + 6 : at]))
+                events.append(Frame(buffer[start:end], buffer[start + 6 : at]))
                 self._first = False
             else:
                 end = find(blank_line, at) + size
@@ -153,7 +133,7 @@ class SseDecoder:
         self._searched = max(0, len(self._pending) - 3)
         return events
 
-    def _event(self, raw: bytes, terminated: bool) -> SseEvent:
+    def _event(self, raw: bytes, terminated: bool) -> Frame:
         event = _plain_event(raw, terminated)
         if event is not None:
             self._first = False
@@ -174,7 +154,7 @@ class SseDecoder:
             elif key == b"error":
                 data.append(value)
                 name = "error"
-        return SseEvent(raw, b"\n".join(data) if data else None, name, terminated)
+        return Frame(raw, b"\n".join(data) if data else None, name, terminated)
 
 
 def _line_end(buffer: bytes | bytearray, search: int) -> bytes:
@@ -188,19 +168,19 @@ def _line_end(buffer: bytes | bytearray, search: int) -> bytes:
     return b"\r\n" if alike else b""
 
 
-def _plain_event(raw: bytes, terminated: bool) -> SseEvent | None:
+def _plain_event(raw: bytes, terminated: bool) -> Frame | None:
     """An event of one `data:` line, and perhaps an `event:` line before it, without a split: nearly
     every provider sends one of the two forms. None: it has another."""
     if raw[:6] == b"data: ":
         line_end = raw.find(b"\n") - len(raw)
         if line_end == -2:
-            return None if b"\r" in raw else SseEvent(raw, raw[6:-2], None, terminated)
+            return None if b"\r" in raw else Frame(raw, raw[6:-2], None, terminated)
         if line_end == -3 and raw[-4:] == b"\r\n\r\n" and raw.find(b"\r") == len(raw) - 4:
-            return SseEvent(raw, raw[6:-4], None, terminated)
+            return Frame(raw, raw[6:-4], None, terminated)
     elif raw[:7] == b"event: " and b"\r" not in raw:
         at = raw.find(b"\n")
         if raw.startswith(b"\ndata: ", at) and raw.find(b"\n", at + 7) == len(raw) - 2:
-            return SseEvent(raw, raw[at + 7 : -2], str(raw[7:at], "utf-8", "replace"), terminated)
+            return Frame(raw, raw[at + 7 : -2], str(raw[7:at], "utf-8", "replace"), terminated)
     return None
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from tenuto.core.policy import Policy
+from tenuto.frames.templates import TemplateMatcher
 from tenuto.relay.commands import Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
-from tenuto.wire.alike import Alike
 
 CHAT = "https://api.example.com/v1/chat/completions"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -104,8 +104,8 @@ def test_what_one_stream_has_taught_changes_nothing_in_another(url: str) -> None
 def test_the_next_stream_begins_with_what_the_last_one_taught(url: str) -> None:
     engine = Engine(POLICY)
     turn(engine, url, STREAMS[url][0])
-    ((read, pattern),) = engine._around.patterns.items()
-    alike = Alike(read, pattern=pattern)
+    ((read, template),) = engine._around.templates.items()
+    alike = TemplateMatcher(read, template=template)
     said = [text for event in STREAMS[url][0][0] if (text := alike.text(event))]
     assert "".join(said) == "Once there was a river."
 

@@ -7,7 +7,8 @@ is none of it.
 
 from __future__ import annotations
 
-from tenuto.wire.sse import BOM, EventTooLarge, SseEvent
+from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.sse import BOM
 
 
 class LineDecoder:
@@ -18,7 +19,7 @@ class LineDecoder:
         limit_bytes: the largest line; 0: no limit.
 
     Raises (from `feed`):
-        EventTooLarge: a line passed the limit.
+        FrameTooLarge: a line passed the limit.
 
     >>> decoder = LineDecoder()
     >>> [line.data for line in decoder.feed(b'{"a":1}\n{"b"')]
@@ -39,10 +40,10 @@ class LineDecoder:
         """Whether no part of a line is held: what comes next begins one."""
         return not self._pending
 
-    def feed(self, chunk: bytes) -> list[SseEvent]:
+    def feed(self, chunk: bytes) -> list[Frame]:
         """The lines that this chunk completes, often none or one."""
         self._pending += chunk
-        lines: list[SseEvent] = []
+        lines: list[Frame] = []
         while not self._one_document:
             end = self._pending.find(b"\n", self._searched) + 1
             if not end:
@@ -58,15 +59,15 @@ class LineDecoder:
             del self._pending[:end]
             self._searched = 0
         if 0 < self._limit_bytes < len(self._pending):
-            raise EventTooLarge(f"a line is larger than event_max_bytes ({self._limit_bytes})")
+            raise FrameTooLarge(f"a line is larger than event_max_bytes ({self._limit_bytes})")
         return lines
 
-    def flush(self) -> list[SseEvent]:
+    def flush(self) -> list[Frame]:
         """What the end left over: at most one line."""
         rest, self._pending = bytes(self._pending), bytearray()
         self._searched = 0
         return [_line(rest, False)] if rest else []
 
 
-def _line(raw: bytes, terminated: bool) -> SseEvent:
-    return SseEvent(raw, raw.removeprefix(BOM).strip() or None, terminated=terminated)
+def _line(raw: bytes, terminated: bool) -> Frame:
+    return Frame(raw, raw.removeprefix(BOM).strip() or None, terminated=terminated)

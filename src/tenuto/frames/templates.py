@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from tenuto.core.signals import ReasoningDelta, TextDelta
-from tenuto.wire.sse import SseEvent
+from tenuto.frames.frame import Frame
 
 Flowing = TextDelta | ReasoningDelta
 
@@ -34,11 +34,11 @@ _decode_text = msgspec.json.Decoder(str).decode
 _encode_text = msgspec.json.Encoder().encode
 
 
-class Run(list[str]):
+class FrameRun(list[str]):
     """The texts of events in a row that differ in nothing but their text. Its bytes are the data of
     one event with all of it: as good, and much less to keep and to read.
 
-    >>> bytes(Run(b'{"say":"', b'"}', ["Hi", " there"]))
+    >>> bytes(FrameRun(b'{"say":"', b'"}', ["Hi", " there"]))
     b'{"say":"Hi there"}'
     """
 
@@ -57,7 +57,7 @@ _Hole = tuple[int, int, Callable[[bytes], bool] | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class FrameTemplate:
     """How events look that are alike. Streams share it, in threads of their own.
 
     Attributes:
@@ -88,10 +88,10 @@ class Pattern:
     def __len__(self) -> int:
         return len(self.head) + len(self.tail)
 
-    def run(self, text: str) -> Run:
+    def run(self, text: str) -> FrameRun:
         """What such events say in a row, beginning with this text."""
         begins, ends = self.data_at.start, self.data_at.stop
-        return Run(self.head[begins:], self.tail[:ends], [text])
+        return FrameRun(self.head[begins:], self.tail[:ends], [text])
 
     def filled(self, raw: bytes) -> bytes:
         """The text in its quotes of an event that differs in other holes as well, else b""."""
@@ -111,7 +111,7 @@ class Pattern:
         return b"" if rest else literal
 
 
-NO_PATTERN = Pattern(
+NO_TEMPLATE = FrameTemplate(
     kind=TextDelta,
     counts=False,
     counting=False,
@@ -127,28 +127,28 @@ NO_PATTERN = Pattern(
 )
 """Before anything was learned: nothing is like it."""
 
-Patterns = dict[Callable[[bytes], Flowing | None], Pattern]
+Templates = dict[Callable[[bytes], Flowing | None], FrameTemplate]
 """By the wire's own reading: what says the same to one says something else to another."""
 
 
-class Alike:
+class TemplateMatcher:
     """Reads events that are like one that it has seen.
 
     Args:
         read: the wire's own reading of the data of an event that carries one text and no more.
         running_usage: what stands in events that tell the usage so far; b"" where none does.
-        pattern: what another stream of the wire has taught: who reads it is the same.
+        template: what another stream of the wire has taught: who reads it is the same.
 
     Attributes:
-        pattern: what was learned last.
+        template: what was learned last.
         learning: how many events more may teach anything.
         unlike: the last that is not alike, so that it need not be asked about again.
 
     >>> def read(data):
     ...     return TextDelta(msgspec.json.decode(data)["say"])
-    >>> alike = Alike(read)
-    >>> alike.learn(SseEvent(b'data: {"say":"Hi"}\\n\\n', b'{"say":"Hi"}'), TextDelta("Hi"))
-    >>> alike.text(b'data: {"say":" the river"}\\n\\n'), alike.text(b'data: {"end":"Hi"}\\n\\n')
+    >>> matcher = TemplateMatcher(read)
+    >>> matcher.learn(Frame(b'data: {"say":"Hi"}\\n\\n', b'{"say":"Hi"}'), TextDelta("Hi"))
+    >>> matcher.text(b'data: {"say":" the river"}\\n\\n'), matcher.text(b'data: {"end":"Hi"}\\n\\n')
     (' the river', None)
     """
 
@@ -156,18 +156,18 @@ class Alike:
         self,
         read: Callable[[bytes], Flowing | None],
         running_usage: bytes = b"",
-        pattern: Pattern = NO_PATTERN,
+        template: FrameTemplate = NO_TEMPLATE,
     ) -> None:
         self._read = read
         self._running_usage = running_usage
-        self.pattern = pattern
+        self.template = template
         self.learning = LESSONS
         self.unlike = b""
         self._counted: list[bytes] = []
         self._vary: set[int] = set()
 
-    def learn(self, event: SseEvent, signal: Flowing) -> None:
-        """Take an event that carried just this signal as the pattern for those to come."""
+    def learn(self, event: Frame, signal: Flowing) -> None:
+        """Take an event that carried just this signal as the template for those to come."""
         text, raw, data = signal.text, event.raw, event.data or b""
         if not self.learning or not text.isascii() or not text.isprintable() or len(text) < 2:
             return
@@ -190,7 +190,7 @@ class Alike:
         if not varying and not self._reads(raw, data, at, len(literal), signal, []):
             return
         counts = bool(self._running_usage) and self._running_usage in data
-        self.pattern = Pattern(
+        self.template = FrameTemplate(
             kind=type(signal),
             counts=counts,
             plain=type(signal) is TextDelta and not counts,
@@ -227,7 +227,7 @@ class Alike:
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
-        like = self.pattern
+        like = self.template
         if raw[like.head_at] == like.head and raw[like.tail_at] == like.tail:
             literal = raw[like.text_at]
         else:
