@@ -15,10 +15,12 @@ from pydantic import TypeAdapter
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
 from tenuto.wire.base import Answer, Spoken
 from tenuto.wire.openai_responses import WIRE
+from tenuto.wire.openai_responses import read as read_places
 from tenuto.wire.openai_responses_render import ResponseWriter
 
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
@@ -151,8 +153,15 @@ WS = {"type": "web_search_call", "id": "ws_1", "status": "completed"}
 CITED = {"annotations": [{"type": "url_citation"}]}
 
 
-def merged(*spoken: tuple[list[Any], str, bool]) -> list[Any]:
-    made = WIRE.content([Spoken({"output": o}, (), text, apart) for o, text, apart in spoken])
+def spoken(output: list[Any], text: str, apart: bool = False) -> Spoken:
+    """An attempt whose body held these items, and of which this text is kept."""
+    body, message = {"output": output}, Message()
+    message.take(read_places(body, event=False))
+    return Spoken(body, (), text, apart, message=message)
+
+
+def merged(*attempts: tuple[list[Any], str, bool]) -> list[Any]:
+    made = WIRE.content([spoken(*attempt) for attempt in attempts])
     return [
         "".join(p["text"] for p in i["content"]) if i["type"] == "message" else i["id"]
         for i in made
@@ -208,11 +217,8 @@ def pointed_at(message: Mapping[str, Any]) -> list[list[str]]:
 )
 def test_citations_of_texts_that_are_joined_point_at_their_words(first, second, kept):
     half = cited("The tide comes twi", *first)
-    spoken = [
-        Spoken({"output": [half]}, (), "The tide comes twi", False),
-        Spoken({"output": [cited(*second)]}, (), kept, False),
-    ]
-    (message,) = WIRE.content(spoken)
+    attempts = [spoken([half], "The tide comes twi"), spoken([cited(*second)], kept)]
+    (message,) = WIRE.content(attempts)
     assert [p["text"] for p in message["content"]] == ["The tide comes twice a day."]
     assert pointed_at(message) == [[*first, *second[1:]]]
 
@@ -220,9 +226,6 @@ def test_citations_of_texts_that_are_joined_point_at_their_words(first, second, 
 @pytest.mark.behaviour("C28a")
 def test_a_citation_whose_words_are_in_another_part_is_left_out():
     half = item("The tide comes twi", logprobs=[{"token": "The"}])
-    spoken = [
-        Spoken({"output": [half]}, (), "The tide comes twi", False),
-        Spoken({"output": [cited("twice a day.", "twice", "a day")]}, (), "ce a day.", False),
-    ]
-    _, message = WIRE.content(spoken)
+    rest = cited("twice a day.", "twice", "a day")
+    _, message = WIRE.content([spoken([half], "The tide comes twi"), spoken([rest], "ce a day.")])
     assert pointed_at(message) == [["a day"]]

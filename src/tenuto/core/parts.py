@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
+from itertools import chain
 from typing import Any
 
 from tenuto.core.record import record
@@ -97,10 +98,14 @@ class PartClosed:
 
 @record
 class Restated:
-    """A part is said once more, as a whole."""
+    """A part is said once more, as a whole: what it holds now replaces all that came, but for the
+    text where it holds none. A group that is said once more holds those parts alone that follow. A
+    part that was not announced begins without a signal. Members as those of `Opened`."""
 
     place: Place
+    kind: Kind
     native: Native
+    holds: str = ""
 
 
 @record
@@ -133,6 +138,7 @@ class Part:
         holds: the member that holds its text, "" where none does.
         pieces: its text.
         grown: what was added to other members, by name.
+        parts: of a group, the parts that it holds, by their places.
         arguments: what a tool that the provider runs itself was called with, as JSON text.
         closed: whether its end was seen.
 
@@ -142,7 +148,17 @@ class Part:
     {'type': 'text', 'text': 'Hello'}
     """
 
-    __slots__ = ("arguments", "closed", "grown", "holds", "kind", "native", "pieces", "place")
+    __slots__ = (
+        "arguments",
+        "closed",
+        "grown",
+        "holds",
+        "kind",
+        "native",
+        "parts",
+        "pieces",
+        "place",
+    )
 
     def __init__(self, place: Place, kind: Kind, native: Native, holds: str = "") -> None:
         self.place = place
@@ -151,6 +167,7 @@ class Part:
         self.holds = holds
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
+        self.parts: dict[Place, Part] = {}
         self.arguments: list[str] = []
         self.closed = False
 
@@ -164,10 +181,29 @@ class Part:
         for name, more in members.items():
             self.grown.setdefault(name, []).append(more)
 
+    def restate(self, kind: Kind, native: Native, holds: str) -> None:
+        """Take the part as it is said once more.
+
+        >>> part = Part((0,), Kind.TEXT, {"text": ""}, "text")
+        >>> part.pieces.append("Hi")
+        >>> part.restate(Kind.TEXT, {"text": "", "more": 1}, "text")
+        >>> part.whole()
+        {'text': 'Hi', 'more': 1}
+        >>> part.restate(Kind.TEXT, {"text": "Hi!"}, "text")
+        >>> part.whole()
+        {'text': 'Hi!'}
+        """
+        self.kind, self.native, self.holds = kind, native, holds
+        self.grown.clear()
+        self.parts.clear()
+        if native.get(holds):
+            self.holds = ""
+            self.pieces.clear()
+
     def whole(self) -> dict[str, Any]:
-        """The part's object with all that was said of it."""
+        """The part's object with all that was said of it, but for the parts that it holds."""
         made = dict(self.native)
-        if self.holds:
+        if self.holds and self.pieces:
             made[self.holds] = self.text
         for name, more in self.grown.items():
             made[name] = _grown(made.get(name), more)
@@ -177,15 +213,15 @@ class Part:
 def _grown(begun: Any, more: list[Any]) -> Any:
     if all(isinstance(piece, str) for piece in more):
         return "".join([begun if isinstance(begun, str) else "", *more])
-    lists = [piece if isinstance(piece, list) else [piece] for piece in more]
-    return sum(lists, begun if isinstance(begun, list) else [])
+    lists = (piece if isinstance(piece, list) else [piece] for piece in more)
+    return [*(begun if isinstance(begun, list) else ()), *chain.from_iterable(lists)]
 
 
 class Message:
     """The answer of one attempt.
 
     Attributes:
-        parts: in the order in which they began.
+        parts: in the order in which they began; those of a group stand in the group.
         said: members of the answer beside its parts.
         open: the part that text without a place belongs to; None before the first.
 
@@ -202,6 +238,7 @@ class Message:
         self.said: dict[str, Any] = {}
         self.open: Part | None = None
         self._at: dict[Place, Part] = {}
+        self._last: dict[Kind, Part] = {}
 
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Settle signals; return them as the builder and the outlet take them."""
@@ -215,9 +252,7 @@ class Message:
 
     def flow(self, kind: Kind, text: str) -> None:
         """Take text of an event that carries one piece and nothing else."""
-        part = self.open
-        if part is None or part.kind is not kind:
-            part = next((p for p in reversed(self.parts) if p.kind is kind), None)
+        part = self._last.get(kind)
         if part is not None:
             part.pieces.append(text)
 
@@ -225,7 +260,8 @@ class Message:
         match signal:
             case Opened(place, kind, native, holds, says):
                 self._open(Part(place, kind, native, holds), says)
-                out.append(_PLAIN[kind](says))
+                if kind is not Kind.GROUP:
+                    out.append(_PLAIN[kind](says))
             case Piece(place, kind, text, adds, _):
                 part = self._at.get(place)
                 if part is not None:
@@ -241,20 +277,33 @@ class Message:
                 if part is not None:
                     part.closed = True
                 out.append(Closed())
-            case Restated(place, native):
+            case Restated(place, kind, native, holds):
                 part = self._at.get(place)
-                if part is not None:
-                    part.native, part.grown = native, {}
-                    part.pieces.clear()
-                    part.holds = ""
+                if part is None:
+                    part = Part(place, kind, native)
+                    self._keep(part)
+                else:
+                    self._put_in_group(part)
+                part.restate(kind, native, holds)
             case Said(members):
                 self.said |= members
 
     def _open(self, part: Part, says: str) -> None:
         if says:
             part.pieces.append(says)
-        self.parts.append(part)
-        self._at[part.place] = self.open = part
+        self._keep(part)
+        self._last[part.kind] = self.open = part
+
+    def _keep(self, part: Part) -> None:
+        self._at[part.place] = part
+        if not self._put_in_group(part):
+            self.parts.append(part)
+
+    def _put_in_group(self, part: Part) -> bool:
+        group = self._at.get(part.place[:1]) if len(part.place) > 1 else None
+        if group is not None:
+            group.parts[part.place] = part
+        return group is not None
 
     def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
         part = self._at.get(place)
@@ -263,7 +312,9 @@ class Message:
                 part.arguments.append(delta.arguments)
             out.append(OtherSeen())
             return
-        if part is None or delta.name:  # a call that begins, if under a number that was used before
+        said_again = part is not None and part.kind is Kind.CALL and delta.whole
+        # With a name it is a call that begins, if under a number that was used before.
+        if part is None or (delta.name and not said_again):
             self._open(Part(place, Kind.CALL, {}), "")
         out.append(delta)
 

@@ -385,7 +385,9 @@ class Outlet:
     def _told_by(self, value: JsonObject) -> Any:
         """What an event's object says, as the writer reads it."""
         read = self._wire.read
-        return value if read is None else read(value, event=True)
+        if read is None or self._wire.layout is None:
+            return value
+        return read(value, event=True)
 
     def release(self) -> bytes:
         """What was held, as it came."""

@@ -10,21 +10,31 @@ writing side in `openai_responses_content` and `…_render`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast
 
 import msgspec
 
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    AnySignal,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Place,
+    Restated,
+    Said,
+    plainly,
+)
 from tenuto.core.signals import (
     Began,
     CallDelta,
-    Closed,
     Ended,
     FaultSeen,
     OtherSeen,
     ReasoningDelta,
-    RefusalDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -42,10 +52,10 @@ from tenuto.wire.openai_responses_form import FORM
 from tenuto.wire.openai_responses_items import (
     ARGUMENTS,
     FOREIGN_CALL,
+    SUMMARY,
     is_client_call,
     kind_of,
     parts_of,
-    thought,
 )
 from tenuto.wire.openai_responses_render import ResponseWriter
 from tenuto.wire.openai_responses_request import parse_request
@@ -103,51 +113,74 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals = _parse_event(value) if event else _parse_body(value)
+    signals = _read_event(value) if event else _read_body(value)
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
     return signals
 
 
-def _parse_body(body: JsonObject) -> list[Signal]:
-    signals: list[Signal] = [_began_as(body)]
+def _read_body(body: JsonObject) -> list[AnySignal]:
+    signals: list[AnySignal] = [_began_as(body)]
     output = body.get("output")
     for index, item in enumerate(output if isinstance(output, list) else ()):
-        signals.extend(_parse_item(item, index))
-    signals.extend(_end_of(body, ""))
+        if isinstance(item, dict):
+            signals += _begin_item(item, index)
+            signals += _parts_within(item, index)
+    signals += _end_of(body, "")
     return signals
 
 
-def _parse_item(item: object, index: int) -> list[Signal]:
-    """An item of a body."""
-    if not isinstance(item, dict):
+_GROUPS: Mapping[str, Signal] = {"message": TextDelta(""), "reasoning": ReasoningDelta("")}
+"""Items that hold parts, and what says without a place that one begins."""
+
+
+def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
+    """An item without the parts that it holds."""
+    kind, place = kind_of(item), (index,)
+    if kind in _GROUPS:
+        return [Opened(place, Kind.GROUP, item), _GROUPS[kind]]
+    if is_client_call(item):
+        return [CallPiece(place, _call(item, index, whole=False))]
+    return [Opened(place, Kind.OTHER, item)]
+
+
+def _parts_within(item: JsonObject, index: int | None) -> list[Opened]:
+    """The parts that an item holds. All that a reasoning item says is reasoning."""
+    content = list(enumerate(parts_of(item)))
+    if kind_of(item) == "message":
+        return [_begin_part((index, number), part) for number, part in content]
+    if kind_of(item) != "reasoning":
         return []
-    kind = kind_of(item)
-    if kind == "message":
-        return [signal for part in parts_of(item) for signal in _parse_part(part)]
-    if kind == "reasoning":
-        return [ReasoningDelta(thought(item))]
-    return [_call(item, index, whole=False)] if is_client_call(item) else [OtherSeen(index)]
+    summary = enumerate(parts_of(item, "summary"))
+    return [
+        *(_begin_part((index, SUMMARY, n), part, _THOUGHT) for n, part in summary),
+        *(_begin_part((index, n), part, _THOUGHT) for n, part in content),
+    ]
 
 
-def _parse_part(part: JsonObject) -> list[Signal]:
-    """A part of a message, as a whole or as it begins."""
-    match part.get("type"):
-        case "output_text" | "text":
-            return [TextDelta(text)] if isinstance(text := part.get("text"), str) else []
-        case "refusal":
-            words = part.get("refusal")
-            return [RefusalDelta(words)] if isinstance(words, str) else []
-        case "reasoning_text" | "summary_text":
-            text = part.get("text")
-            return [ReasoningDelta(text if isinstance(text, str) else "")]
-        case _:
-            return [OtherSeen()]
+_THOUGHT = (Kind.REASONING, "text")
+_OTHER = (Kind.OTHER, "")
+_PARTS = {
+    "output_text": (Kind.TEXT, "text"),
+    "text": (Kind.TEXT, "text"),
+    "refusal": (Kind.REFUSAL, "refusal"),
+    "reasoning_text": _THOUGHT,
+    "summary_text": _THOUGHT,
+}
+"""Parts that hold words, what they are, and the member that holds them."""
+
+
+def _begin_part(place: Place, part: JsonObject, known: tuple[Kind, str] | None = None) -> Opened:
+    """A part as a whole, or as it begins. `known`: what it is, whatever its type."""
+    named = part.get("type")
+    kind, member = known or (_PARTS.get(named, _OTHER) if isinstance(named, str) else _OTHER)
+    words = part.get(member)
+    return Opened(place, kind, part, member, words if isinstance(words, str) else "")
 
 
 _CALL_KEYS = frozenset({"type", "call_id", "name", "status", *ARGUMENTS.values()})
@@ -202,21 +235,30 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
 # --- events
 
 
-def _parse_event(event: JsonObject) -> list[Signal]:
-    kind = event.get("type")
+def _read_event(event: JsonObject) -> list[AnySignal]:
+    kind, response = event.get("type"), event.get("response")
     if not isinstance(kind, str):
         return []
-    parse = _EVENTS.get(kind)
-    if parse is not None:
-        return parse(event)
-    return [OtherSeen(_index(event))] if kind.startswith(_SERVER_EVENTS) else []
+    said: list[AnySignal] = [Said(response)] if isinstance(response, dict) else []
+    read_one = _EVENTS.get(kind)
+    if read_one is not None:
+        return said + read_one(event)
+    return [*said, OtherSeen(_index(event))] if kind.startswith(_SERVER_EVENTS) else said
 
 
 def _index(event: JsonObject) -> int | None:
     return count(event.get("output_index"))
 
 
-def _began(event: JsonObject) -> list[Signal]:
+def _in_content(event: JsonObject) -> Place:
+    return _index(event), count(event.get("content_index"))
+
+
+def _in_summary(event: JsonObject) -> Place:
+    return _index(event), SUMMARY, count(event.get("summary_index"))
+
+
+def _began(event: JsonObject) -> list[AnySignal]:
     return [_began_as(event.get("response"))]
 
 
@@ -225,63 +267,88 @@ def _began_as(response: object) -> Began:
     return Began(name if isinstance(name, str) else "")
 
 
-def _closed(event: JsonObject) -> list[Signal]:
-    return [Closed()]
-
-
-def _item_added(event: JsonObject) -> list[Signal]:
+def _item_added(event: JsonObject) -> list[AnySignal]:
     item = event.get("item")
+    return _begin_item(item, _index(event)) if isinstance(item, dict) else []
+
+
+def _item_done(event: JsonObject) -> list[AnySignal]:
+    item, index = event.get("item"), _index(event)
+    place = (index,)
     if not isinstance(item, dict):
-        return []
-    kind = kind_of(item)
-    if kind == "message":
-        return [TextDelta("")]
-    if kind == "reasoning":
-        return [ReasoningDelta("")]
-    if not is_client_call(item):
-        return [OtherSeen(_index(event))]
-    return [_call(item, _index(event), whole=False)]
+        return [PartClosed(place)]
+    if is_client_call(item):
+        return [CallPiece(place, _call(item, index, whole=True))]
+    kind = Kind.GROUP if kind_of(item) in _GROUPS else Kind.OTHER
+    parts = map(_said_again, _parts_within(item, index))
+    return [Restated(place, kind, item), *parts, PartClosed(place)]
 
 
-def _item_done(event: JsonObject) -> list[Signal]:
-    item = event.get("item")
-    if not is_client_call(item):
-        return [Closed()]
-    return [_call(cast("JsonObject", item), _index(event), whole=True)]
+def _said_again(part: Opened) -> Restated:
+    return Restated(part.place, part.kind, part.native, part.holds)
 
 
-def _part_added(event: JsonObject) -> list[Signal]:
+_Reading = Callable[[JsonObject], list[AnySignal]]
+
+
+def _part_added(event: JsonObject) -> list[AnySignal]:
     part = event.get("part")
-    return _parse_part(part) if isinstance(part, dict) else []
+    return [_begin_part(_in_content(event), part)] if isinstance(part, dict) else []
 
 
-def _text(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
-    return [TextDelta(delta)] if isinstance(delta, str) else []
+def _thought_added(place_of: Callable[[JsonObject], Place]) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        part = event.get("part")
+        native = part if isinstance(part, dict) else {}
+        return [Opened(place_of(event), Kind.REASONING, native, "text")]
+
+    return read_one
 
 
-def _reasoning(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
-    return [ReasoningDelta(delta)] if isinstance(delta, str) else []
+def _part_done(place_of: Callable[[JsonObject], Place]) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        part, closed = event.get("part"), PartClosed(place_of(event))
+        if not isinstance(part, dict):
+            return [closed]
+        return [_said_again(_begin_part(closed.place, part)), closed]
+
+    return read_one
 
 
-def _refusal(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
-    return [RefusalDelta(delta)] if isinstance(delta, str) else []
+def _words(kind: Kind, place_of: Callable[[JsonObject], Place] = _in_content) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        delta = event.get("delta")
+        return [Piece(place_of(event), kind, delta)] if isinstance(delta, str) else []
+
+    return read_one
 
 
-def _call_piece(event: JsonObject) -> list[Signal]:
+def _words_done(event: JsonObject) -> list[AnySignal]:
+    """The part follows as a whole in an event of its own."""
+    return [PartClosed(_in_content(event))]
+
+
+def _annotation(event: JsonObject) -> list[AnySignal]:
+    """It belongs to the text that is being written."""
+    found = event.get("annotation")
+    adds = {"annotations": [found]} if isinstance(found, dict) else None
+    return [Piece(_in_content(event), Kind.TEXT, adds=adds)]
+
+
+def _call_piece(event: JsonObject) -> list[AnySignal]:
     given = event.get("delta")
     arguments, odd = _arguments(given)
     index = _index(event)
     odd = odd if index is not None else (*odd, "call_index_missing")
-    return [CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))]
+    delta = CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
+    return [CallPiece((index,), delta)]
 
 
-def _call_done(event: JsonObject) -> list[Signal]:
+def _call_done(event: JsonObject) -> list[AnySignal]:
     raw = event.get("arguments", event.get("input"))
     arguments, odd = _arguments(raw)
-    return [CallDelta(_index(event), None, None, arguments, odd, whole=True)]
+    index = _index(event)
+    return [CallPiece((index,), CallDelta(index, None, None, arguments, odd, whole=True))]
 
 
 _TYPE_MEANS = {
@@ -293,12 +360,13 @@ _TYPE_MEANS = {
 """The events that end a stream, and what each says."""
 
 
-def _ended(event: JsonObject) -> list[Signal]:
-    """The last event. Where its name and the status in it differ, the graver one counts."""
+def _ended(event: JsonObject) -> list[AnySignal]:
+    """The last event. Where its name and the status in it differ, the graver one counts. The calls
+    in it have no places: not all servers number its items as the stream did."""
     response = event.get("response")
     response = response if isinstance(response, dict) else {}
     output = response.get("output")
-    calls: list[Signal] = [
+    calls: list[AnySignal] = [
         _call(item, number, whole=True)
         for number, item in enumerate(output if isinstance(output, list) else ())
         if is_client_call(item)
@@ -316,28 +384,27 @@ def _differs(stop: StopSeen, named: StopSeen) -> bool:
     return (stop.reason is _R.END_TURN) != (named.reason is _R.END_TURN)
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+_EVENTS: dict[str, _Reading] = {
     "response.created": _began,
     "response.queued": _began,
     "response.in_progress": _began,
     "response.output_item.added": _item_added,
     "response.output_item.done": _item_done,
     "response.content_part.added": _part_added,
-    "response.content_part.done": _closed,
-    "response.output_text.delta": _text,
-    "response.output_text.done": _closed,
-    # They belong to the text that is being written.
-    "response.output_text.annotation.added": lambda event: [TextDelta("")],
-    "response.refusal.delta": _refusal,
-    "response.refusal.done": _closed,
-    "response.reasoning_text.delta": _reasoning,
-    "response.reasoning_text.done": _closed,
-    "response.reasoning_part.added": lambda event: [ReasoningDelta("")],
-    "response.reasoning_part.done": _closed,
-    "response.reasoning_summary_part.added": lambda event: [ReasoningDelta("")],
-    "response.reasoning_summary_part.done": _closed,
-    "response.reasoning_summary_text.delta": _reasoning,
-    "response.reasoning_summary_text.done": _closed,
+    "response.content_part.done": _part_done(_in_content),
+    "response.output_text.delta": _words(Kind.TEXT),
+    "response.output_text.done": _words_done,
+    "response.output_text.annotation.added": _annotation,
+    "response.refusal.delta": _words(Kind.REFUSAL),
+    "response.refusal.done": _words_done,
+    "response.reasoning_text.delta": _words(Kind.REASONING),
+    "response.reasoning_text.done": _words_done,
+    "response.reasoning_part.added": _thought_added(_in_content),
+    "response.reasoning_part.done": _part_done(_in_content),
+    "response.reasoning_summary_part.added": _thought_added(_in_summary),
+    "response.reasoning_summary_part.done": _part_done(_in_summary),
+    "response.reasoning_summary_text.delta": _words(Kind.REASONING, _in_summary),
+    "response.reasoning_summary_text.done": _words_done,
     "response.function_call_arguments.delta": _call_piece,
     "response.function_call_arguments.done": _call_done,
     "response.custom_tool_call_input.delta": _call_piece,
@@ -387,6 +454,8 @@ def _usage(usage: JsonObject) -> Usage:
         cached_tokens=count(details("input_tokens_details").get("cached_tokens")),
     )
 
+
+parse_object = plainly(read)
 
 # --- the quick reading of an event that only carries text ---------------------------------------
 
@@ -522,6 +591,7 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
+    read=read,
     parse_object=parse_object,
     parts_close=True,
     read_flowing=read_flowing,
@@ -531,7 +601,6 @@ WIRE = Wire(
     writer=ResponseWriter,
     content=merged_content,
     clean_stop=body.clean_stop,
-    body_of=body.body_of,
     render_body=body.render_body,
     render_error=body.render_error,
     form=FORM,

@@ -113,12 +113,6 @@ def call_item(call: ToolCall, *, status: str = "completed", tied: bool = True) -
     return {**extra, "type": kind, "status": status, **named}
 
 
-def body_of(events: Sequence[JsonObject]) -> JsonObject:
-    """The body that events tell (`wire.base.Wire`): the last of the responses within them."""
-    told = (event.get("response") for event in reversed(events))
-    return next((response for response in told if isinstance(response, dict)), {})
-
-
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """A whole response: the first attempt's identity, the merged output. The id is that of the last
     attempt where the turn is complete: who goes on from it goes on from the whole answer."""

@@ -6,14 +6,14 @@ caller stay out: they are judged and written by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
 from tenuto.wire.base import JsonObject, Spoken
 from tenuto.wire.items_content import Speech
-from tenuto.wire.json import count, decode_object
-from tenuto.wire.openai_responses_items import is_client_call, kind_of, parts_of
+from tenuto.wire.openai_responses_items import SUMMARY, kind_of, parts_of
 
 _WAITING = ("queued", "in_progress")
 
@@ -25,11 +25,13 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     many read the last message alone. Annotations go with their words; those whose words a seam took
     away from before a part of its own are left out.
 
-    >>> def body(text):
-    ...     part = {"type": "output_text", "text": text}
-    ...     return {"output": [{"type": "message", "content": [part]}]}
-    >>> merged = merged_content([
-    ...     Spoken(body("Half of "), (), "Half "), Spoken(body("half of it."), (), "of it.")])
+    >>> from tenuto.core.parts import Message, Opened
+    >>> def spoken(came, kept):
+    ...     part, message = {"type": "output_text", "text": ""}, Message()
+    ...     message.take([Opened((0,), Kind.GROUP, {"type": "message"}),
+    ...                   Opened((0, 0), Kind.TEXT, part, "text", came)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
@@ -154,52 +156,33 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
     return rows
 
 
+# --- the items of one attempt -------------------------------------------------------------------
+
+
 def _items(spoken: Spoken) -> list[JsonObject]:
-    """The items of one attempt, without calls for the caller."""
-    if spoken.value is not None:
-        output = spoken.value.get("output")
-        waiting = spoken.value.get("status") in _WAITING
-        found = output if isinstance(output, list) and not waiting else []
-    else:
-        found = _from_events(spoken.events)
-    return [dict(i) for i in found if isinstance(i, dict) and not is_client_call(i)]
+    """The items of one attempt, without calls for the caller. Of several under one number the last
+    one counts."""
+    waits = spoken.value is not None and spoken.value.get("status") in _WAITING
+    if spoken.message is None or waits:
+        return []
+    last = {part.place: part for part in spoken.message.parts if len(part.place) == 1}
+    return [_item(p) for p in sorted(last.values(), key=_order) if p.kind is not Kind.CALL]
 
 
-def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
-    """The items that the events of a stream build, as a body would hold them."""
-    items: dict[Any, JsonObject] = {}
-    texts: dict[Any, list[str]] = {}
-    for data in events:
-        event = decode_object(data)
-        if not isinstance(event, dict):
-            continue
-        index, item = count(event.get("output_index")), event.get("item")
-        part = (index, count(event.get("content_index")))
-        match event.get("type"):
-            case "response.output_item.added" | "response.output_item.done":
-                if isinstance(item, dict):
-                    items[index] = dict(item)
-            case "response.content_part.added" | "response.content_part.done":
-                _set_part(items.get(index), part[1], event.get("part"))
-            case "response.output_text.delta" if isinstance(event.get("delta"), str):
-                texts.setdefault(part, []).append(event["delta"])
-    for (index, number), pieces in texts.items():
-        _fill(items.get(index), number, "".join(pieces))
-    return [item for _, item in sorted(items.items(), key=lambda pair: (pair[0] is None, pair[0]))]
+def _order(part: Part) -> tuple[bool, int]:
+    number = part.place[0]
+    return (False, number) if isinstance(number, int) else (True, 0)
 
 
-def _set_part(item: JsonObject | None, number: int | None, part: object) -> None:
-    if item is None or not isinstance(part, dict) or number is None:
-        return
-    parts = parts_of(item)
-    item["content"] = [*parts[:number], dict(part), *parts[number + 1 :]]
-
-
-def _fill(item: JsonObject | None, number: int | None, text: str) -> None:
-    """Give a part that was never closed the text that came."""
-    if item is None or number is None or kind_of(item) != "message":
-        return
-    parts = parts_of(item)
-    if number < len(parts) and not parts[number].get("text"):
-        parts[number] = {**parts[number], "text": text}
-        item["content"] = parts
+def _item(group: Part) -> JsonObject:
+    """An item with its parts where they stand in it."""
+    item = group.whole()
+    lists: dict[str, list[JsonObject]] = {}
+    for part in group.parts.values():
+        _, *within, number = part.place
+        member = SUMMARY if within else "content"
+        if isinstance(number, int):
+            if member not in lists:
+                lists[member] = parts_of(item, member)
+            lists[member][number : number + 1] = [part.whole()]
+    return item | lists

@@ -30,6 +30,11 @@ FOREIGN_CALL = "item"
 """Where a call keeps its whole item when it is none of `ARGUMENTS`, among its further keys."""
 
 
+SUMMARY = "summary"
+"""In the place of a part of a reasoning item's summary: the member that holds it. Parts whose place
+names no member are those of an item's content."""
+
+
 def kind_of(item: object) -> str:
     """The type of an item; rows without one are messages, as the reference writes them.
 
@@ -77,13 +82,3 @@ def parts_of(item: JsonObject, key: str = "content") -> list[JsonObject]:
     if isinstance(content, str) and content:
         return [{"type": "output_text", "text": content}]
     return [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []
-
-
-def thought(item: JsonObject) -> str:
-    """What can be read of a reasoning item; most of it is encrypted.
-
-    >>> thought({"summary": [{"type": "summary_text", "text": "Add."}], "encrypted_content": "gA="})
-    'Add.'
-    """
-    parts = [*parts_of(item, "summary"), *parts_of(item)]
-    return "".join(text for part in parts if isinstance(text := part.get("text"), str))
