@@ -17,10 +17,11 @@ from recorded import place, recorded
 from tenuto.core.builder import Builder
 from tenuto.core.parts import Kind, Message
 from tenuto.core.signals import TextDelta
+from tenuto.frames.frame import Frame
+from tenuto.frames.sse import SseDecoder
 from tenuto.wire.base import Spoken
 from tenuto.wire.json import decode_object
 from tenuto.wire.openai_responses import WIRE, read
-from tenuto.wire.sse import SseDecoder, SseEvent
 from tenuto.wire.stream import EventReader
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "openai-responses"
@@ -43,7 +44,7 @@ def said_in_the_end(raw: bytes) -> list[Any] | None:
     return output if output and output == done else None
 
 
-def events_of(pieces: Iterable[bytes]) -> list[SseEvent]:
+def events_of(pieces: Iterable[bytes]) -> list[Frame]:
     decoder = SseDecoder()
     found = [event for piece in pieces for event in decoder.feed(piece)]
     return [*found, *decoder.flush()]
@@ -62,7 +63,7 @@ def of_body(output: list[Any]) -> Any:
     return content_of(message, builder, body)
 
 
-def of_stream(events: Iterable[SseEvent], *, flowing: bool = False) -> Any:
+def of_stream(events: Iterable[Frame], *, flowing: bool = False) -> Any:
     """What a stream says. `flowing`: text takes the quick way, as it does behind a first event."""
     reader, builder = EventReader(WIRE), Builder()
     for event in events:
@@ -112,9 +113,9 @@ def test_parts_do_not_depend_on_the_pieces_that_a_stream_comes_in(data):
     assert of_stream(events_of(pieces), flowing=True) == of_stream(events_of([raw]))
 
 
-def event(kind: str, **members: Any) -> SseEvent:
+def event(kind: str, **members: Any) -> Frame:
     data = json.dumps({"type": f"response.{kind}", **members}).encode()
-    return SseEvent(b"data: %b\n\n" % data, data)
+    return Frame(b"data: %b\n\n" % data, data)
 
 
 SEARCH = {"type": "web_search_call", "id": "ws_1", "status": "in_progress"}
