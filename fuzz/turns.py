@@ -10,7 +10,7 @@ from functools import cache
 
 from fuzz.asked import Asked, asked, body_of
 from fuzz.drawing import fixtures, is_stream, pieces, seed, split
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
 from tenuto.relay.commands import Head, Headers, Request

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from zlib import crc32
 
@@ -68,13 +68,21 @@ def progress(played: Played) -> bytes:
 
 
 def reported(played: Played) -> bytes:
-    """The events, without the id of the turn, and the report."""
+    """The events, without the id of the turn and all times, and the report."""
     lines = [
-        f"{event.name} {event.provider} {event.model} {_plain(event.data)}"
+        f"{event.name} {event.provider} {event.model} {_plain(_untimed(event.data))}"
         for event in played.events
     ]
     lines.append(f"report {_plain(played.report)}")
     return normal("\n".join(lines).encode())
+
+
+def _untimed(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an event without what a clock measured, which differs from run to run."""
+    return {name: value for name, value in fields.items() if name not in _MEASURED}
+
+
+_MEASURED = ("duration_s", "first_byte_s", "first_piece_s")
 
 
 def provider(played: Played) -> bytes:

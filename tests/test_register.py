@@ -12,7 +12,7 @@ import pytest
 
 import tenuto
 from tenuto import RegistrationError, StreamDetector, detect, register
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.stop import StopReason
 from tenuto.providers import registry

@@ -59,18 +59,6 @@ class Watching:
         return self.of("turn_ended")[-1]
 
 
-def assert_each_turn_has_one_end(events: list[tenuto.Event]) -> None:
-    """And each continuation that was started."""
-    turns: dict[str, list[str]] = {}
-    for event in events:
-        turns.setdefault(event.turn, []).append(event.name)
-    for names in turns.values():
-        assert names.count("turn_ended") == 1
-        assert names[-1] == "turn_ended"
-        begun = "continuation_attempt" in names
-        assert names.count("continuation_terminated") == begun
-
-
 class Wrapped(Watching, Asker):
     """Asks through `tenuto.wrap`."""
 

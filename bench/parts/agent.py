@@ -23,8 +23,8 @@ from tenuto.agent.running import run_calls
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import Report
 from tenuto.core.policy import Policy
+from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
 from tenuto.relay.carried import Carried

@@ -21,9 +21,10 @@ from tenuto.core.errors import (
     TurnError,
     UnsupportedClient,
 )
-from tenuto.core.events import Event, Report
+from tenuto.core.event import Event
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Decision, Policy
+from tenuto.core.report import Report
 from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
 from tenuto.providers.registry import register

@@ -16,9 +16,10 @@ from urllib.parse import urlsplit
 
 from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, TurnError
-from tenuto.core.events import OnEvent, Report
+from tenuto.core.event import OnEvent
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
+from tenuto.core.report import Report
 from tenuto.providers.learned import Learned
 from tenuto.relay.commands import (
     Command,
@@ -35,6 +36,7 @@ from tenuto.relay.commands import (
     encoded,
 )
 from tenuto.relay.engine import Engine
+from tenuto.relay.watch import nobody
 from tenuto.wire.registry import wires
 
 _learned = Learned()
@@ -122,7 +124,7 @@ class Turn:
         if on_event is not None and not callable(on_event):
             raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
         request = _request(method, url, headers, body, timeout_s)
-        engine = Engine(policy_in_force(policy), on_event or _nobody, _learned)
+        engine = Engine(policy_in_force(policy), on_event or nobody, _learned)
         asked = engine.read(request)
         if asked is None:
             raise TurnError(
@@ -208,7 +210,3 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
     except (AttributeError, TypeError, ValueError):
         raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
     return Request(method, url, pairs, body, timeout_s)
-
-
-def _nobody(event: object) -> None:
-    """Nobody watches; but a turn that is watched has its report."""

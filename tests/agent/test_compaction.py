@@ -15,7 +15,7 @@ from tenuto.agent.requests import Setup
 from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import Report
+from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.sim import Simulator

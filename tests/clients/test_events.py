@@ -12,11 +12,11 @@ import pytest
 from asking import in_every_mode
 from playing import ASK, FILES
 from replay import MAX, SAFETY, TOOL, Call, R, Refused
+from telling import check_each_turn
 from wrapping import QUICK, Wrapped
 
 import tenuto
 from tenuto.core.advice import ADVICE, FAULT_ADVICE
-from tenuto.core.events import EVENTS
 from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.core.stop import StopReason
@@ -331,9 +331,10 @@ def test_a_continued_turn_is_told_step_by_step(play, mode, way):
     turn.tell(mode, way, max_tokens=100, **more)
     observed = "stop_reason_observed"
     attempt = "continuation_attempt"
+    request = ("attempt_started", "attempt_ended", observed)
     assert [event.name for event in turn.events] == [
-        *(observed, attempt, observed, attempt, observed),
-        *("continuation_terminated", "turn_ended"),
+        *("turn_started", *request, "continuation_started", attempt, *request, attempt),
+        *(*request, "continuation_terminated", "turn_ended"),
     ]
     assert len({event.turn for event in turn.events}) == 1
     assert {event.model for event in turn.events} == {"sim"}
@@ -358,9 +359,19 @@ def test_a_continued_turn_is_told_step_by_step(play, mode, way):
         }
         for index, chars in ((1, 8), (2, 12))
     ]
-    assert turn.of("continuation_terminated") == [
-        {"reason": "completed", "attempts": 2, "output_chars": 13}
-    ]
+    (ended,) = turn.of("continuation_terminated")
+    assert ended.pop("duration_s") > 0
+    assert ended == {
+        "result": "recovered",
+        "reason": "completed",
+        "attempts": 2,
+        "output_chars": 13,
+    }
+    asked = turn.of("attempt_started")
+    assert [each["recovery"] for each in asked] == [None, "continuation", "continuation"]
+    assert [each["max_tokens"] for each in asked] == [100, 200, 300]
+    assert [each["output_chars"] for each in asked] == [0, 8, 12]
+    assert [each["status"] for each in turn.of("attempt_ended")] == [200, 200, 200]
 
 
 @pytest.mark.behaviour("P6")
@@ -399,21 +410,7 @@ def test_each_started_continuation_has_one_end_and_each_turn_one(world, case, mo
     sim, asker = world
     before = len(sim.requests)
     asker.ask_case(case, mode)
-    turns: dict[str, list[tenuto.Event]] = {}
-    for event in asker.events:
-        assert set(event.data) == set(EVENTS[event.name]), event.name
-        json.dumps(event.as_dict())
-        turns.setdefault(event.turn, []).append(event)
-    for events in turns.values():
-        names = [event.name for event in events]
-        assert names.count("turn_ended") == 1
-        assert names[-1] == "turn_ended"
-        attempts = names.count("continuation_attempt")
-        ends = [event for event in events if event.name == "continuation_terminated"]
-        assert len(ends) == (1 if attempts else 0)
-        if ends:
-            assert ends[0].data["attempts"] == attempts
-            assert ends[0].data["reason"] == events[-1].data["reason"]
+    check_each_turn(asker.events)
     for request in sim.requests[before:]:
         for row in request.json["messages"]:
             if row["role"] == "assistant":

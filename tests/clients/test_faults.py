@@ -11,7 +11,8 @@ import openai
 import pytest
 from facing import Facing, facing_faults
 from facing_rows import CHAT, FACING
-from wrapping import assert_each_turn_has_one_end, is_right
+from telling import check_each_turn
+from wrapping import is_right
 
 from tenuto.sim import CASES, HTTP_FAULTS, Case
 
@@ -72,7 +73,7 @@ def judge(askers: Askers, row: Facing, case: Case, mode: str, through: str) -> N
     assert not row.broken_call(asker, got, case)
     if mode == "stream" and requests > 1:
         row.is_one(asker)
-    assert_each_turn_has_one_end(asker.events)
+    check_each_turn(asker.events)
     ended = asker.ending["status"] if asker.watched else None
     if right := is_right(asker, got, case):
         assert ended in ("complete", None)

@@ -8,9 +8,11 @@ from typing import Any
 import httpx
 import pytest
 from far_sides import Answer, FarSide, answer, json_answer, sse_answer
+from telling import check_each_turn
 from wrapping import QUICK
 
 import tenuto
+from tenuto.core.events import TurnEnded
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}
@@ -92,7 +94,10 @@ def test_such_a_stream_is_handed_on_as_it_comes():
             assert not seen.is_set()
             seen.set()
             assert b"".join(pieces) == b"data: more\n\n"
-    assert [(e.name, e.data["why"]) for e in events] == [("left_alone", "another_shape")]
+    assert [e.data["why"] for e in events if e.name == "left_alone"] == ["another_shape"]
+    check_each_turn(events)
+    assert isinstance(ended := events[-1], TurnEnded)
+    assert (ended.status, ended.reason) == (None, "passed_on_unread")
 
 
 @pytest.mark.behaviour("C25")

@@ -18,7 +18,7 @@ import pytest
 import tenuto
 from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.relay.capture import Record
 from tenuto.relay.commands import Head, Open, Read, Request, Transmit, Write, encoded
@@ -96,7 +96,8 @@ def test_a_turn_of_several_attempts_is_one_file_that_tells_all_of_it(tmp_path) -
     assert first["response"]["status"] == 200
     assert first["response"]["body"]["text"].encode() == body("Half of it", "length")
     assert first["report"]["rung"] == "continue after a hint"
-    assert first["report"]["usage"] == {"input_tokens": 5, "output_tokens": 3}
+    counted = {"reasoning_tokens": None, "cached_tokens": None}
+    assert first["report"]["usage"] == {"input_tokens": 5, "output_tokens": 3, **counted}
     assert (second["report"]["outcome"], second["report"]["raw"]) == ("done", "stop")
     assert kept["shown"]["attempt"] is None
     assert kept["shown"]["body"]["text"].encode() == answer
@@ -131,7 +132,7 @@ def test_broken_connections_errors_and_callers_that_leave_are_kept_too(tmp_path)
     drive.close()
     never, error, left = (json.loads(file.read_text("utf-8")) for file in files(tmp_path))
     assert never["attempts"][0]["lost"] == {"kind": "connection", "error": "ConnectionError"}
-    assert (never["shown"]["raised"], never["report"]) == ("ConnectionError", None)
+    assert (never["shown"]["raised"], never["report"]["status"]) == ("ConnectionError", "failed")
     assert error["attempts"][0]["response"]["status"] == 401
     assert (error["shown"]["attempt"], error["report"]["status"]) == (1, "failed")
     assert (left["report"]["reason"], left["shown"]["attempt"]) == ("cancelled", 1)

@@ -13,7 +13,7 @@ import pytest
 from far_sides import event
 
 from tenuto.clients.aiobotocore_client import _Scope
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import Head, Lost, Request, Run, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive

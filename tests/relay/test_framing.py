@@ -11,7 +11,7 @@ from framing_matrix import NAMES, TEXT, shapes_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import framing_of

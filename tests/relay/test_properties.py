@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
 from tenuto.relay.commands import Head, Lost, Request, Transmit

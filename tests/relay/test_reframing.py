@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aws import chunk, events_of, failure, message
 
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import Head, Lost, Request
 from tenuto.relay.drive import Drive

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.relay.commands import Request
 from tenuto.relay.drive import Drive

@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 from tenuto.agent.events import AgentEvent, Recovered, Said, Thought
 from tenuto.agent.loop import Ask
 from tenuto.clients.libraries import library_of
-from tenuto.core.events import Event
+from tenuto.core.event import Event
+from tenuto.core.events import (
+    AttemptEnded,
+    AttemptStarted,
+    StopReasonObserved,
+    TurnEnded,
+    TurnStarted,
+)
 
 
 class _Like(NamedTuple):
@@ -109,9 +116,13 @@ class Hearing:
 
 def _is_healthy(event: Event) -> bool:
     """Whether an event says no more than that the first answer was whole."""
-    match event.name:
-        case "stop_reason_observed":
-            return event.data["outcome"] == "done" and not event.data["rung"]
-        case "turn_ended":
-            return event.data["status"] == "complete"
+    match event:
+        case TurnStarted() | AttemptStarted(attempt=1):
+            return True
+        case AttemptEnded(outcome=outcome):
+            return outcome == "done"
+        case StopReasonObserved(outcome=outcome, rung=rung):
+            return outcome == "done" and not rung
+        case TurnEnded(status=status):
+            return status == "complete"
     return False

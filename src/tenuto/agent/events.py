@@ -10,7 +10,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.record import record
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Result

@@ -34,8 +34,8 @@ from tenuto.agent.result import RunResult
 from tenuto.core import hints
 from tenuto.core.actions import Status
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import Report
 from tenuto.core.fault import FAULT_CLASSES, Fault
+from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget

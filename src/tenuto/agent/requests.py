@@ -9,7 +9,7 @@ from tenuto.agent import text_calls
 from tenuto.agent.compaction import CHARS_PER_TOKEN
 from tenuto.agent.limits import Limits
 from tenuto.agent.model import Model
-from tenuto.core.events import Report
+from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript
 from tenuto.wire.form import Composed, Declared, Opening

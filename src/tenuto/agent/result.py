@@ -7,8 +7,8 @@ from typing import Any
 
 from tenuto.core.actions import Status
 from tenuto.core.advice import advice_on
-from tenuto.core.events import Report
 from tenuto.core.fault import Fault
+from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Stop
 from tenuto.core.transcript import Row

@@ -13,7 +13,7 @@ from tenuto.cli.demo_ask import Answered, ask
 if TYPE_CHECKING:
     import openai
 
-    from tenuto.core.events import Event
+    from tenuto.core.event import Event
 
 PROMPTS: Final = ("What is photosynthesis?", "What does a plumber do?")
 """Questions that the small model answers in about 80 tokens, ending by itself."""

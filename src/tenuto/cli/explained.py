@@ -35,7 +35,7 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.advice import advice_on
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.machine import step
 from tenuto.core.outcome import classify
 from tenuto.core.policy import Policy
@@ -317,7 +317,7 @@ class _Turn:
         return told
 
     def _next(self) -> Plain:
-        ended = self._of("turn_ended")
+        ended = [end for end in self._of("turn_ended") if end["status"] is not None]
         report = ended[-1] if ended else self.capture.report if not self.requests else None
         if report:
             stops = self._of("stop_reason_observed")
@@ -350,8 +350,8 @@ class _Turn:
         text = recognize(b"".join(self.written), wire=self.capture.wire)[0].text
         if not text:
             text = recognize(self.capture.exchanges[-1].body or b"", wire=self.capture.wire)[0].text
-        seams = [d["output_chars"] for d in self._of("continuation_attempt")]
-        return {"text": text, "seams": [seam for seam in seams if seam < len(text)]}
+        seams = [told["output_chars"] for told in self._of("attempt_started")]
+        return {"text": text, "seams": [seam for seam in seams if 0 < seam < len(text)]}
 
 
 # --- words --------------------------------------------------------------------------------------

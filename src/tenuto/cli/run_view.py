@@ -21,7 +21,7 @@ from tenuto.agent.events import (
 )
 from tenuto.agent.result import RunResult
 from tenuto.cli.printing import print_json
-from tenuto.core.events import Event
+from tenuto.core.event import Event
 from tenuto.core.stop import printable
 
 RECOVERIES = {

@@ -19,7 +19,7 @@ from tenuto.clients.redirects import staying_with_its_host
 from tenuto.clients.two_ways import note_made
 from tenuto.clients.wrap import engine
 from tenuto.core.errors import UnsupportedClient
-from tenuto.core.events import OnEvent
+from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 
 if TYPE_CHECKING:

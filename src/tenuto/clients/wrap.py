@@ -14,7 +14,7 @@ from tenuto.clients import (
 from tenuto.clients.libraries import library_of
 from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, UnsupportedClient
-from tenuto.core.events import OnEvent
+from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.relay.engine import Engine
 

@@ -154,7 +154,8 @@ class Recovery(StrEnum):
     TOOL_REPAIR = "tool_repair"
     EMPTY = "empty"
     RETRY = "retry"
-    PARAMETER = "parameter"
+    PAUSE = "pause"
+    REQUEST_REPAIR = "request_repair"
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,12 @@ class StopSeen:
 class Usage:
     """Tokens that one attempt used; None where the provider did not say.
 
-    `output_tokens` includes `reasoning_tokens` (wires that exclude them add them up first)."""
+    Attributes:
+        input_tokens: those of the request.
+        output_tokens: those of the answer, reasoning included (wires that exclude it add it first).
+        reasoning_tokens: those of the reasoning.
+        cached_tokens: those of the request that came out of a cache.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None

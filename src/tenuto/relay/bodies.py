@@ -42,8 +42,7 @@ def read_body(
             said = _TOO_LARGE.format(turn.policy.body_max_bytes)
             fault = Fault(FaultKind.LIMIT, "body_too_large", said)
             return turn.received(Attempt(failed(fault), head))
-        turn.watch.emit("left_alone", why="body_too_large", outcome=None)
-        yield from hand_on(turn, head, raw)
+        yield from hand_on(turn, head, raw, "body_too_large")
         return None
     lost = last if isinstance(last, Lost) else None
     if lost is None and _is_plain(turn, raw):

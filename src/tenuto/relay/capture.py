@@ -26,7 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tenuto.core.events import Event, OnEvent
+from tenuto.core.event import Event, OnEvent
 from tenuto.core.policy import RULES, Policy, plain
 from tenuto.core.stop import printable
 from tenuto.frames.compression import UndecodableBytes, decoder_for
@@ -171,7 +171,6 @@ class _Attempt:
         self.came = _Kept(room)
         self.head: Head | None = None
         self.lost: Lost | None = None
-        self.events: list[Event] = []
 
 
 class Record:
@@ -189,7 +188,7 @@ class Record:
         self._most = limit
         self._room = [limit]
         self._attempts: list[_Attempt] = []
-        self._before: list[Event] = []
+        self._events: list[Event] = []
         self._shown = _Kept([limit])
         self._head: Head | None = None
         self._raised: Exception | None = None
@@ -197,7 +196,7 @@ class Record:
 
     def hear(self, event: Event) -> None:
         """Take an event, and pass it on to whoever watches the turn."""
-        (self._attempts[-1].events if self._attempts else self._before).append(event)
+        self._events.append(event)
         if self._on_event is not None:
             self._on_event(event)
 
@@ -257,8 +256,10 @@ class Record:
 
     def _value(self) -> dict[str, Any]:
         redaction = Redaction(self._request.url, decoded(self._request.headers))
-        events = [*self._before, *(event for a in self._attempts for event in a.events)]
+        events = self._events
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
+        if ended is not None and ended["status"] is None:
+            ended = None  # nobody read the answer
         default, policy = Policy(), self._capture.policy
         changed = {
             key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
@@ -272,7 +273,7 @@ class Record:
             "provider": events[-1].provider if events else None,
             "model": first.model if first else None,
             "policy": changed,
-            "events": _plain(self._before),
+            "events": _plain(self._told(0)),
             "attempts": [self._attempt(a, redaction, ended) for a in self._attempts],
             "shown": self._seen_by_caller(redaction),
             "report": ended,
@@ -282,7 +283,8 @@ class Record:
         self, attempt: _Attempt, redaction: Redaction, ended: dict[str, Any] | None
     ) -> dict[str, Any]:
         number = self._attempts.index(attempt)
-        observed = next((e.data for e in attempt.events if e.name == "stop_reason_observed"), None)
+        events = self._told(number + 1)
+        observed = next((e.data for e in events if e.name == "stop_reason_observed"), None)
         usage = (ended or {}).get("usage") or []
         head, lost = attempt.head, attempt.lost
         coding = head.coding if head else ""
@@ -303,8 +305,12 @@ class Record:
             "lost": lost and {"kind": lost.kind.value, "error": type(lost.error).__name__},
             "report": observed
             and {**observed, "usage": usage[number] if number < len(usage) else None},
-            "events": _plain(attempt.events),
+            "events": _plain(events),
         }
+
+    def _told(self, attempt: int) -> list[Event]:
+        """What was told of an attempt, and until the next one; of 0: before the first."""
+        return [e for e in self._events if e.attempt == attempt]
 
     def _seen_by_caller(self, redaction: Redaction) -> dict[str, Any]:
         """What the caller was given; `attempt` is the number of the one whose very bytes it was."""
@@ -324,4 +330,4 @@ class Record:
 def _plain(events: list[Event]) -> list[dict[str, Any]]:
     """Events but those that have a place of their own in the file."""
     placed = ("stop_reason_observed", "turn_ended")
-    return [{"name": e.name, **e.data} for e in events if e.name not in placed]
+    return [e.as_dict() for e in events if e.name not in placed]

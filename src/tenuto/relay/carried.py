@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import OnEvent, Report
+from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
+from tenuto.core.report import Report
 from tenuto.core.view import Budget
 from tenuto.providers.provider import Provider
 from tenuto.wire.base import Answer, WireRequest

@@ -41,13 +41,13 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     if turn.carried is not None:
         turn.carried.output_tokens += _output_tokens(turn, attempt)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
-        turn.watch.observed(response, outcome, finish)
+        _observed(turn, attempt, outcome, finish)
         return finish, outcome, Facts(said=turn.said)
     facts = _facts(turn, attempt)
     now_s, edits = turn.around.now(), turn.state.last_edits
     outcome = outcome_of(turn.state, response, facts)
     turn.state, action = _step(turn, response, facts, now_s)
-    turn.watch.observed(response, outcome, action)
+    _observed(turn, attempt, outcome, action)
     if turn.carried is not None:
         turn.carried.last_text = response.text
     if isinstance(action, Finish) and action.without_stop:
@@ -62,9 +62,20 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
                 turn.carried.answered(edit.answers)
             if isinstance(edit, DropKeys) and facts.droppable:
                 turn.watch.leaving_out(_may_go(turn, attempt, edits) or ())
-    elif facts.left_alone and outcome is not Outcome.DONE:
-        turn.watch.emit("left_alone", why=facts.left_alone, outcome=outcome.value)
+    elif facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
+        turn.events.left_alone(facts.left_alone, outcome)
     return action, outcome, facts
+
+
+def _observed(turn: Turn, attempt: Attempt, outcome: Outcome, action: Send | Finish) -> None:
+    turn.watch.observed(
+        attempt.response,
+        outcome,
+        action,
+        status=attempt.head.status if attempt.head is not None else None,
+        lost=attempt.lost,
+        output_chars=len(turn.said),
+    )
 
 
 def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
@@ -77,8 +88,8 @@ def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
     now_s, learned = turn.around.now(), turn.around.learned
     if learned.marks_ends(*turn.model, now_s):
         return  # the asking has shown a mark
-    if learned.ended_unmarked(*turn.model, now_s):
-        turn.watch.emit("no_end_mark_learned", turns=UNMARKED_TURNS)
+    if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
+        turn.events.no_end_mark_learned(UNMARKED_TURNS)
 
 
 def _has_several(turn: Turn, attempt: Attempt) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tenuto.core.actions import Content, Finish, Status
-from tenuto.core.events import Report
 from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
+from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.stop import StopReason
 from tenuto.frames.compression import UndecodableBytes
@@ -282,9 +282,11 @@ class Ending:
         return last.head.headers if last is not None and last.http_error and last.head else ()
 
 
-def hand_on(turn: Turn, head: Head, raw: bytes) -> Run:
+def hand_on(turn: Turn, head: Head, raw: bytes, why: str) -> Run:
     """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
-    turn.watch.ended = True
+    if turn.events is not None:
+        turn.events.left_alone(why)
+    turn.watch.handed_on(head.status)
     if not turn.headed:
         yield Open(head)
     if raw:

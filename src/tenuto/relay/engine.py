@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.events import OnEvent
+from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route

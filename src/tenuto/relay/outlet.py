@@ -107,6 +107,7 @@ class Outlet:
         # One text and the places in it of those events that say something: an object for each
         # event, or what it says decoded, takes many times its bytes.
         self._held = bytearray()
+        self._most_held_bytes = 0
         self._held_told = array("Q")
         self._closing = False
         self._more_held = False
@@ -394,8 +395,7 @@ class Outlet:
         for value in self._told():
             self.writer.given(self._told_by(value))
         out = bytes(self._held)
-        self._held.clear()
-        del self._held_told[:]
+        self._clear_held()
         return self._deliver(out)
 
     def _deliver(self, raw: bytes) -> bytes:
@@ -403,6 +403,11 @@ class Outlet:
             self._give(self._pending)
             self._pending = ""
         return raw
+
+    @property
+    def most_held_bytes(self) -> int:
+        """The most that was held at once."""
+        return max(self._most_held_bytes, len(self._held))
 
     @property
     def overfull(self) -> bool:
@@ -454,9 +459,13 @@ class Outlet:
         return self.say("") + b"".join(self.writer.passed(self._told_by(value)) for value in held)
 
     def _drop_held(self) -> None:
+        self._clear_held()
+        self._closing = False
+
+    def _clear_held(self) -> None:
+        self._most_held_bytes = self.most_held_bytes
         self._held.clear()
         del self._held_told[:]
-        self._closing = False
 
     def say_rest(self) -> bytes:
         """Deliver all that is pending, white space included."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator
 from dataclasses import replace
+from functools import partial
 
 from tenuto.core.actions import Edit, Finish, Recovery, Send, Status, holds_prefill
 from tenuto.core.fault import Fault, FaultKind
@@ -58,15 +59,19 @@ class Pipe:
 
     def run(self) -> Run:
         """The turn as commands; sent replies, it ends after the last byte."""
-        if self._turn.parsed.repairs and not self._turn.left_alone:
-            self._turn.watch.emit("history_repaired", repairs=list(self._turn.parsed.repairs))
+        events, parsed = self._turn.events, self._turn.parsed
+        if events is not None:
+            stream = self._turn.facts.stream
+            events.turn_started(self._turn.wire.name, self._turn.request.url, stream=stream)
+            if parsed.repairs and not self._turn.left_alone:
+                events.history_repaired(parsed.repairs)
         try:
             yield from self._run()
         finally:
             # Closed from outside before its end: the caller went away (C23).
             if not self._turn.watch.ended:
                 said = self._turn.outlet.delivered_text or self._turn.said
-                self._turn.watch.cancelled(len(said))
+                self._turn.watch.cancelled(len(said), self._turn.held_bytes)
                 if self._turn.carried is not None:
                     self._turn.carried.given = said
 
@@ -74,8 +79,7 @@ class Pipe:
         send = Send((), "", Recovery.RETRY)
         while True:
             if send.wait_s:
-                spread = 1.0 if send.told else self._turn.around.jitter()
-                yield Wait(send.wait_s * spread)
+                yield from self._wait(send)
             attempt = yield from self._attempt(send)
             if attempt is None:
                 return
@@ -87,7 +91,8 @@ class Pipe:
                     self._turn.around.successors.add(
                         self._turn.first.response.id, attempt.response.id
                     )
-                report = self._turn.watch.finished(action, outcome, facts)
+                held_bytes = self._turn.held_bytes
+                report = self._turn.watch.finished(action, outcome, facts, held_bytes)
                 ending = Ending(self._turn)
                 if self._turn.carried is not None:
                     answer = ending.whole(action, attempt)
@@ -103,21 +108,38 @@ class Pipe:
                 yield Write(text)
             send = action
 
+    def _wait(self, send: Send) -> Run:
+        seconds = send.wait_s * (1.0 if send.told else self._turn.around.jitter())
+        begun_s = self._turn.around.now()
+        try:
+            yield Wait(seconds)
+        finally:
+            if self._turn.events is not None:
+                self._turn.events.waited(seconds, begun_s, asked=send.told)
+
     # --- one attempt ------------------------------------------------------------------------
 
     def _attempt(self, send: Send) -> Generator[Command, Reply, Attempt | None]:
         """Send the request with its edits and read what comes; None: it was handed on unread."""
         edits = () if self._turn.left_alone else send.edits
-        reply = yield self._transmit(edits)
+        command, events, url = self._transmit(edits), self._turn.events, self._turn.request.url
+        if events is not None:
+            max_tokens, said = self._turn.facts.max_tokens, self._turn.said
+            events.attempt_started(send, edits, max_tokens, len(said))
+        reply = yield command
         if isinstance(reply, Lost):
             if self._turn.first is None and self._turn.carried is None:
-                self._turn.watch.ended = True
+                self._turn.watch.left_to_the_sdk(partial(unreachable, reply, url), reply)
                 yield Reraise(reply.error)
                 return None
-            fault = unreachable(reply, self._turn.request.url)
+            if events is not None:
+                events.no_head_came(reply)
             lost = reply if self._turn.left_alone else None
-            return self._turn.received(Attempt(failed(fault), lost=lost))
+            attempt = Attempt(failed(unreachable(reply, url)), lost=lost)
+            return self._turn.received(attempt)
         assert isinstance(reply, Head)
+        if events is not None:
+            events.head_came()
         if self._turn.provider.unknown and (server := reply.get(b"server")):
             self._turn.provider = by_server(server, self._turn.wire.name)
         self._turn.watch.provider = self._turn.provider.dialect.name
@@ -125,8 +147,7 @@ class Pipe:
         error = 400 <= reply.status < 600
         readable = decoder is not None and (error or is_good(reply))
         if not readable and self._turn.first is None and self._turn.carried is None:
-            self._turn.watch.emit("left_alone", why="unreadable", outcome=None)
-            yield from hand_on(self._turn, reply, b"")
+            yield from hand_on(self._turn, reply, b"", "unreadable")
             return None
         if error:
             return (yield from self._error(reply, decoder))

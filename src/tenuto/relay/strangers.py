@@ -74,9 +74,8 @@ def unless_strange(run: Run, turn: Turn) -> Run:
                 assert isinstance(reply, Head | Lost)
                 if (yield from _is_strange(turn, reply, ahead)):
                     assert isinstance(reply, Head)
-                    turn.watch.emit("left_alone", why="another_shape", outcome=None)
                     came = [piece for piece in ahead if isinstance(piece, bytes)]
-                    yield from hand_on(turn, reply, b"".join(came))
+                    yield from hand_on(turn, reply, b"".join(came), "another_shape")
                     return
     finally:
         run.close()

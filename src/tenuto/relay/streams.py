@@ -94,6 +94,8 @@ def read_stream(
     while not builder.ended:
         offered = quick if events.idle and outlet.flows else slow
         reply = ahead.popleft() if ahead else (yield offered)
+        if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
+            turn.events.piece_came()
         if not isinstance(reply, bytes):
             lost = reply if isinstance(reply, Lost) else None
             if turn.late:
@@ -115,6 +117,8 @@ def read_stream(
         if (joint is not None and joint.found) or outlet.broken:
             break  # what follows is not wanted any more, or stands behind a hole
         if outlet.overfull:
+            if turn.events is not None:
+                turn.events.held_too_much(outlet.most_held_bytes, turn.policy.hold_max_bytes)
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif turn.late:
             builder.feed(_late(turn))

@@ -11,14 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cached_property, partial
-from typing import SupportsBytes
+from typing import TYPE_CHECKING, SupportsBytes
 
 import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
-from tenuto.core.events import OnEvent
+from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.parts import Message
 from tenuto.core.policy import Policy
@@ -39,6 +39,9 @@ from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 from tenuto.wire.unsupported import Unsupported
 
+if TYPE_CHECKING:
+    from tenuto.relay.event_sender import EventSender
+
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
@@ -46,9 +49,10 @@ class Surroundings:
 
     Attributes:
         policy: the limits.
-        on_event: who watches, or None.
+        on_event: who listens, or None.
         learned: what providers taught, shared by all turns of a client.
-        now: a steady clock, in seconds.
+        now: a steady clock, in seconds; how long anything took is measured by it.
+        wall: the time of day, in seconds since the epoch, for events.
         date: what a header says that tells the date.
         jitter: a factor for waits, around 1.
         successors: responses that others took the place of, shared by all turns of a client.
@@ -59,6 +63,7 @@ class Surroundings:
     on_event: OnEvent | None
     learned: Learned
     now: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
     date: Callable[[], str] = partial(formatdate, usegmt=True)
     jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
     successors: Successors = field(default_factory=Successors)
@@ -177,10 +182,10 @@ class Turn:
             f"{_PROCESS}{self.number:08x}",
             self.facts.model,
             self.policy,
-            around.on_event,
             self.telling,
             asked.provider.dialect.name,
         )
+        self.watch.tell(around.on_event, around.now, around.wall, asked.started_s)
 
     @cached_property
     def outlet(self) -> Outlet:
@@ -188,6 +193,17 @@ class Turn:
         hold = self.policy.hold_max_bytes
         alone, templates = bool(self.left_alone), self.around.templates
         return Outlet(self.wire, self.facts.model, hold, alone, self.carried, templates)
+
+    @property
+    def events(self) -> EventSender | None:
+        """Sends the turn's events; None where nobody listens."""
+        return self.watch.events
+
+    @property
+    def held_bytes(self) -> int:
+        """The most bytes of the stream that were held back at once."""
+        outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
+        return outlet.most_held_bytes if outlet is not None else 0
 
     @property
     def salt(self) -> str:

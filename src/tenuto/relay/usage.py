@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tenuto.core.events import Report
+from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.relay.commands import Head

@@ -1,22 +1,28 @@
-"""What a turn tells those who watch it (events), and its report."""
+"""What is kept of a turn for its report, and what is told of it."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
-from tenuto.core.actions import Action, Finish, Recovery, Send, holds_prefill
-from tenuto.core.events import Event, OnEvent, Report
+from tenuto.core.actions import Action, Finish, Send
+from tenuto.core.event import Event, OnEvent
+from tenuto.core.fault import Fault
 from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
+from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
+from tenuto.relay.commands import Lost
 from tenuto.relay.redaction import Telling
+
+if TYPE_CHECKING:
+    from tenuto.relay.event_sender import EventSender
 
 log = logging.getLogger("tenuto")
 
@@ -40,191 +46,175 @@ def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
     return True
 
 
-@dataclass(slots=True)
+PASSED_ON_UNREAD = "passed_on_unread"
+"""Why a turn ended whose answer nobody read."""
+
+
+def nobody(event: Event) -> None:
+    """Listen to nothing. A turn that is given this has its report, and makes no event."""
+
+
 class Watch:
-    """Sends a turn's events, and adds its report up.
+    """Adds up the report of one turn, and has its events sent where somebody listens.
 
-    A watcher that raises is logged and never breaks a turn."""
+    Args:
+        turn: the turn's id.
+        model: as the request says it.
+        policy: the limits.
+        telling: makes texts of the provider fit for logs and events.
+        provider: as far as it is known.
 
-    turn: str
-    model: str
-    policy: Policy
-    on_event: OnEvent | None
-    telling: Telling
-    provider: str = "unknown"
-    usage: list[Usage | None] = field(default_factory=list)
-    rungs: list[str] = field(default_factory=list)
-    last: Response | None = None
-    continuations: int = 0
-    repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call, and the rung
-    left_out: list[str] = field(default_factory=list)
-    ended: bool = False
-    report: Report | None = None
+    Attributes:
+        events: sends the turn's events; None where nobody listens.
+        usage: the tokens of each attempt that ended.
+        last: the last response.
+        left_out: what went of the caller's own request.
+        ended: whether the turn is over.
+        report: how it ended; None before, and where nobody read its answer.
+    """
 
-    def emit(self, name: str, **data: object) -> None:
-        """Send one event."""
-        if self.on_event is None:
+    __slots__ = (
+        *("_policy", "_provider", "_telling", "ended", "events", "last", "left_out", "model"),
+        *("report", "rungs", "turn", "usage"),
+    )
+
+    def __init__(
+        self, turn: str, model: str, policy: Policy, telling: Telling, provider: str
+    ) -> None:
+        self.turn = turn
+        self.model = model
+        self._policy = policy
+        self._telling = telling
+        self._provider = provider
+        self.events: EventSender | None = None
+        self.usage: list[Usage | None] = []
+        self.rungs: list[str] = []
+        self.last: Response | None = None
+        self.left_out: list[str] = []
+        self.ended = False
+        self.report: Report | None = None
+
+    def tell(
+        self,
+        on_event: OnEvent | None,
+        now: Callable[[], float],
+        wall: Callable[[], float],
+        started_s: float,
+    ) -> None:
+        """Tell this listener of the turn. Without one nothing is loaded and nothing is made."""
+        if on_event is None or on_event is nobody:
             return
-        event = Event(name, self.turn, self.provider, printable(self.model), data)
-        try:
-            self.on_event(event)
-        except Exception:  # somebody else's code: whatever it raises must not cost an answer
-            log.exception("on_event raised for %s", name)
+        from tenuto.relay.event_sender import EventSender
 
-    def observed(self, response: Response, outcome: Outcome, action: Action) -> None:
-        """One attempt was read and decided on."""
+        telling, provider = self._telling, self._provider
+        self.events = EventSender(
+            on_event, self.turn, self.model, provider, telling, now, wall, started_s
+        )
+
+    @property
+    def provider(self) -> str:
+        """The provider's name, as far as it is known."""
+        return self._provider
+
+    @provider.setter
+    def provider(self, name: str) -> None:
+        self._provider = name
+        if self.events is not None:
+            self.events.provider = name
+
+    def observed(
+        self,
+        response: Response,
+        outcome: Outcome,
+        action: Action,
+        *,
+        status: int | None = None,
+        lost: Lost | None = None,
+        output_chars: int = 0,
+    ) -> None:
+        """One attempt was read and decided on.
+
+        Args:
+            response: what was read.
+            outcome: what it means.
+            action: what follows.
+            status: its HTTP status, None where no response came.
+            lost: how its connection broke, None where it did not.
+            output_chars: characters of text that are kept.
+        """
         stop = response.stop
         self.last = response
         self.usage.append(response.usage)
+        if self.events is not None:
+            self.events.answered(response, outcome, action, status, lost, output_chars)
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
-            note_unknown_stop(self.provider, self.model, self.telling(stop.raw))
-        if self.on_event is None:
-            return
-        self.emit(
-            "stop_reason_observed",
-            iteration=len(self.usage),
-            reason=stop.reason.value,
-            raw=self._raw(response),
-            detail=stop.detail,
-            confidence=stop.confidence.value,
-            anomalies=list(stop.anomalies),
-            outcome=outcome.value,
-            rung=action.rung,
-        )
-        if response.fault is not None:
-            fault = response.fault
-            wait_s = action.wait_s if isinstance(action, Send) else 0.0
-            self.emit(
-                "fault",
-                kind=fault.kind.value,
-                code=self.telling(fault.code),
-                status=fault.status,
-                retryable=fault.retryable,
-                wait_s=wait_s,
-                keys=[self.telling(key) for key in fault.keys],
-                # What would let them go, where they may not.
-                setting="drop_unsupported" if fault.keys and action.rung != _LEAVES_OUT else None,
-            )
-
-    def _raw(self, response: Response) -> str | None:
-        """The stop's own value; one that stands in a table is nobody's secret."""
-        raw, in_table = response.stop.raw, response.stop.confidence is Confidence.HIGH
-        return raw if raw is None or (in_table and response.fault is None) else self.telling(raw)
+            logged = note_unknown_stop(self.provider, self.model, self._telling(stop.raw))
+            if self.events is not None:
+                self.events.unknown_stop_seen(stop.raw, logged=logged)
 
     def sending(
         self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None
     ) -> None:
         """Another request follows."""
         self.rungs.append(action.rung)
-        if action.recovery is Recovery.CONTINUATION:
-            self.continuations += 1
-            self.emit(
-                "continuation_attempt",
-                index=self.continuations,
-                output_tokens=state.output_tokens,
-                output_chars=len(facts.said),
-                tokens_left=left,
-                attempts_left=state.left(Budget.CONTINUATION, self.policy),
-                prefill=holds_prefill(action.edits),
-            )
-        elif action.recovery is Recovery.TOOL_REPAIR:
-            self.repairing = outcome, action.rung
-            self._repair(outcome, attempted=True, result="sent", rung=action.rung)
-        elif action.recovery is Recovery.EMPTY:
-            self._empty(outcome, action.rung, facts)
+        if self.events is not None:
+            attempts_left = state.left(Budget.CONTINUATION, self._policy)
+            used = state.output_tokens
+            self.events.goes_on(action, outcome, facts, self.last, used, left, attempts_left)
 
     def leaving_out(self, places: Iterable[str]) -> None:
         """What goes of the caller's own request (H5)."""
         told = [printable(place) for place in places]
         self.left_out += [place for place in told if place not in self.left_out]
-        if told:
-            self.emit("keys_left_out", keys=told)
+        if told and self.events is not None:
+            self.events.keys_left_out(told)
 
-    def _repair(self, outcome: Outcome, *, attempted: bool, result: str, rung: str) -> None:
-        self.emit(
-            "tool_payload_repair",
-            issue=outcome.value,
-            attempted=attempted,
-            outcome=result,
-            rung=rung,
-        )
-
-    def _empty(self, outcome: Outcome, rung: str, facts: Facts) -> None:
-        """The shape of an empty answer, never its content (E14)."""
-        response = self.last
-        if response is None:
-            return
-        fields = ("text", "reasoning", "refusal", "calls", "usage")
-        self.emit(
-            "empty_recovery",
-            rung=rung,
-            outcome=outcome.value,
-            keys=[name for name in fields if getattr(response, name)],
-            text_chars=len(response.text),
-            reasoning_chars=len(response.reasoning),
-            stop=response.stop.reason.value,
-            tools=facts.tools,
-            after_tool_result=facts.after_tool_result,
-        )
-
-    def finished(self, finish: Finish, outcome: Outcome, facts: Facts) -> Report:
+    def finished(
+        self, finish: Finish, outcome: Outcome, facts: Facts, held_bytes: int = 0
+    ) -> Report:
         """The turn is over."""
-        if outcome in (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT):
-            self._empty(outcome, finish.rung, facts)
-        if outcome in (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED):
-            self._repair(outcome, attempted=False, result="given_up", rung=finish.rung)
-        elif self.repairing is not None and outcome is Outcome.DONE:
-            issue, rung = self.repairing
-            self._repair(issue, attempted=True, result="repaired", rung=rung)
-        return self._end(finish.status.value, finish.reason, outcome, len(facts.said))
+        if self.events is not None:
+            self.events.finished(finish, outcome, facts, self.last)
+        status, chars = finish.status.value, len(facts.said)
+        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes)
+        return report
 
-    def cancelled(self, output_chars: int) -> None:
+    def cancelled(self, output_chars: int, held_bytes: int = 0) -> None:
         """The caller went away before the end (C23)."""
         if self.ended:
             return
-        self.emit("cancelled", output_chars=output_chars, attempts=len(self.usage))
-        self._end(
-            "partial" if output_chars else "failed", "cancelled", Outcome.CANCELLED, output_chars
-        )
+        if self.events is not None:
+            self.events.cancelled(output_chars, len(self.usage))
+        status = "partial" if output_chars else "failed"
+        self.report = self._end(status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes)
 
-    def _end(self, status: str, reason: str, outcome: Outcome, chars: int) -> Report:
+    def handed_on(self, status: int) -> None:
+        """The answer, of this HTTP status, is handed on unread: there is nothing to report."""
+        self.usage.append(None)
+        if self.events is not None:
+            self.events.handed_on(status)
+        self._end("", PASSED_ON_UNREAD, Outcome.DONE, 0, 0)
+
+    def left_to_the_sdk(self, fault: Callable[[], Fault], lost: Lost) -> None:
+        """The first request found no answer. The SDK tries again by itself, so there is nothing to
+        report; `fault` makes what is told of it."""
+        self.usage.append(None)
+        if self.events is not None:
+            self.events.unreachable(fault(), lost)
+        self._end("failed", ENDINGS[Outcome.FAULT].reason, Outcome.FAULT, 0, 0)
+
+    def _end(self, status: str, reason: str, outcome: Outcome, chars: int, held: int) -> Report:
         self.ended = True
-        if self.continuations:
-            self.emit(
-                "continuation_terminated",
-                reason=reason,
-                attempts=self.continuations,
-                output_chars=chars,
-            )
-        stop = self.last.stop if self.last else None
-        suggestion = "none" if status == "complete" else ENDINGS[outcome].suggestion
+        complete = status in ("complete", "")
         report = Report(
             status,
             reason,
-            stop,
+            self.last.stop if self.last else None,
             tuple(self.usage),
-            suggestion,
+            "none" if complete else ENDINGS[outcome].suggestion,
             tuple(self.rungs),
             tuple(self.left_out),
         )
-        self.report = report
-        self.emit(
-            "turn_ended",
-            status=status,
-            reason=reason,
-            stop=stop.reason.value if stop else None,
-            attempts=report.attempts,
-            suggestion=suggestion,
-            advice=report.advice,
-            usage=[_counts(usage) for usage in self.usage],
-        )
+        if self.events is not None:
+            self.events.turn_ended(report, outcome, chars, held, read=bool(status))
         return report
-
-
-_LEAVES_OUT = "leave the rejected keys out"
-
-
-def _counts(usage: Usage | None) -> dict[str, int | None] | None:
-    if usage is None:
-        return None
-    return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

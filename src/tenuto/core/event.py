@@ -1,0 +1,75 @@
+"""`Event`, the base of all that a turn tells those who watch it.
+
+The events themselves stand in `tenuto.core.events`, which is loaded once somebody listens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
+
+VERSION = 1
+"""The version of the schema. It grows when a field changes its meaning or goes; a new event or a
+new field leaves it as it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that happened in a turn. Each kind of event is a class of its own, with its own
+    fields beside these.
+
+    Events hold names, numbers and reasons, never content or secrets (N10). A text that comes from
+    the provider (a stop value, an error code) is made printable and bounded before it enters one.
+
+    Attributes:
+        time: when it happened, in seconds since the epoch; it never goes back within a turn.
+        turn: an id that all events of the turn share.
+        provider: the provider's name, as far as it is known.
+        model: the model's name as the request says it, "" where it says none.
+        attempt: the number of the latest request of the turn, 1 for the first; 0 before it.
+    """
+
+    NAME: ClassVar[str] = ""
+
+    time: float
+    turn: str
+    provider: str
+    model: str
+    attempt: int
+
+    @property
+    def name(self) -> str:
+        """The event's stable name, `turn_ended` for a `TurnEnded`."""
+        return self.NAME
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """The event's own fields, without those that all events have, as plain JSON values."""
+        return {name: plain_value(getattr(self, name)) for name in own_fields(type(self))}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The whole event as plain JSON values, with its `name` and the `version` of the schema.
+        `tenuto.events.event_from_dict` reads it back."""
+        shared = {name: getattr(self, name) for name in SHARED}
+        return {"version": VERSION, "name": self.name, **shared, **self.data}
+
+
+SHARED = tuple(field.name for field in fields(Event))
+"""The fields that all events have."""
+
+OnEvent = Callable[[Event], None]
+
+
+def own_fields(kind: type[Event]) -> tuple[str, ...]:
+    """The names of the fields that a kind of event has beside the shared ones."""
+    return tuple(field.name for field in fields(kind) if field.name not in SHARED)
+
+
+def plain_value(value: Any) -> Any:
+    """A field's value as JSON has it: tuples become lists, and tokens an object."""
+    if isinstance(value, tuple):
+        return [plain_value(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    return value

@@ -1,0 +1,82 @@
+"""What a turn tells those who watch it: a class for each event.
+
+In reading order: `turns`, `attempts`, `recoveries`, `reading`.
+"""
+
+from tenuto.core.events.attempts import (
+    AttemptEnded,
+    AttemptStarted,
+    FaultReported,
+    HoldBackExceeded,
+    KeysLeftOut,
+    Stalled,
+    StopReasonObserved,
+    UnknownStopSeen,
+    Waited,
+)
+from tenuto.core.events.reading import EVENTS, UnknownEvent, event_from_dict
+from tenuto.core.events.recoveries import (
+    ContinuationAttempt,
+    ContinuationStarted,
+    ContinuationTerminated,
+    EmptyRecovery,
+    EmptyRecoveryEnded,
+    EmptyRecoveryStarted,
+    PauseEnded,
+    PauseStarted,
+    RecoveryEnded,
+    RecoveryStarted,
+    RequestRepairEnded,
+    RequestRepairStarted,
+    RetryEnded,
+    RetryStarted,
+    ToolPayloadRepair,
+    ToolRepairEnded,
+    ToolRepairStarted,
+)
+from tenuto.core.events.turns import (
+    Cancelled,
+    HistoryRepaired,
+    LeftAlone,
+    NoEndMarkLearned,
+    TurnEnded,
+    TurnStarted,
+)
+
+__all__ = [
+    "EVENTS",
+    "AttemptEnded",
+    "AttemptStarted",
+    "Cancelled",
+    "ContinuationAttempt",
+    "ContinuationStarted",
+    "ContinuationTerminated",
+    "EmptyRecovery",
+    "EmptyRecoveryEnded",
+    "EmptyRecoveryStarted",
+    "FaultReported",
+    "HistoryRepaired",
+    "HoldBackExceeded",
+    "KeysLeftOut",
+    "LeftAlone",
+    "NoEndMarkLearned",
+    "PauseEnded",
+    "PauseStarted",
+    "RecoveryEnded",
+    "RecoveryStarted",
+    "RequestRepairEnded",
+    "RequestRepairStarted",
+    "RetryEnded",
+    "RetryStarted",
+    "Stalled",
+    "StopReasonObserved",
+    "ToolPayloadRepair",
+    "ToolRepairEnded",
+    "ToolRepairStarted",
+    "TurnEnded",
+    "TurnStarted",
+    "UnknownEvent",
+    "UnknownStopSeen",
+    "Waited",
+    "event_from_dict",
+]

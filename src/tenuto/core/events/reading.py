@@ -1,0 +1,130 @@
+"""Every event by its name, and events read back from plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any
+
+from tenuto.core.event import SHARED, Event
+from tenuto.core.events import attempts, recoveries, turns
+from tenuto.core.signals import Usage
+
+_KINDS: tuple[type[Event], ...] = (
+    turns.TurnStarted,
+    turns.HistoryRepaired,
+    attempts.AttemptStarted,
+    attempts.AttemptEnded,
+    attempts.StopReasonObserved,
+    attempts.UnknownStopSeen,
+    attempts.FaultReported,
+    attempts.Stalled,
+    attempts.HoldBackExceeded,
+    attempts.KeysLeftOut,
+    attempts.Waited,
+    recoveries.ContinuationStarted,
+    recoveries.ContinuationAttempt,
+    recoveries.ContinuationTerminated,
+    recoveries.ToolRepairStarted,
+    recoveries.ToolPayloadRepair,
+    recoveries.ToolRepairEnded,
+    recoveries.EmptyRecoveryStarted,
+    recoveries.EmptyRecovery,
+    recoveries.EmptyRecoveryEnded,
+    recoveries.PauseStarted,
+    recoveries.PauseEnded,
+    recoveries.RetryStarted,
+    recoveries.RetryEnded,
+    recoveries.RequestRepairStarted,
+    recoveries.RequestRepairEnded,
+    turns.LeftAlone,
+    turns.NoEndMarkLearned,
+    turns.Cancelled,
+    turns.TurnEnded,
+)
+
+EVENTS: dict[str, type[Event]] = {kind.NAME: kind for kind in _KINDS}
+"""Every kind of event by its name. The documentation is made from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEvent(Event):
+    """An event that was read back and whose name this version does not know.
+
+    Attributes:
+        unknown_name: its name, which `name` gives too.
+        fields: its own fields, as they were read.
+    """
+
+    unknown_name: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name that was read."""
+        return self.unknown_name
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Its own fields, as they were read."""
+        return dict(self.fields)
+
+
+def event_from_dict(value: Mapping[str, Any]) -> Event:
+    """Read an event back from what its `as_dict()` gave, also by way of JSON.
+
+    Events of other versions of Tenuto are read too. A name that is not known gives an
+    `UnknownEvent`, which keeps all fields; a field that is not known is left out. The values
+    themselves are not checked.
+
+    Args:
+        value: the event as plain values.
+
+    Raises:
+        ValueError: the value has no name, or lacks a field; the message names it.
+
+    >>> read = {"version": 1, "name": "history_repaired", "time": 0.5, "turn": "t1", "attempt": 0,
+    ...         "provider": "openai", "model": "gpt", "repairs": ["empty_row"], "new_field": 7}
+    >>> event_from_dict(read).repairs
+    ('empty_row',)
+    >>> event_from_dict({**read, "name": "from_the_future"}).data
+    {'repairs': ['empty_row'], 'new_field': 7}
+    """
+    name = value.get("name")
+    if not isinstance(name, str):
+        raise ValueError("an event has a name")
+    kind = EVENTS.get(name)
+    if kind is None:
+        shared = {key: _present(value, key, name) for key in SHARED}
+        rest = {key: v for key, v in value.items() if key not in (*SHARED, "name", "version")}
+        return UnknownEvent(**shared, unknown_name=name, fields=rest)
+    wanted = {f.name: f.default for f in fields(kind)}
+    read = {
+        key: _FORMS.get(key, _tuples)(_present(value, key, name))
+        for key, default in wanted.items()
+        if key in value or default is MISSING
+    }
+    return kind(**read)
+
+
+def _present(value: Mapping[str, Any], key: str, name: str) -> Any:
+    if key not in value:
+        raise ValueError(f"the event {name!r} lacks the field {key!r}")
+    return value[key]
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _usage(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_usage, value))
+    if not isinstance(value, Mapping):
+        return value
+    known = {f.name for f in fields(Usage)}
+    return Usage(**{key: count for key, count in value.items() if key in known})
+
+
+_FORMS: dict[str, Callable[[Any], Any]] = {"usage": _usage}
+"""How fields are read that are no plain values, by their names."""

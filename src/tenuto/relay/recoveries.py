@@ -1,0 +1,121 @@
+"""Which recoveries of a turn are open, so that each that begins has exactly one end (P6).
+
+Theory of operation
+-------------------
+A recovery is open from its first request until it is mended, until another kind takes over, or
+until the turn ends. A retry and a repair of the request are about a request and not about an
+answer: they may happen within another recovery, which stays open and goes on behind them. So there
+are two places, one for each sort, and the inner one always ends first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from tenuto.core.actions import Action, Recovery, Send, Status
+from tenuto.core.outcome import Outcome
+
+_OF_REQUESTS = (Recovery.RETRY, Recovery.REQUEST_REPAIR)
+"""Recoveries of a request that failed; the others are of an answer."""
+
+_UNANSWERED = {Outcome.FAULT, Outcome.DROPPED, Outcome.CANCELLED}
+_WITH_ANSWER = {
+    Outcome.DONE,
+    Outcome.TEXT_CUT,
+    Outcome.ARGUMENTS_CUT,
+    Outcome.ARGUMENTS_MALFORMED,
+}
+
+MENDED_BY: dict[Recovery, frozenset[Outcome]] = {
+    Recovery.RETRY: frozenset(set(Outcome) - _UNANSWERED),
+    Recovery.REQUEST_REPAIR: frozenset(set(Outcome) - _UNANSWERED),
+    Recovery.EMPTY: frozenset({*_WITH_ANSWER, Outcome.PAUSED}),
+    Recovery.PAUSE: frozenset({*_WITH_ANSWER, Outcome.CALLS_MISSING}),
+    # Whether text or a call is whole is known with the turn's end alone.
+    Recovery.CONTINUATION: frozenset(),
+    Recovery.TOOL_REPAIR: frozenset(),
+}
+"""The answers that mend what a recovery is for, whatever else may be wrong with them. A turn that
+ends complete has mended all."""
+
+
+class Over(NamedTuple):
+    """A recovery that is over: what `RecoveryEnded` says of it, and when it began."""
+
+    kind: Recovery
+    result: str
+    reason: str
+    attempts: int
+    began_s: float
+
+
+class _Open:
+    __slots__ = ("attempts", "began_s", "kind")
+
+    def __init__(self, kind: Recovery, began_s: float) -> None:
+        self.kind, self.began_s, self.attempts = kind, began_s, 0
+
+
+class Recoveries:
+    """The recoveries of one turn.
+
+    >>> open = Recoveries()
+    >>> open.goes_on(Recovery.RETRY, 0.0), open.goes_on(Recovery.RETRY, 1.0)
+    (True, False)
+    >>> send = Send((), "", Recovery.CONTINUATION)
+    >>> [over[:-1] for over in open.answered(Outcome.TEXT_CUT, send)]
+    [(<Recovery.RETRY: 'retry'>, 'recovered', 'text_cut', 2)]
+    """
+
+    def __init__(self) -> None:
+        self._of_request: _Open | None = None
+        self._of_answer: _Open | None = None
+
+    def answered(self, outcome: Outcome, action: Action) -> Iterator[Over]:
+        """An answer came, and another request follows: what it ends."""
+        if not isinstance(action, Send):
+            return
+        inner, outer, kind = self._of_request, self._of_answer, action.recovery
+        if inner is not None and (outcome in MENDED_BY[inner.kind] or inner.kind is not kind):
+            self._of_request = None
+            yield _over(inner, _result(inner, outcome, "superseded"), outcome.value)
+        if outer is not None and outer.kind is not kind and kind not in _OF_REQUESTS:
+            self._of_answer = None
+            yield _over(outer, _result(outer, outcome, "superseded"), outcome.value)
+
+    def goes_on(self, kind: Recovery, now_s: float) -> bool:
+        """Another request of this kind follows; whether a recovery begins with it."""
+        current = self._of_request if kind in _OF_REQUESTS else self._of_answer
+        begins = current is None
+        if current is None:
+            current = _Open(kind, now_s)
+            if kind in _OF_REQUESTS:
+                self._of_request = current
+            else:
+                self._of_answer = current
+        current.attempts += 1
+        return begins
+
+    def finished(
+        self, status: str, reason: str, outcome: Outcome, *, cancelled: bool
+    ) -> Iterator[Over]:
+        """The turn ended, and all that is open with it. `cancelled`: by the caller."""
+        for one in (self._of_request, self._of_answer):
+            if one is None:
+                continue
+            if cancelled:
+                yield _over(one, "cancelled", reason)
+            elif status == Status.COMPLETE:
+                yield _over(one, "recovered", reason)
+            else:
+                yield _over(one, _result(one, outcome, "gave_up"), reason)
+        self._of_request = self._of_answer = None
+
+
+def _result(one: _Open, outcome: Outcome, otherwise: str) -> str:
+    return "recovered" if outcome in MENDED_BY[one.kind] else otherwise
+
+
+def _over(one: _Open, result: str, reason: str) -> Over:
+    return Over(one.kind, result, reason, one.attempts, one.began_s)
