@@ -38,8 +38,8 @@ def test_every_rung_stands_in_the_diagram_and_in_the_table() -> None:
     text = page_ladders.render()
     for outcome, ladder in LADDERS.items():
         for number, rung in enumerate(ladder, 1):
-            assert f": {number}. {rung.name}\n" in text
-            assert f"| `{outcome}` | {number}. {rung.name} |" in text
+            assert f": {number}. {rung.sentence}\n" in text
+            assert f"| `{outcome}` | {number}. `{rung.id}` | {rung.sentence} |" in text
 
 
 def test_every_setting_and_every_stop_has_its_row() -> None:

@@ -17,7 +17,7 @@ from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 HEAD = """\
 # Ladders
 
-What is done about each outcome of a response. `LADDERS` in `src/tenuto/core/machine.py` is the
+What is done about each outcome of a response. `LADDERS` in `src/tenuto/core/ladders.py` is the
 whole of it: the first rung whose guards hold and whose budget is not spent is taken; past the last
 one the turn ends.
 
@@ -27,8 +27,10 @@ one the turn ends.
 LADDER_HEAD = """
 ## The ladders
 
-A rung is taken when all that its third column names is so. Its budget is counted over the turn;
-a policy key sets how often it may be spent. A rung that sends nothing ends the turn.
+The id of a rung is what `Decision.rung`, `Report.rungs` and the events hold, and what
+`Policy(decide=…)` may answer. A rung is taken when all that "Taken when" names is so. Its budget is
+counted over the turn; a policy key sets how often it may be spent. A rung that sends nothing ends
+the turn.
 """
 
 ENDING_HEAD = """
@@ -53,7 +55,9 @@ _HINTS = {text: name for name, text in vars(hints).items() if name.isupper()}
 def render() -> str:
     """The page."""
     lines = [HEAD, "```mermaid", *_diagram(), "```", LADDER_HEAD]
-    lines += table(["Outcome", "Rung", "Taken when", "Budget", "What is sent"], _rungs())
+    lines += table(
+        ["Outcome", "Rung", "What it does", "Taken when", "Budget", "What is sent"], _rungs()
+    )
     lines.append(EDITS_HEAD)
     lines += table(["Edit", "What it does"], _meanings())
     lines.append(ENDING_HEAD)
@@ -72,10 +76,10 @@ def _diagram() -> Iterator[str]:
         yield f"    Request --> {state}: {_words(outcome)}"
         for number, rung in enumerate(ladder, 1):
             if rung.edits is not None:
-                yield f"    {state} --> Request: {number}. {rung.name}"
+                yield f"    {state} --> Request: {number}. {rung.sentence}"
             else:
                 for status in _statuses(outcome, rung):
-                    yield f"    {state} --> {status.title()}: {number}. {rung.name}"
+                    yield f"    {state} --> {status.title()}: {number}. {rung.sentence}"
         for status in dict.fromkeys((ENDINGS[outcome].kept, ENDINGS[outcome].bare)):
             yield f"    {state} --> {status.title()}: {ENDINGS[outcome].reason}"
     for status in Status:
@@ -100,10 +104,16 @@ def _rungs() -> Iterator[list[str]]:
     for outcome, ladder in LADDERS.items():
         for number, rung in enumerate(ladder, 1):
             guards = "; ".join(guard.name for guard in rung.guards)
-            name = f"{number}. {rung.name}"
-            yield [code(outcome), name, guards, _budget(rung), _sent(outcome, rung)]
+            yield [
+                code(outcome),
+                f"{number}. {code(rung.id)}",
+                rung.sentence,
+                guards,
+                _budget(rung),
+                _sent(outcome, rung),
+            ]
         if not ladder:
-            yield [code(outcome), "none: the turn ends", "–", "–", "–"]
+            yield [code(outcome), "none: the turn ends", "–", "–", "–", "–"]
 
 
 def _budget(rung: Rung) -> str:

@@ -93,7 +93,7 @@ def test_the_story_of_a_turn_says_why_each_attempt_ended_and_how_the_next_reques
     assert value["request"] == {"model": "m", "max_tokens": 3_000}
     assert (first["status"], first["reason"], first["raw"]) == (200, "max_tokens", "length")
     assert (first["field"], first["confidence"]) == ("choices[0].finish_reason", "high")
-    assert (first["outcome"], first["rung"]) == ("text_cut", "continue after a hint")
+    assert (first["outcome"], first["rung"]) == ("text_cut", "continue_with_hint")
     assert first["changes"] == [
         "messages: 2 more at the end (assistant, user)",
         "max_tokens: 3000 → 6000",
@@ -141,7 +141,7 @@ def test_another_policy_is_run_through_the_same_machine(capsys) -> None:
     assert value["note"] == "when it was recorded, the turn went on"
     Path("eager.toml").write_text('prefill = "always"\n')
     value = told(capsys, "--policy", "eager.toml", str(file))
-    assert (value["next"]["do"], value["next"]["rung"]) == ("send", "continue after a prefill")
+    assert (value["next"]["do"], value["next"]["rung"]) == ("send", "continue_with_prefill")
     assert value["note"] == "when it was recorded, the next rung was 'continue after a hint'"
     assert value["next"]["changes"][0] == "messages: 1 more at the end (assistant)"
 
@@ -151,7 +151,7 @@ def test_a_turn_that_ended_early_under_its_own_policy_says_what_would_come_next(
     assert told(capsys, str(file))["next"]["reason"] == "retry_limit"
     Path("tenuto.toml").write_text("")
     value = told(capsys, "--policy", "tenuto.toml", str(file))
-    assert (value["next"]["do"], value["next"]["rung"]) == ("send", "continue after a hint")
+    assert (value["next"]["do"], value["next"]["rung"]) == ("send", "continue_with_hint")
     assert "max_tokens: 3000 → 6000" in value["next"]["changes"]
     assert value["note"] == "when it was recorded, the turn ended here"
 
@@ -161,7 +161,7 @@ def test_errors_and_broken_connections_of_a_turn_are_told(capsys) -> None:
     value = told(capsys, str(refused))
     assert (value["attempts"][0]["status"], value["attempts"][0]["rung"]) == (
         401,
-        "leave it to the SDK",
+        "leave_to_sdk",
     )
     assert value["attempts"][0]["message"] == "The provider reported an error (authentication)."
     assert value["next"]["shown"] == "attempt 1 as it came"
@@ -189,8 +189,8 @@ def test_a_capture_that_does_not_hold_all_bytes_is_told_as_it_was_recorded(capsy
     ("text", "finish", "outcome", "then"),
     [
         ("All of it.", "stop", "done", ("end", "complete", "completed")),
-        ("Half of", "length", "text_cut", ("send", "continue after a hint")),
-        ("", "stop", "empty", ("send", "ask again")),
+        ("Half of", "length", "text_cut", ("send", "continue_with_hint")),
+        ("", "stop", "empty", ("send", "ask_again")),
         ("Well,", "content_filter", "blocked", ("end", "partial", "safety_blocked")),
         ("Well,", "brand_new", "unknown", ("end", "partial", "unknown_stop")),
     ],
@@ -224,7 +224,7 @@ def test_gzip_standard_input_and_what_broke_off_are_read(capsys, monkeypatch) ->
     for content in (body("Half")[:40], stream("Half")[:30]):
         Path("cut").write_bytes(content)
         value = told(capsys, "cut")
-        assert (value["attempts"][0]["outcome"], value["next"]["rung"]) == ("dropped", "send again")
+        assert (value["attempts"][0]["outcome"], value["next"]["rung"]) == ("dropped", "send_again")
 
 
 def test_several_files_have_a_line_each_and_a_table(capsys) -> None:

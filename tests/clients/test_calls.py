@@ -210,9 +210,9 @@ def test_a_broken_call_is_asked_for_again_then_answered_twice_then_given_up(play
     assert turn.budgets[:3] == [1_000, 2_000, 3_000]
     assert 3_900 < turn.budgets[3] < 4_000, "four times the first, less what was used"
     assert [event["rung"] for event in turn.of("stop_reason_observed")] == [
-        "ask for the call again",
-        "answer the calls as failed",
-        "answer the calls as failed",
+        "ask_for_call_again",
+        "answer_calls_as_failed",
+        "answer_calls_as_failed",
         "",
     ]
     outcomes = [(e["outcome"], e["attempted"]) for e in turn.of("tool_payload_repair")]
@@ -253,8 +253,8 @@ def test_each_rung_has_a_budget_of_its_own(play, again, answers):
     )
     turn.tell(**FILES)
     rungs = [event["rung"] for event in turn.of("stop_reason_observed")]
-    assert rungs.count("ask for the call again") == again
-    assert rungs.count("answer the calls as failed") == answers
+    assert rungs.count("ask_for_call_again") == again
+    assert rungs.count("answer_calls_as_failed") == answers
     assert turn.sent == 1 + again + answers
     assert turn.ending["reason"] == "tool_call_truncated"
 

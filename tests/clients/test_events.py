@@ -198,7 +198,7 @@ def test_a_callback_is_told_each_decision_and_may_agree(play, mode, way):
     first, second = seen
     assert (first.outcome, first.rung, first.proceed, first.suggestion) == (
         "text_cut",
-        "continue after a hint",
+        "continue_with_hint",
         True,
         "retry",
     )
@@ -219,7 +219,7 @@ def test_a_callback_may_end_the_turn(play, mode, way):
 @both
 def test_a_callback_may_take_another_rung_of_the_ladder_within_its_budget(play, mode, way):
     def answer(decision: tenuto.Decision) -> str | None:
-        return "answer the calls as failed"
+        return "answer_calls_as_failed"
 
     turn = play(*[R("", MAX, [CUT])] * 5, decide=answer, continuation_tool_repair_attempts=1)
     turn.tell(mode, way, **FILES, max_tokens=1_000)
@@ -229,7 +229,7 @@ def test_a_callback_may_take_another_rung_of_the_ladder_within_its_budget(play, 
 
 @pytest.mark.behaviour("P2")
 def test_a_callback_cannot_pass_a_guard(play):
-    turn = play(R("A", MAX), R("B"), decide=lambda _: "continue after a prefill")
+    turn = play(R("A", MAX), R("B"), decide=lambda _: "continue_with_prefill")
     assert turn.tell().text == "AB"
     assert turn.added(1)[1]["role"] == "user", "with a hint: this model takes no prefill"
 
@@ -346,7 +346,7 @@ def test_a_continued_turn_is_told_step_by_step(play, mode, way):
         "confidence": "high",
         "anomalies": [],
         "outcome": "text_cut",
-        "rung": "continue after a hint",
+        "rung": "continue_with_hint",
     }
     assert turn.of(attempt) == [
         {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -33,7 +34,7 @@ from tenuto.core.edits import failed_results
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.guards import Guard
-from tenuto.core.ladders import ENDINGS, LADDERS, Rung
+from tenuto.core.ladders import ENDINGS, LADDERS, SENTENCES, Rung
 from tenuto.core.machine import settled, step
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import RULES, Decision, Policy
@@ -175,141 +176,129 @@ UNMARKED = State(attempts=1, unmarked=1, broke=True, last_edits=BROKE.last_edits
 JUST_ENDED = (TransferEnded(),)
 
 SITUATIONS: dict[tuple[Outcome, str], Situation] = {
-    (Outcome.DONE, "ask for the call that is owed"): OWES,
-    (Outcome.DONE, "end without the call that is owed"): replace(OWES, state=OWES_STILL),
-    (Outcome.DONE, "take for whole what ended without a mark"): Situation(
+    (Outcome.DONE, "ask_for_owed_call"): OWES,
+    (Outcome.DONE, "end_without_owed_call"): replace(OWES, state=OWES_STILL),
+    (Outcome.DONE, "accept_unmarked_end"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=UNMARKED
     ),
-    (Outcome.DONE, "take what a stop had ended for whole"): Situation(
+    (Outcome.DONE, "accept_stopped_text"): Situation(
         (TEXT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
-    (Outcome.DONE, "ask in other words for what broke off"): Situation(
+    (Outcome.DONE, "ask_for_rest_in_other_words"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=BROKE
     ),
-    (Outcome.DONE, "end a document that does not parse"): Situation(
+    (Outcome.DONE, "end_broken_document"): Situation(
         (TEXT, END), Facts(said='{"half": "a', new_chars=1, structured=True), state=CONTINUING
     ),
-    (Outcome.DONE, "end what broke off without its rest"): Situation(
+    (Outcome.DONE, "end_without_rest"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=BROKE_AGAIN
     ),
-    (Outcome.DONE, "end a continuation without news"): Situation(
+    (Outcome.DONE, "end_without_news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
     ),
-    (Outcome.TEXT_CUT, "continue after a prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
-    (Outcome.TEXT_CUT, "continue after a hint"): Situation((TEXT, MAX), SAID),
-    (Outcome.ARGUMENTS_CUT, "hand on the whole calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
-    (Outcome.ARGUMENTS_CUT, "ask for the call again"): CUT_BATCH,
-    (Outcome.ARGUMENTS_CUT, "answer the calls as failed"): replace(CUT_BATCH, state=REPAIRED_ONCE),
-    (Outcome.ARGUMENTS_CUT, "go on while the call gets smaller"): replace(CUT_BATCH, state=SHRINKS),
-    (Outcome.ARGUMENTS_MALFORMED, "hand on the whole calls"): BAD_BATCH + RUNS_WHOLE_CALLS,
-    (Outcome.ARGUMENTS_MALFORMED, "ask for the call again"): BAD_BATCH,
-    (Outcome.ARGUMENTS_MALFORMED, "answer the calls as failed"): replace(
+    (Outcome.TEXT_CUT, "continue_with_prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
+    (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
+    (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
+    (Outcome.ARGUMENTS_CUT, "ask_for_call_again"): CUT_BATCH,
+    (Outcome.ARGUMENTS_CUT, "answer_calls_as_failed"): replace(CUT_BATCH, state=REPAIRED_ONCE),
+    (Outcome.ARGUMENTS_CUT, "answer_shrinking_calls"): replace(CUT_BATCH, state=SHRINKS),
+    (Outcome.ARGUMENTS_MALFORMED, "hand_on_whole_calls"): BAD_BATCH + RUNS_WHOLE_CALLS,
+    (Outcome.ARGUMENTS_MALFORMED, "ask_for_call_again"): BAD_BATCH,
+    (Outcome.ARGUMENTS_MALFORMED, "answer_calls_as_failed"): replace(
         BAD_BATCH, state=REPAIRED_ONCE
     ),
-    (Outcome.ARGUMENTS_MALFORMED, "go on while the call gets smaller"): replace(
-        BAD_BATCH, state=SHRINKS
-    ),
-    (Outcome.CALLS_MISSING, "ask for the missing call"): Situation((TEXT, TOOL), SAID),
-    (Outcome.THINKING_CUT, "end a continuation of white space"): Situation(
+    (Outcome.ARGUMENTS_MALFORMED, "answer_shrinking_calls"): replace(BAD_BATCH, state=SHRINKS),
+    (Outcome.CALLS_MISSING, "ask_for_missing_call"): Situation((TEXT, TOOL), SAID),
+    (Outcome.THINKING_CUT, "end_at_white_space"): Situation(
         (MAX,), Facts(said="Half a sentence"), state=CONTINUING
     ),
-    (Outcome.THINKING_CUT, "lower the reasoning"): Situation(
+    (Outcome.THINKING_CUT, "lower_reasoning"): Situation(
         (THOUGHT, MAX), Facts(lower_reasoning=True)
     ),
-    (Outcome.THINKING_CUT, "raise the limit and ask for less reasoning"): Situation((THOUGHT, MAX)),
-    (Outcome.THINKING_ONLY, "ask for the call that is owed"): replace(OWES, signals=(THOUGHT, END)),
-    (Outcome.THINKING_ONLY, "end without the call that is owed"): replace(
+    (Outcome.THINKING_CUT, "raise_limit_and_reason_less"): Situation((THOUGHT, MAX)),
+    (Outcome.THINKING_ONLY, "ask_for_owed_call"): replace(OWES, signals=(THOUGHT, END)),
+    (Outcome.THINKING_ONLY, "end_without_owed_call"): replace(
         OWES, signals=(THOUGHT, END), state=OWES_STILL
     ),
-    (Outcome.THINKING_ONLY, "take for whole what ended without a mark"): Situation(
+    (Outcome.THINKING_ONLY, "accept_unmarked_end"): Situation(
         (THOUGHT, END), replace(SAID, new_chars=0), state=UNMARKED
     ),
-    (Outcome.THINKING_ONLY, "take what a stop had ended for whole"): Situation(
+    (Outcome.THINKING_ONLY, "accept_stopped_text"): Situation(
         (THOUGHT, END), replace(SAID, new_chars=0), state=STOPPED
     ),
-    (Outcome.THINKING_ONLY, "ask in other words for what broke off"): Situation(
+    (Outcome.THINKING_ONLY, "ask_for_rest_in_other_words"): Situation(
         (THOUGHT, END), SAID, state=BROKE
     ),
-    (Outcome.THINKING_ONLY, "end a document that does not parse"): Situation(
+    (Outcome.THINKING_ONLY, "end_broken_document"): Situation(
         (THOUGHT, END), Facts(said='{"half": "a', structured=True), state=CONTINUING
     ),
-    (Outcome.THINKING_ONLY, "end what broke off without its rest"): Situation(
-        (THOUGHT, END), SAID, state=BROKE_AGAIN
-    ),
-    (Outcome.THINKING_ONLY, "go on from the reasoning"): Situation(
+    (Outcome.THINKING_ONLY, "end_without_rest"): Situation((THOUGHT, END), SAID, state=BROKE_AGAIN),
+    (Outcome.THINKING_ONLY, "continue_from_reasoning"): Situation(
         (THOUGHT, END), Facts(reasoning_prefill=True, reasoning="Hm")
     ),
-    (Outcome.THINKING_ONLY, "ask for the answer"): Situation((THOUGHT, END)),
-    (Outcome.THINKING_ONLY, "ask again"): Situation(
+    (Outcome.THINKING_ONLY, "ask_for_answer"): Situation((THOUGHT, END)),
+    (Outcome.THINKING_ONLY, "ask_again"): Situation(
         (THOUGHT, END), state=State(spent={Budget.NUDGE: 1})
     ),
-    (Outcome.EMPTY, "ask for the call that is owed"): replace(OWES, signals=(END,)),
-    (Outcome.EMPTY, "end without the call that is owed"): replace(
-        OWES, signals=(END,), state=OWES_STILL
-    ),
-    (Outcome.EMPTY, "take for whole what ended without a mark"): Situation(
+    (Outcome.EMPTY, "ask_for_owed_call"): replace(OWES, signals=(END,)),
+    (Outcome.EMPTY, "end_without_owed_call"): replace(OWES, signals=(END,), state=OWES_STILL),
+    (Outcome.EMPTY, "accept_unmarked_end"): Situation(
         (END,), replace(SAID, new_chars=0), state=UNMARKED
     ),
-    (Outcome.EMPTY, "take what a stop had ended for whole"): Situation(
+    (Outcome.EMPTY, "accept_stopped_text"): Situation(
         (END,), replace(SAID, new_chars=0), state=STOPPED
     ),
-    (Outcome.EMPTY, "ask in other words for what broke off"): replace(
-        EMPTY, facts=SAID, state=BROKE
-    ),
-    (Outcome.EMPTY, "end a document that does not parse"): replace(
+    (Outcome.EMPTY, "ask_for_rest_in_other_words"): replace(EMPTY, facts=SAID, state=BROKE),
+    (Outcome.EMPTY, "end_broken_document"): replace(
         EMPTY, facts=Facts(said='{"half": "a', structured=True), state=CONTINUING
     ),
-    (Outcome.EMPTY, "end what broke off without its rest"): replace(
-        EMPTY, facts=SAID, state=BROKE_AGAIN
-    ),
-    (Outcome.EMPTY, "nudge after a tool result"): EMPTY + {"facts": {"after_tool_result": True}},
-    (Outcome.EMPTY, "pass the empty answer on"): replace(EMPTY, state=SPENT_REPHRASE)
+    (Outcome.EMPTY, "end_without_rest"): replace(EMPTY, facts=SAID, state=BROKE_AGAIN),
+    (Outcome.EMPTY, "nudge_after_tool_result"): EMPTY + {"facts": {"after_tool_result": True}},
+    (Outcome.EMPTY, "pass_on_empty_answer"): replace(EMPTY, state=SPENT_REPHRASE)
     + {"facts": {"after_tool_result": True}},
-    (Outcome.EMPTY, "ask for other words"): EMPTY + {"facts": {"tools": True}},
-    (Outcome.EMPTY, "ask again"): EMPTY,
-    (Outcome.FAULT, "ask for the output that is allowed"): Situation(
+    (Outcome.EMPTY, "ask_to_rephrase"): EMPTY + {"facts": {"tools": True}},
+    (Outcome.EMPTY, "ask_again"): EMPTY,
+    (Outcome.FAULT, "lower_output_limit"): Situation(
         (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE, allowed_tokens=100),)
     ),
-    (Outcome.FAULT, "leave the rejected keys out"): Situation(
+    (Outcome.FAULT, "drop_rejected_keys"): Situation(
         (fault(FaultKind.UNKNOWN_KEY, keys=("user",)),), Facts(droppable=("user",))
     ),
-    (Outcome.FAULT, "ask with a hint instead of a prefill"): Situation(
+    (Outcome.FAULT, "hint_instead_of_prefill"): Situation(
         (fault(FaultKind.PREFILL_REJECTED),), SAID, state=PREFILLED
     ),
-    (Outcome.FAULT, "ask for the answer instead of a prefill"): Situation(
+    (Outcome.FAULT, "ask_instead_of_prefill"): Situation(
         (fault(FaultKind.PREFILL_REJECTED),), state=State(last_edits=(AppendReasoning("Hm"),))
     ),
-    (Outcome.FAULT, "leave it to the SDK"): Situation((SERVER_FAULT,), Facts(http_error=True)),
-    (Outcome.FAULT, "leave a text that repeats itself"): Situation(
+    (Outcome.FAULT, "leave_to_sdk"): Situation((SERVER_FAULT,), Facts(http_error=True)),
+    (Outcome.FAULT, "end_repeating_text"): Situation(
         (TEXT, StopSeen("repetition", "finish_reason", R.ERROR, "repetition")), SAID
     ),
-    (Outcome.FAULT, "take for whole what cannot be asked on"): Situation(
+    (Outcome.FAULT, "accept_without_asking"): Situation(
         (fault(FaultKind.AUTHENTICATION),), replace(SAID, new_chars=0), state=UNMARKED
     ),
-    (Outcome.FAULT, "take a document that parses for whole"): Situation(
+    (Outcome.FAULT, "accept_whole_document"): Situation(
         (TEXT, SERVER_FAULT), Facts(said='{"a": 1}', structured=True)
     ),
-    (Outcome.FAULT, "send again"): Situation((SERVER_FAULT,)),
-    (Outcome.FAULT, "ask for the call once more"): Situation(
+    (Outcome.FAULT, "send_again"): Situation((SERVER_FAULT,)),
+    (Outcome.FAULT, "ask_for_call_once_more"): Situation(
         (TEXT, SERVER_FAULT), SAID, state=REPAIRING
     ),
-    (Outcome.FAULT, "ask for the call that was begun"): Situation(
-        (TEXT, CUT_CALL, SERVER_FAULT), SAID
-    ),
-    (Outcome.FAULT, "resume after a prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
-    (Outcome.FAULT, "resume after a hint"): Situation((TEXT, SERVER_FAULT), SAID),
-    (Outcome.DROPPED, "take for whole what ended without a mark again"): Situation(
+    (Outcome.FAULT, "ask_for_begun_call"): Situation((TEXT, CUT_CALL, SERVER_FAULT), SAID),
+    (Outcome.FAULT, "resume_with_prefill"): Situation((TEXT, SERVER_FAULT), TAKES_PREFILL),
+    (Outcome.FAULT, "resume_with_hint"): Situation((TEXT, SERVER_FAULT), SAID),
+    (Outcome.DROPPED, "accept_unmarked_end_again"): Situation(
         JUST_ENDED, replace(SAID, new_chars=0), state=UNMARKED
     ),
-    (Outcome.DROPPED, "take a document that parses for whole"): Situation(
+    (Outcome.DROPPED, "accept_whole_document"): Situation(
         (TEXT,), Facts(said='{"a": 1}', structured=True)
     ),
-    (Outcome.DROPPED, "send again"): Situation(()),
-    (Outcome.DROPPED, "ask for the call once more"): Situation((TEXT,), SAID, state=REPAIRING),
-    (Outcome.DROPPED, "ask for the call that was begun"): Situation((TEXT, CUT_CALL), SAID),
-    (Outcome.DROPPED, "resume after a prefill"): Situation((TEXT,), TAKES_PREFILL),
-    (Outcome.DROPPED, "resume after a hint"): Situation((TEXT,), SAID),
-    (Outcome.PAUSED, "send the paused turn back"): Situation(
+    (Outcome.DROPPED, "send_again"): Situation(()),
+    (Outcome.DROPPED, "ask_for_call_once_more"): Situation((TEXT,), SAID, state=REPAIRING),
+    (Outcome.DROPPED, "ask_for_begun_call"): Situation((TEXT, CUT_CALL), SAID),
+    (Outcome.DROPPED, "resume_with_prefill"): Situation((TEXT,), TAKES_PREFILL),
+    (Outcome.DROPPED, "resume_with_hint"): Situation((TEXT,), SAID),
+    (Outcome.PAUSED, "send_paused_turn_back"): Situation(
         (TEXT, stop(R.PAUSED)), Facts(said="Half", content=({"type": "text", "text": "Half"},))
     ),
 }
@@ -402,43 +391,46 @@ GUARDS = [
 
 
 def test_there_is_a_situation_for_every_rung_and_a_failure_for_every_guard() -> None:
-    assert [(outcome, rung.name) for outcome, rung in RUNGS] == list(SITUATIONS)
+    assert [(outcome, rung.id) for outcome, rung in RUNGS] == list(SITUATIONS)
     assert {guard.name for _, rung in RUNGS for guard in rung.guards} == set(NOT_SO)
 
 
-@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=lambda v: getattr(v, "name", v))
+def name_of(value: Any) -> str:
+    """Names an outcome, a rung or a guard in the name of a test."""
+    return str(getattr(value, "id", getattr(value, "name", value)))
+
+
+@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=name_of)
 def test_every_rung_is_taken_in_its_situation(outcome: Outcome, rung: Rung) -> None:
-    situation = SITUATIONS[outcome, rung.name]
+    situation = SITUATIONS[outcome, rung.id]
     assert classify(situation.response()) is outcome
     action = situation.act()
-    assert action.rung == rung.name
+    assert action.rung == rung.id
     assert isinstance(action, Finish if rung.edits is None else Send)
 
 
-@pytest.mark.parametrize(
-    ("outcome", "rung", "guard"), GUARDS, ids=lambda v: getattr(v, "name", str(v))
-)
+@pytest.mark.parametrize(("outcome", "rung", "guard"), GUARDS, ids=name_of)
 def test_no_rung_is_taken_where_one_of_its_guards_fails(
     outcome: Outcome, rung: Rung, guard: Guard
 ) -> None:
-    situation = SITUATIONS[outcome, rung.name]
+    situation = SITUATIONS[outcome, rung.id]
     assert guard.holds(situation.view())
     changed = situation + NOT_SO[guard.name]
     assert not guard.holds(changed.view())
-    assert changed.act().rung != rung.name
+    assert changed.act().rung != rung.id
 
 
-@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=lambda v: getattr(v, "name", v))
+@pytest.mark.parametrize(("outcome", "rung"), RUNGS, ids=name_of)
 def test_no_rung_is_taken_when_its_budget_is_spent_or_set_to_0(
     outcome: Outcome, rung: Rung
 ) -> None:
     if rung.budget is None:
         return
-    situation, key = SITUATIONS[outcome, rung.name], LIMITS[rung.budget]
+    situation, key = SITUATIONS[outcome, rung.id], LIMITS[rung.budget]
     limit = getattr(situation.policy, key)
     spent = {**situation.state.spent, rung.budget: limit}
-    assert (situation + {"state": {"spent": spent}}).act().rung != rung.name
-    assert (situation + {"policy": {key: 0}}).act().rung != rung.name
+    assert (situation + {"state": {"spent": spent}}).act().rung != rung.id
+    assert (situation + {"policy": {key: 0}}).act().rung != rung.id
 
 
 def test_every_outcome_has_a_ladder_and_an_ending_and_every_budget_a_setting() -> None:
@@ -446,9 +438,11 @@ def test_every_outcome_has_a_ladder_and_an_ending_and_every_budget_a_setting() -
     assert set(LIMITS) == set(Budget)
     assert all(RULES[key].kind is int and RULES[key].least == 0 for key in LIMITS.values())
     assert {rung.budget for _, rung in RUNGS} - {None} == set(Budget)
-    names = [rung.name for _, rung in RUNGS]
+    names = [rung.id for _, rung in RUNGS]
+    assert len({rung.sentence for _, rung in RUNGS}) == len(SENTENCES), "an id says one thing"
+    assert all(re.fullmatch("[a-z]+(_[a-z]+)*", name) for name in names)
     for ladder in LADDERS.values():
-        assert len({rung.name for rung in ladder}) == len(ladder)
+        assert len({rung.id for rung in ladder}) == len(ladder)
     assert "stop" not in names, "the word by which `decide` ends a turn"
 
 
@@ -576,7 +570,7 @@ def test_a_fault_in_a_continuation_is_resumed_and_then_keeps_the_text() -> None:
     turn.hear(TextDelta("Kept. "), MAX)
     for number in range(2):
         sent = turn.hear(SERVER_FAULT)
-        assert (sent.rung, sent.recovery) == ("resume after a hint", Recovery.CONTINUATION), number
+        assert (sent.rung, sent.recovery) == ("resume_with_hint", Recovery.CONTINUATION), number
         assert one(sent, AppendAssistant).text == "Kept."
     end = turn.hear(SERVER_FAULT)
     assert (end.status, end.reason) == (Status.PARTIAL, "provider_error")
@@ -606,7 +600,7 @@ def test_white_space_at_the_end_and_blank_text_are_left_out_of_the_request() -> 
     for said in ("", " \n", "<think>hm</think>\n", "<think>hm"):
         sent = Turn().hear(CUT_CALL, MAX, new=said)
         assert AppendAssistant not in kinds(sent)
-        assert Turn().hear(new=said).rung == "send again"
+        assert Turn().hear(new=said).rung == "send_again"
 
 
 @pytest.mark.behaviour("C11")
@@ -737,7 +731,7 @@ def test_a_malformed_call_is_told_so_in_other_words() -> None:
     bad = respond(BAD_CALL, TOOL).calls
     assert failed_results(bad) == (hints.CALL_MALFORMED_RESULT,)
     malformed = fault(FaultKind.MALFORMED_CALL)
-    assert Turn().hear(malformed).rung == "ask for the call again"
+    assert Turn().hear(malformed).rung == "ask_for_call_again"
 
 
 @pytest.mark.behaviour("T3")
@@ -895,7 +889,7 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
     action = Turn().hear(fault(kind))
     seen = Fault(kind)
     if seen.retryable:
-        assert (action.rung, action.edits) == ("send again", ())
+        assert (action.rung, action.edits) == ("send_again", ())
     elif classify(respond(fault(kind))) is Outcome.FAULT:
         why = "limit_passed" if kind is FaultKind.LIMIT else "provider_error"
         assert (action.status, action.reason) == (Status.FAILED, why)
@@ -921,13 +915,13 @@ def test_a_first_status_is_left_to_the_sdk_and_later_ones_are_not() -> None:
     turn = Turn()
     end = turn.hear(SERVER_FAULT, http_error=True)
     assert (end.rung, end.status, end.reason) == (
-        "leave it to the SDK",
+        "leave_to_sdk",
         Status.FAILED,
         "provider_error",
     )
     turn = Turn()
     turn.hear(END)
-    assert turn.hear(SERVER_FAULT, http_error=True).rung == "send again"
+    assert turn.hear(SERVER_FAULT, http_error=True).rung == "send_again"
 
 
 def test_a_fault_that_cannot_be_helped_is_the_reason_whatever_else_stands_in_the_way() -> None:
@@ -947,7 +941,7 @@ def test_a_decision_says_what_why_and_what_helps() -> None:
     turn.hear(TEXT, MAX)
     turn.hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
     assert [(d.outcome, d.rung, d.proceed, d.suggestion) for d in seen] == [
-        ("text_cut", "continue after a hint", True, "retry"),
+        ("text_cut", "continue_with_hint", True, "retry"),
         ("text_cut", "", False, "increase_budget"),
         ("blocked", "", False, "modify_prompt"),
     ]
@@ -969,16 +963,16 @@ def test_a_callback_may_take_another_rung_but_pass_no_guard_and_overspend_nothin
     def choosing(name: str, **policy: Any) -> Policy:
         return Policy(decide=lambda d: name, **policy)
 
-    hint = "continue after a hint"
+    hint = "continue_with_hint"
     assert Turn(choosing(hint), prefill=True).hear(TEXT, MAX).rung == hint
-    assert Turn(choosing("continue after a prefill")).hear(TEXT, MAX).rung == hint
-    assert Turn(choosing("send again")).hear(TEXT, MAX).rung == hint
-    turn = Turn(choosing("ask for the call again"))
+    assert Turn(choosing("continue_with_prefill")).hear(TEXT, MAX).rung == hint
+    assert Turn(choosing("send_again")).hear(TEXT, MAX).rung == hint
+    turn = Turn(choosing("ask_for_call_again"))
     rungs = [turn.hear(CUT_CALL, MAX).rung for _ in range(4)]
     assert rungs == [
-        "ask for the call again",
-        "answer the calls as failed",
-        "answer the calls as failed",
+        "ask_for_call_again",
+        "answer_calls_as_failed",
+        "answer_calls_as_failed",
         "",
     ]
     assert Turn(choosing(hint), left_alone="audio").hear(TEXT, MAX).reason == "left_alone"
@@ -991,7 +985,7 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
         f"decide returned {answer!r} for the outcome 'text_cut', allowed is None, 'stop', or a "
-        "rung of its ladder: 'continue after a prefill', 'continue after a hint'"
+        "rung of its ladder: 'continue_with_prefill', 'continue_with_hint'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):
         Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))
@@ -1061,16 +1055,16 @@ policies = st.builds(
     hard_max_tokens=st.none() | st.integers(1, 9_000),
     turn_timeout_s=st.sampled_from([0.0, 30.0, 600.0]),
     backoff_s=st.floats(0, 60),
-    decide=st.sampled_from([None, lambda d: "send again", lambda d: "continue after a prefill"]),
+    decide=st.sampled_from([None, lambda d: "send_again", lambda d: "continue_with_prefill"]),
 )
 
 
 # Ends that are complete by evidence, whatever the last response said.
 TAKEN_AS_WHOLE = {
-    "take for whole what ended without a mark again",
-    "take for whole what cannot be asked on",
-    "take a document that parses for whole",
-    "take for whole what ended without a mark",
+    "accept_unmarked_end_again",
+    "accept_without_asking",
+    "accept_whole_document",
+    "accept_unmarked_end",
 }
 
 
@@ -1126,7 +1120,7 @@ def check_edits(action: Send, before: State, view: View) -> None:
         if isinstance(edit, AppendCalls):
             assert edit.calls
             assert len(edit.calls) == len(edit.results)
-        if isinstance(edit, SetOutputBudget) and action.rung != "send again":
+        if isinstance(edit, SetOutputBudget) and action.rung != "send_again":
             bounds = (view.tokens_left, view.policy.hard_max_tokens, view.facts.ceiling_tokens)
             assert 1 <= edit.tokens <= min(b for b in (*bounds, 60_000) if b is not None)
     broke = classify(view.response) in (Outcome.FAULT, Outcome.DROPPED)
@@ -1206,7 +1200,7 @@ def test_nothing_new_behind_a_break_is_no_end_where_more_was_to_come(broken, new
     turn = Turn()
     assert turn.hear(*broken).recovery in (Recovery.CONTINUATION, Recovery.TOOL_REPAIR)
     signals, told = NO_NEWS[news]
-    assert turn.hear(*signals, **told).rung.startswith("ask ")
+    assert turn.hear(*signals, **told).rung.startswith("ask_")
     assert turn.hear(*signals, **told).status is Status.PARTIAL
 
 
@@ -1226,7 +1220,7 @@ AGAIN: dict[str, tuple[Signal, ...]] = {"empty": (), "said again": (TEXT,)}
 @pytest.mark.parametrize("again", AGAIN)
 def test_what_nothing_here_marks_the_end_of_is_asked_for_once_and_whole(again) -> None:
     turn = Turn()
-    assert turn.hear(TEXT, TransferEnded()).rung == "resume after a hint"
+    assert turn.hear(TEXT, TransferEnded()).rung == "resume_with_hint"
     end = turn.hear(*AGAIN[again], TransferEnded(), new="")
     assert (end.status, end.reason, end.without_stop) == (Status.COMPLETE, "completed", True)
 
@@ -1248,7 +1242,7 @@ def test_what_just_ended_was_cut_where_this_provider_marks_ends() -> None:
 def test_what_goes_on_behind_an_end_without_a_mark_is_taken_and_asked_on() -> None:
     turn = Turn()
     turn.hear(TEXT, TransferEnded())
-    assert turn.hear(TextDelta(" goes on."), TransferEnded()).rung == "resume after a hint"
+    assert turn.hear(TextDelta(" goes on."), TransferEnded()).rung == "resume_with_hint"
     end = turn.hear(TransferEnded())
     assert (end.status, turn.said) == (Status.COMPLETE, "Half a sentence goes on.")
 
@@ -1269,7 +1263,7 @@ def test_words_do_not_end_a_turn_that_owes_a_call(words) -> None:
     asked = turn.hear(TEXT, CUT_CALL)
     assert one(asked, AppendUser).text == hints.CALL_BROKEN_OFF
     assert not one(asked, AppendAssistant).prefill
-    assert turn.hear(*words).rung == "ask for the call that is owed"
+    assert turn.hear(*words).rung == "ask_for_owed_call"
     end = turn.hear(*words)
     assert (end.status, end.reason) == (Status.PARTIAL, "tool_calls_missing")
 
@@ -1344,7 +1338,7 @@ def test_a_document_is_judged_behind_calls_that_were_answered() -> None:
 @pytest.mark.behaviour("C27", "E2")
 def test_what_came_in_one_piece_after_an_empty_answer_is_the_models_own() -> None:
     turn = Turn(structured=True, tools=True)
-    assert turn.hear(END).rung == "ask for other words"
+    assert turn.hear(END).rung == "ask_to_rephrase"
     assert turn.hear(TextDelta('Sure: {"a": 1}'), END).status is Status.COMPLETE
     turn = Turn(tools=True)
     turn.hear(END)
@@ -1355,8 +1349,8 @@ def test_what_came_in_one_piece_after_an_empty_answer_is_the_models_own() -> Non
 def test_an_empty_answer_to_a_tool_result_is_not_passed_on_while_a_call_is_owed() -> None:
     turn = Turn(after_tool_result=True)
     turn.hear(CUT_CALL, MAX)
-    assert turn.hear(END).rung == "nudge after a tool result"
-    assert turn.hear(END).rung != "pass the empty answer on"
+    assert turn.hear(END).rung == "nudge_after_tool_result"
+    assert turn.hear(END).rung != "pass_on_empty_answer"
 
 
 @pytest.mark.behaviour("T4", "T5")

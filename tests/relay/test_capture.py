@@ -95,7 +95,7 @@ def test_a_turn_of_several_attempts_is_one_file_that_tells_all_of_it(tmp_path) -
     assert json.loads(second["request"]["body"]["text"])["max_tokens"] == 6_000
     assert first["response"]["status"] == 200
     assert first["response"]["body"]["text"].encode() == body("Half of it", "length")
-    assert first["report"]["rung"] == "continue after a hint"
+    assert first["report"]["rung"] == "continue_with_hint"
     counted = {"reasoning_tokens": None, "cached_tokens": None}
     assert first["report"]["usage"] == {"input_tokens": 5, "output_tokens": 3, **counted}
     assert (second["report"]["outcome"], second["report"]["raw"]) == ("done", "stop")

@@ -53,7 +53,7 @@ def test_reasoning_without_an_answer_is_the_beginning_of_the_next_with_thinking_
     row = {"role": "assistant", "content": "", "reasoning_content": "So.", "prefix": True}
     assert got.sent[1]["messages"] == [USER, row]
     assert got.sent[1]["thinking"] == {"type": "disabled"}
-    assert (got.report.status, got.report.rungs) == ("complete", ("go on from the reasoning",))
+    assert (got.report.status, got.report.rungs) == ("complete", ("continue_from_reasoning",))
     assert got.got.count(b"Hello.") == 1
 
 
@@ -63,9 +63,9 @@ def test_two_prefills_a_nudge_and_retries_follow_each_another_and_then_a_typed_e
     policy = {"reasoning_prefills": 2, "empty_retries": 2, "on_incomplete": "error"}
     got = ask(DEEPSEEK, stream, thought("So.", stream), **policy)
     assert got.report.rungs == (
-        *["go on from the reasoning"] * 2,
-        "ask for the answer",
-        *["ask again"] * 2,
+        *["continue_from_reasoning"] * 2,
+        "ask_for_answer",
+        *["ask_again"] * 2,
     )
     bodies = [json.dumps(body) for body in got.sent]
     assert all(one != other for one, other in pairwise(bodies))
@@ -88,7 +88,7 @@ def test_where_no_reasoning_is_taken_a_nudge_follows_and_a_retry(stream) -> None
     assert len(ask(DEEPSEEK, stream, thought("So.", stream), empty_recovery=False).sent) == 1
     assert ask(
         DEEPSEEK, stream, thought("So.", stream), answer(stream), prefill="never"
-    ).report.rungs == ("ask for the answer",)
+    ).report.rungs == ("ask_for_answer",)
 
 
 @pytest.mark.behaviour("E4", "C8")
@@ -156,7 +156,7 @@ def test_a_server_goes_on_from_the_reasoning_in_its_own_way_with_thinking_off(na
     assert second.pop("messages") == [USER, row]
     kept = {"model": first["model"], "stream": stream}
     assert second == kept | members | {"chat_template_kwargs": {"tone": "dry"} | OFF}
-    assert (got.report.status, got.report.rungs) == ("complete", ("go on from the reasoning",))
+    assert (got.report.status, got.report.rungs) == ("complete", ("continue_from_reasoning",))
     assert got.got.count(b"Hello.") == 1
 
 
@@ -165,7 +165,7 @@ def test_a_server_goes_on_from_the_reasoning_in_its_own_way_with_thinking_off(na
 @pytest.mark.usefixtures("servers")
 def test_what_follows_has_nothing_of_it_that_the_caller_did_not_send(name) -> None:
     got = ask_server(name, False, *[thought("So.", False)] * 2, answer(False))
-    assert got.report.rungs == ("go on from the reasoning", "ask for the answer")
+    assert got.report.rungs == ("continue_from_reasoning", "ask_for_answer")
     assert got.sent[-1].keys() == got.sent[0].keys()
 
 
@@ -206,7 +206,7 @@ def test_reasoning_that_a_body_repeats_is_neither_shown_nor_sent_twice() -> None
     got = ask_server("llama.cpp", False, thought("So.", False), repeats)
     assert json.loads(got.got)["choices"][0]["message"]["reasoning_content"] == "So."
     got = ask_server("llama.cpp", False, *[thought("So.", False)] * 2, answer(False))
-    assert got.report.rungs == ("go on from the reasoning", "ask for the answer")
+    assert got.report.rungs == ("continue_from_reasoning", "ask_for_answer")
 
 
 @pytest.mark.behaviour("E4")

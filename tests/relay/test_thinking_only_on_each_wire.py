@@ -99,7 +99,7 @@ def test_nudges_and_retries_follow_each_another_that_the_provider_takes(sim, wir
     sim.forget()
     sim.script([Step(say=Say.REASONING)] * 9)
     report, sent, statuses = turn_of(sim, wire, empty_retries=2, on_incomplete="error")
-    assert report.rungs == ("ask for the answer", "ask again", "ask again")
+    assert report.rungs == ("ask_for_answer", "ask_again", "ask_again")
     assert all(one != other for one, other in pairwise(sent))
     assert hints.ANSWER_NOW in sent[1].decode()
     assert set(statuses) == {200}, "no request breaks a rule"
@@ -112,7 +112,7 @@ def test_an_answer_after_the_nudge_ends_the_turn(sim, wire) -> None:
     sim.forget()
     sim.script([Step(say=Say.REASONING)])
     report, sent, _ = turn_of(sim, wire)
-    assert (report.status, report.rungs, len(sent)) == ("complete", ("ask for the answer",), 2)
+    assert (report.status, report.rungs, len(sent)) == ("complete", ("ask_for_answer",), 2)
 
 
 # --- those who go on from reasoning --------------------------------------------------------------
@@ -135,12 +135,12 @@ def test_a_server_takes_the_reasoning_and_all_that_follows(server) -> None:
     sim.forget()
     sim.script([Step(say=Say.REASONING)])
     report, _, statuses = turn_of(sim, name)
-    assert (report.status, report.rungs) == ("complete", ("go on from the reasoning",))
+    assert (report.status, report.rungs) == ("complete", ("continue_from_reasoning",))
     assert statuses == [200, 200]
     sim.script([Step(say=Say.REASONING)] * 9)
     report, sent, statuses = turn_of(sim, name, empty_retries=2, on_incomplete="error")
-    nudges = ("ask for the answer", "ask again", "ask again")
-    assert report.rungs == ("go on from the reasoning", *nudges)
+    nudges = ("ask_for_answer", "ask_again", "ask_again")
+    assert report.rungs == ("continue_from_reasoning", *nudges)
     assert all(one != other for one, other in pairwise(sent))
     assert set(statuses) == {200}
     assert (report.status, report.reason) == ("failed", "empty_output")

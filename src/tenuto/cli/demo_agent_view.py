@@ -10,6 +10,7 @@ from rich.text import Text
 
 from tenuto.cli.demo_agent_faults import Faults
 from tenuto.cli.printing import print_table
+from tenuto.core.ladders import SENTENCES
 
 if TYPE_CHECKING:
     from tenuto.agent import AgentEvent
@@ -46,6 +47,7 @@ class AgentView:
     def event(self, event: AgentEvent) -> None:
         """One thing, as it happens."""
         from tenuto.agent.events import Called, Recovered, Returned, Said, StepEnded
+        from tenuto.core.events import StopReasonObserved
 
         if event.step != self._step:
             self._step = event.step
@@ -53,7 +55,8 @@ class AgentView:
         match event:
             case Said(text):
                 self._said += text
-            case Recovered(happened) if line := _recovery(happened.data):
+            case Recovered(StopReasonObserved(outcome=outcome, rung=rung)) if rung:
+                line = f"{outcome}: {SENTENCES[rung]}"
                 self._tell_faults(1)
                 self.say(f"  recovery   {line}", "green")
             case StepEnded(status=status, reason=reason):
@@ -97,12 +100,6 @@ def _facts(outcome: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         ("identical to the fault-free run", identical),
         ("folder", outcome["folder"]),
     )
-
-
-def _recovery(data: Mapping[str, object]) -> str:
-    """What is done about an answer, "" for an event that says nothing of it."""
-    outcome, rung = data.get("outcome"), data.get("rung")
-    return f"{outcome}: {rung}" if rung and "iteration" in data else ""
 
 
 def _one_line(text: str) -> str:

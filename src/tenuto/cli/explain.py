@@ -17,6 +17,7 @@ from tenuto.cli.printing import JsonFlag, print_json, print_table, read_file, vi
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
+from tenuto.core.ladders import SENTENCES
 from tenuto.core.policy import Policy
 from tenuto.core.stop import printable
 
@@ -116,7 +117,7 @@ def _story(told: Plain) -> Iterator[str]:
         yield f"  {attempt['number']}. {_why(attempt)}. {attempt['message']}".rstrip()
         yield f"     {_measured(attempt)}"
         if attempt["outcome"]:
-            rung = f", rung: {attempt['rung']}" if attempt["rung"] else ""
+            rung = f", rung: {_sentence(attempt['rung'])}" if attempt["rung"] else ""
             yield f"     outcome {attempt['outcome']}{rung}"
         yield from (f"       {change}" for change in attempt.get("changes", ()))
     yield f"  then: {_follows(told['next'])}"
@@ -150,6 +151,11 @@ def _measured(attempt: Plain) -> str:
     return ", ".join(part for part in parts if part)
 
 
+def _sentence(rung: str) -> str:
+    """What a rung does, in words."""
+    return SENTENCES.get(rung, rung)
+
+
 def _facts(request: Plain) -> str:
     words = {True: "yes", False: "no"}
     return ", ".join(
@@ -160,7 +166,7 @@ def _facts(request: Plain) -> str:
 
 def _follows(following: Plain) -> str:
     if following["do"] == "send":
-        return f"Tenuto sends another request ({following['rung']})."
+        return f"Tenuto sends another request ({_sentence(following['rung'])})."
     shown = f"; the caller sees {following['shown']}" if following["shown"] else ""
     advice = f" {following['advice']}" if following["advice"] else ""
     reason = following["reason"].replace("_", " ")
@@ -196,5 +202,5 @@ def _print_summary(told: list[Plain]) -> None:
 
 def _then(following: Plain) -> str:
     if following["do"] == "send":
-        return str(following["rung"])
+        return _sentence(following["rung"])
     return f"{following['status']}: {following['reason']}"

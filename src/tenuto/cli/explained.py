@@ -36,6 +36,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.advice import advice_on
 from tenuto.core.event import Event
+from tenuto.core.ladders import SENTENCES
 from tenuto.core.machine import step
 from tenuto.core.outcome import classify
 from tenuto.core.policy import Policy
@@ -279,7 +280,7 @@ class _Turn:
         now = self._observed(number - 1).get("rung") if number else None
         if before != now:
             self.note = (
-                f"when it was recorded, the next rung was {before!r}"
+                f"when it was recorded, the next rung was {SENTENCES.get(before, before)!r}"
                 if before
                 else ("when it was recorded, the turn ended here")
             )

@@ -164,7 +164,7 @@ class Send:
 
     Attributes:
         edits: all edits of this request; none: the request as the caller sent it.
-        rung: the rung that decided.
+        rung: the id of the rung that decided.
         recovery: what kind of recovery it is.
         wait_s: seconds to wait before, 0 for none.
         told: whether the provider named that wait: it is kept as it is.
@@ -186,7 +186,7 @@ class Finish:
         reason: one word: why it ended (`completed`, `retry_limit`, `output_cap`, …).
         shown: the outcome by which the caller sees it (P1a); it differs from the last response's
             where an earlier cut is the truth about the text that is kept.
-        rung: the rung that decided, "" where the ladder was spent.
+        rung: the id of the rung that decided, "" where the ladder was spent.
         whole_calls_only: True where the calls that may run are handed on without the others (T3).
         as_received: True where the last response is the truth, however it would show otherwise.
         without_stop: True where the caller sees no stop, since none came (S3a).

@@ -72,6 +72,9 @@ class Rung:
     """One way to go on: taken when every guard holds and the budget is not spent.
 
     Attributes:
+        id: its stable name, by which policies, events and code refer to it. Rungs of several
+            ladders that do the same have the same.
+        sentence: the same in words, for people.
         guards: what must hold.
         edits: makes the edits of the next request; None: the turn ends.
         budget: what a request spends; None: nothing.
@@ -84,7 +87,8 @@ class Rung:
         without_stop: whether the caller sees no stop, since none came (S3a).
     """
 
-    name: str
+    id: str
+    sentence: str
     guards: tuple[Guard, ...]
     edits: Callable[[View], tuple[Edit, ...]] | None = None
     budget: Budget | None = None
@@ -96,22 +100,34 @@ class Rung:
     without_stop: bool = False
 
 
-def _continuation(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+def _continuation(
+    rung: str, sentence: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard
+) -> Rung:
     guards = (*MAY_CONTINUE, *more)
-    return Rung(name, guards, edits, Budget.CONTINUATION, Recovery.CONTINUATION)
+    return Rung(rung, sentence, guards, edits, Budget.CONTINUATION, Recovery.CONTINUATION)
 
 
-def _resumption(name: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard) -> Rung:
+def _resumption(
+    rung: str, sentence: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard
+) -> Rung:
     guards = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
-    return Rung(name, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True)
+    return Rung(
+        rung, sentence, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True
+    )
 
 
 _WHOLE = (Status.COMPLETE, "completed")
 _LOST = (Status.PARTIAL, "provider_error")
 
 _BROKEN_OFF = (
-    Rung("take a document that parses for whole", (WHOLE_DOCUMENT, NOT_LEFT_ALONE), ends=_WHOLE),
     Rung(
+        "accept_whole_document",
+        "take a document that parses for whole",
+        (WHOLE_DOCUMENT, NOT_LEFT_ALONE),
+        ends=_WHOLE,
+    ),
+    Rung(
+        "send_again",
         "send again",
         (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
         edits.same_again,
@@ -119,17 +135,22 @@ _BROKEN_OFF = (
         Recovery.RETRY,
         waits=True,
     ),
-    _resumption("ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR),
-    _resumption("ask for the call that was begun", edits.ask_for_begun_call, HAS_CALLS),
-    _resumption("resume after a prefill", edits.resume_prefill, PREFILL),
-    _resumption("resume after a hint", edits.resume_hint),
+    _resumption(
+        "ask_for_call_once_more", "ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR
+    ),
+    _resumption(
+        "ask_for_begun_call", "ask for the call that was begun", edits.ask_for_begun_call, HAS_CALLS
+    ),
+    _resumption("resume_with_prefill", "resume after a prefill", edits.resume_prefill, PREFILL),
+    _resumption("resume_with_hint", "resume after a hint", edits.resume_hint),
 )
 """For an answer that broke off."""
 
-_NO_DOCUMENT = "end a document that does not parse"
+_NO_DOCUMENT = "end_broken_document", "end a document that does not parse"
 
 _OWED = (
     Rung(
+        "ask_for_owed_call",
         "ask for the call that is owed",
         (CALL_OWED, *MAY_SEND),
         edits.ask_for_call,
@@ -137,6 +158,7 @@ _OWED = (
         Recovery.TOOL_REPAIR,
     ),
     Rung(
+        "end_without_owed_call",
         "end without the call that is owed",
         (CALL_OWED,),
         ends=(Status.PARTIAL, "tool_calls_missing"),
@@ -156,33 +178,47 @@ def _after_break(
     """
     return (
         Rung(
+            "accept_unmarked_end",
             "take for whole what ended without a mark",
             (ENDED_UNMARKED, *nothing_new, NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
-        Rung("take what a stop had ended for whole", (STOP_CAME_FIRST, *nothing_new), ends=_WHOLE),
         Rung(
+            "accept_stopped_text",
+            "take what a stop had ended for whole",
+            (STOP_CAME_FIRST, *nothing_new),
+            ends=_WHOLE,
+        ),
+        Rung(
+            "ask_for_rest_in_other_words",
             "ask in other words for what broke off",
             (AFTER_BREAK, *nothing_new, *MAY_RETRY, UNDER_OUTPUT_CAP, ROOM),
             edits.ask_in_other_words,
             Budget.FAULT_RETRY,
             Recovery.CONTINUATION,
         ),
-        Rung(_NO_DOCUMENT, broken_document, ends=(Status.PARTIAL, "document_broken")),
-        Rung("end what broke off without its rest", (AFTER_BREAK, *nothing_new), ends=_LOST),
+        Rung(*_NO_DOCUMENT, broken_document, ends=(Status.PARTIAL, "document_broken")),
+        Rung(
+            "end_without_rest",
+            "end what broke off without its rest",
+            (AFTER_BREAK, *nothing_new),
+            ends=_LOST,
+        ),
     )
 
 
 _CALLS = {
     outcome: (
         Rung(
+            "hand_on_whole_calls",
             "hand on the whole calls",
             (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
             ends=(Status.PARTIAL, reason),
             whole_calls_only=True,
         ),
         Rung(
+            "ask_for_call_again",
             "ask for the call again",
             MAY_SEND,
             ask,
@@ -190,6 +226,7 @@ _CALLS = {
             Recovery.TOOL_REPAIR,
         ),
         Rung(
+            "answer_calls_as_failed",
             "answer the calls as failed",
             (*MAY_SEND, HAS_CALLS),
             edits.answer_calls,
@@ -197,6 +234,7 @@ _CALLS = {
             Recovery.TOOL_REPAIR,
         ),
         Rung(
+            "answer_shrinking_calls",
             "go on while the call gets smaller",
             (SHRINKING, *MAY_SEND, HAS_CALLS),
             edits.answer_calls,
@@ -214,15 +252,23 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
         *_OWED,
         *_after_break((NOTHING_NEW,), (BROKEN_DOCUMENT,)),
-        Rung("end a continuation without news", (NOTHING_NEW,), ends=(Status.PARTIAL, "runaway")),
+        Rung(
+            "end_without_news",
+            "end a continuation without news",
+            (NOTHING_NEW,),
+            ends=(Status.PARTIAL, "runaway"),
+        ),
     ),
     Outcome.TEXT_CUT: (
-        _continuation("continue after a prefill", edits.continue_prefill, PREFILL),
-        _continuation("continue after a hint", edits.continue_hint),
+        _continuation(
+            "continue_with_prefill", "continue after a prefill", edits.continue_prefill, PREFILL
+        ),
+        _continuation("continue_with_hint", "continue after a hint", edits.continue_hint),
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (
         Rung(
+            "ask_for_missing_call",
             "ask for the missing call",
             MAY_SEND,
             edits.ask_for_call,
@@ -232,11 +278,13 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.THINKING_CUT: (
         Rung(
+            "end_at_white_space",
             "end a continuation of white space",
             (NOTHING_NEW, NOTHING_THOUGHT),
             ends=(Status.PARTIAL, "runaway"),
         ),
         Rung(
+            "lower_reasoning",
             "lower the reasoning",
             (*MAY_SEND, NOTHING_SAID, LOWER_REASONING),
             edits.lower_reasoning,
@@ -244,6 +292,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "raise_limit_and_reason_less",
             "raise the limit and ask for less reasoning",
             (*MAY_SEND, NOTHING_SAID),
             edits.reason_less,
@@ -255,6 +304,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         *_OWED,
         *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
         Rung(
+            "continue_from_reasoning",
             "go on from the reasoning",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, REASONING_PREFILL),
             edits.prefill_reasoning,
@@ -262,6 +312,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "ask_for_answer",
             "ask for the answer",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
             edits.answer_now,
@@ -269,6 +320,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "ask_again",
             "ask again",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
             edits.ask_again,
@@ -281,6 +333,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         *_OWED,
         *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
         Rung(
+            "nudge_after_tool_result",
             "nudge after a tool result",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, AFTER_TOOL_RESULT),
             edits.nudge,
@@ -288,12 +341,14 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "pass_on_empty_answer",
             "pass the empty answer on",
             (NOTHING_SAID, NOTHING_LACKS, AFTER_TOOL_RESULT, CLEAN_END),
             ends=(Status.PARTIAL, "empty_after_tool_result"),
             as_received=True,
         ),
         Rung(
+            "ask_to_rephrase",
             "ask for other words",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, TOOLS, CLEAN_END),
             edits.rephrase,
@@ -301,6 +356,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.EMPTY,
         ),
         Rung(
+            "ask_again",
             "ask again",
             (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, SOME_MADE),
             edits.ask_again,
@@ -311,6 +367,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.FAULT: (
         Rung(
+            "lower_output_limit",
             "ask for the output that is allowed",
             (BUDGET_TOO_LARGE, *MAY_SEND),
             edits.clamp,
@@ -318,6 +375,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
+            "drop_rejected_keys",
             "leave the rejected keys out",
             (KEYS_REJECTED, *MAY_SEND),
             edits.drop_keys,
@@ -325,6 +383,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
+            "hint_instead_of_prefill",
             "ask with a hint instead of a prefill",
             (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID),
             edits.resume_hint,
@@ -332,20 +391,23 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
+            "ask_instead_of_prefill",
             "ask for the answer instead of a prefill",
             (PREFILL_REJECTED, PREFILLED_REASONING, *MAY_SEND),
             edits.answer_now,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
         ),
-        Rung("leave it to the SDK", (SDK_RETRIES,)),
+        Rung("leave_to_sdk", "leave it to the SDK", (SDK_RETRIES,)),
         Rung(
+            "end_repeating_text",
             "leave a text that repeats itself",
             (LOOPED, SAID),
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
         ),
         Rung(
+            "accept_without_asking",
             "take for whole what cannot be asked on",
             (ENDED_UNMARKED, NOT_RETRYABLE, SAID, NOT_LEFT_ALONE),
             ends=_WHOLE,
@@ -355,6 +417,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.DROPPED: (
         Rung(
+            "accept_unmarked_end_again",
             "take for whole what ended without a mark again",
             (ENDED_UNMARKED_AGAIN, NOT_LEFT_ALONE),
             ends=_WHOLE,
@@ -364,6 +427,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.PAUSED: (
         Rung(
+            "send_paused_turn_back",
             "send the paused turn back",
             (SENT_BACK, *MAY_SEND, HAS_CONTENT, CAN_BE_RESUMED),
             edits.resume_pause,
@@ -378,6 +442,11 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.CANCELLED: (),
     Outcome.UNKNOWN: (),
 }
+
+SENTENCES: dict[str, str] = {
+    rung.id: rung.sentence for ladder in LADDERS.values() for rung in ladder
+}
+"""What each rung does, in words, by its id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from tenuto.core import edits
 from tenuto.core.actions import Action, Finish, FreeToolChoice, Send, Status
 from tenuto.core.errors import PolicyError
 from tenuto.core.guards import TIME_LEFT
-from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, Rung
+from tenuto.core.ladders import ENDINGS, LADDERS, MAY_BE_REPEATED, SENTENCES, Rung
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy, shown
 from tenuto.core.response import Response, is_visible
@@ -70,7 +70,7 @@ def step(
         made = edits.varied(made)
     state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=made)
     told = rung.waits and _told_wait_s(view) is not None
-    return state, Send(made, rung.name, rung.recovery, _wait_s(view, rung), told)
+    return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told)
 
 
 def outcome_of(state: State, response: Response, facts: Facts) -> Outcome:
@@ -234,36 +234,36 @@ def _overridden(
         return None, "stopped" if rung is not None and rung.edits is not None else blocked
     if answer is None or answer == offered.rung:
         return rung, blocked
-    if answer not in _NAMES:
-        ladder = ", ".join(repr(other.name) for other in LADDERS[outcome])
+    # A rung of another outcome's ladder is allowed and changes nothing, so that a `decide` may
+    # always name the same one.
+    if answer not in tuple(SENTENCES):  # what it answers may be anything
+        ladder = ", ".join(repr(other.id) for other in LADDERS[outcome])
         raise PolicyError(
             f"decide returned {shown(answer)} for the outcome {outcome.value!r}, allowed is None, "
             f"'stop', or a rung of its ladder: {ladder or 'it has none'}"
         )
     for other in LADDERS[outcome]:
-        if other.name == answer and _may_be_taken(view, other):
+        if other.id == answer and _may_be_taken(view, other):
             return other, blocked
     return rung, blocked
-
-
-_NAMES = tuple(rung.name for ladder in LADDERS.values() for rung in ladder)
-"""Every rung there is. One of another outcome's ladder is allowed and changes nothing, so that a
-`decide` may always name the same rung."""
 
 
 def decision(outcome: Outcome, rung: Rung | None) -> Decision:
     """The decision in words (P2): whether to go on, why, by which rule, and what helps."""
     proceed = rung is not None and rung.edits is not None
-    name = rung.name if rung else ""
-    why = f"{outcome.value}: {name}" if name else f"{outcome.value}: no way on is left"
+    why = f"{outcome.value}: {rung.sentence if rung else 'no way on is left'}"
     return Decision(
-        outcome, name, proceed, why, "retry" if proceed else ENDINGS[outcome].suggestion
+        outcome,
+        rung.id if rung else "",
+        proceed,
+        why,
+        "retry" if proceed else ENDINGS[outcome].suggestion,
     )
 
 
 def _finish(view: View, outcome: Outcome, rung: Rung | None, blocked: str) -> Finish:
     ending = ENDINGS[outcome]
-    name = rung.name if rung else ""
+    name = rung.id if rung else ""
     # What a rung ends with text is text that lacks its end, even where nothing more came.
     unended = outcome is Outcome.DONE or (outcome is Outcome.EMPTY and bool(view.said))
     cut = unended if rung else view.state.cut and ending.hidden_by_cut

@@ -153,7 +153,7 @@ class Decision:
 
     Attributes:
         outcome: what the response means, a word of `Outcome`.
-        rung: the name of the rung that decided, or "" where the ladder is spent.
+        rung: the id of the rung that decided, or "" where the ladder is spent.
         proceed: True where another request (or a wait) follows, False where the turn ends.
         why: one sentence for a person.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
@@ -227,9 +227,9 @@ class Policy:
         capture_max_bytes: bytes of requests and responses that such a file keeps, and as many of
             what the caller was given where that differs. 0: no limit.
         decide: called with each `Decision`. It returns None to agree, "stop" to end the turn, or
-            the name of another rung of the same ladder, which is taken if its guards hold. A rung
-            of another ladder changes nothing; anything else raises a PolicyError that lists the
-            rungs of this one.
+            the id of another rung of the same ladder (docs/ladders.md), which is taken if its
+            guards hold. A rung of another ladder changes nothing; anything else raises a
+            PolicyError that lists the rungs of this one.
 
     Raises:
         PolicyError: a value is not allowed; the message names key, value and what is allowed.

@@ -20,7 +20,7 @@ class Report:
         usage: the tokens of each attempt, in order; None for one that the provider did not count.
         suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
             for a complete turn.
-        rungs: the names of the rungs that were taken, in order.
+        rungs: the ids of the rungs that were taken, in order.
         left_out: what went of the caller's own request because the provider rejected it by name.
     """
 

@@ -43,7 +43,7 @@ ENDED: dict[Recovery, type[events.RecoveryEnded]] = {
 }
 """The event with which it ends; a continuation's has a field more."""
 
-_LEAVES_OUT = "leave the rejected keys out"
+_LEAVES_OUT = "drop_rejected_keys"
 _EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
 _BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
 _PARTS = ("text", "reasoning", "refusal", "calls", "usage")

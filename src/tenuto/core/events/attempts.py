@@ -16,7 +16,7 @@ class AttemptStarted(Event):
     Attributes:
         recovery: the kind of recovery that it belongs to ("continuation", "tool_repair", "empty",
             "pause", "retry" or "request_repair"); None for the first request of a turn.
-        rung: the rung that decided to send it; "" for the first.
+        rung: the id of the rung that decided to send it; "" for the first.
         prefill: whether the request ends in the beginning of the model's own answer.
         max_tokens: the output limit that it asks for; None where it sets none.
         output_chars: characters of text that are kept from the attempts before.
@@ -75,7 +75,7 @@ class StopReasonObserved(Event):
         confidence: "high", "medium" or "low".
         anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …).
         outcome: what the answer means for the turn, a word of docs/ladders.md.
-        rung: the rung that decided what follows; "" where none was left, or none was needed.
+        rung: the id of the rung that decided what follows; "" where none was left or needed.
     """
 
     NAME: ClassVar[str] = "stop_reason_observed"

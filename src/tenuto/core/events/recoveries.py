@@ -18,7 +18,7 @@ class RecoveryStarted(Event):
 
     Attributes:
         outcome: what was wrong with the answer before it, a word of docs/ladders.md.
-        rung: the rung that decided on its first request.
+        rung: the id of the rung that decided on its first request.
     """
 
     outcome: str
@@ -105,7 +105,7 @@ class ToolPayloadRepair(Event):
         attempted: whether another request was sent for it.
         outcome: "sent" where a request for it follows, "repaired" where the turn ended with all
             its calls whole, "given_up" where the turn ends without.
-        rung: the rung that decided.
+        rung: the id of the rung that decided.
     """
 
     NAME: ClassVar[str] = "tool_payload_repair"
@@ -135,7 +135,7 @@ class EmptyRecovery(Event):
     """An answer was empty: its shape, and what is done about it.
 
     Attributes:
-        rung: the rung that decided what follows; "" where none was left.
+        rung: the id of the rung that decided what follows; "" where none was left.
         outcome: in which way it was empty, a word of docs/ladders.md.
         keys: the parts of the answer that held anything: `text`, `reasoning`, `refusal`, `calls`,
             `usage`.

@@ -100,7 +100,7 @@ class TurnEnded(Event):
         recovery_input_tokens: input tokens of all attempts behind the first, as far as they were
             counted.
         recovery_output_tokens: their output tokens, as far as they were counted.
-        rungs: the rungs that were taken, in order.
+        rungs: the ids of the rungs that were taken, in order.
         left_out: what went of the caller's own request because the provider rejected it by name.
         held_bytes: the most bytes of a stream that were held back at once.
         duration_s: seconds since the turn began.
