@@ -1,5 +1,8 @@
 """The pages that are made from the tables of the code."""
 
+import re
+from importlib import import_module
+
 import page
 import page_ladders
 import page_policy
@@ -52,8 +55,15 @@ def test_every_setting_and_every_stop_has_its_row() -> None:
 
 def test_every_public_name_has_its_place_in_the_reference() -> None:
     text = page_reference.render()
-    public = [name for name in tenuto.__all__ if not name.startswith("__")]
-    assert [name for name in public if f"\n## {name}\n" not in text] == []
+    public = {name: name for name in tenuto.__all__ if not name.startswith("__")}
+    for module in ("tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim"):
+        public = {name: f"{module}.{name}" for name in import_module(module).__all__} | public
+    assert [title for title in public.values() if f"\n## {title}\n" not in text] == []
+    assert "\n### tenuto.sim.Simulator.base_url\n" in text
+    assert "\n- `keep`: Share of the text" in text, "what is said below a field"
+    assert "\nSteps by name, for the header" in text, "what is said below a constant"
+    empty = re.findall(r"^## (\S+)\n+(?=## |\Z)", text, re.MULTILINE)
+    assert empty == []
     assert "\n### Turn.next\n" in text
     assert "('complete', 2)\n```\n" in text, "examples end where their output ends"
 
@@ -63,7 +73,7 @@ def test_a_call_stands_in_the_reference_as_its_source_says_it_in_each_of_its_for
     assert "\ndetect(source: object, *, wire: str | None = None) -> Stop\n" in text
     assert "    library: Literal['httpx'],\n    *,\n" in text
     assert "    confidence: Confidence = Confidence.LOW,\n" in text
-    assert "data: dict[str, object] = …)" in text
+    assert "    env: Mapping[str, str] = …,\n" in text
 
 
 def test_every_ending_has_its_row_in_what_the_caller_sees() -> None:

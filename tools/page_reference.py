@@ -1,21 +1,27 @@
-"""docs/reference.md: everything in `tenuto.__all__`, by its signature and its docstring."""
+"""docs/reference.md: everything that is public, by its signature and its docstring."""
 
+import ast
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
+from functools import cache
+from importlib import import_module
+from itertools import pairwise
 from typing import get_overloads
 
 from page import code, codes
 
-import tenuto
-
 HEAD = """\
 # Reference
 
-Every public name, from its docstring. What is not named here, and not in `tenuto.sim`, is private
-and may change. The examples are run as tests. Ids such as C23 name a [promise](behaviours.md).
+Every public name, from its docstring. The events of a turn (`tenuto.events`) have
+[a page of their own](events.md). What is named in neither is private and may change. The examples
+are run as tests. Ids such as C23 name a [promise](behaviours.md).
 """
+
+MODULES = ("tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim")
+"""Modules whose names are public; a name that an earlier one has too stands there."""
 
 SECTION = re.compile(r"(Args|Attributes|Returns|Raises):")
 WIDTH = 96
@@ -25,17 +31,70 @@ ITEM = re.compile(r"(\w+(?:, \w+)*): (.*)")
 def render() -> str:
     """The page."""
     lines = [HEAD]
-    lines += [f"- [{name}](#{name.lower()})" for name in _names()]
-    for name in _names():
-        value = getattr(tenuto, name)
-        lines += ["", f"## {name}", "", *_described(name, value)]
-        for member, found in _members(value):
-            lines += ["", f"### {name}.{member}", "", *_described(member, found)]
+    for module in MODULES:
+        lines += [f"**{module}**: {', '.join(_links(module))}", ""]
+    lines.pop()
+    for module in MODULES:
+        for name in _names(module):
+            value, title = getattr(import_module(module), name), _title(module, name)
+            said = _described(name, value) if callable(value) else _constant(module, name)
+            lines += ["", f"## {title}", "", *said]
+            for member, found in _members(value):
+                lines += ["", f"### {title}.{member}", "", *_described(member, found)]
     return "\n".join(lines) + "\n"
 
 
-def _names() -> list[str]:
-    return [name for name in sorted(tenuto.__all__, key=str.lower) if not name.startswith("__")]
+def _links(module: str) -> Iterator[str]:
+    for name in _names(module):
+        yield f"[{name}](#{_title(module, name).lower().replace('.', '')})"
+
+
+def _title(module: str, name: str) -> str:
+    return name if module == "tenuto" else f"{module}.{name}"
+
+
+@cache
+def _names(module: str) -> list[str]:
+    before = {name for earlier in MODULES[: MODULES.index(module)] for name in _names(earlier)}
+    names = sorted(import_module(module).__all__, key=str.lower)
+    return [name for name in names if not name.startswith("__") and name not in before]
+
+
+def _constant(module: str, name: str) -> Iterator[str]:
+    """What is said below a constant, where it is made."""
+    for node, after in pairwise(ast.parse(inspect.getsource(import_module(module))).body):
+        if isinstance(node, ast.ImportFrom) and name in [each.name for each in node.names]:
+            yield from _constant(str(node.module), name)
+        elif name in _assigned(node):
+            yield from _prose(_string(after) or "")
+
+
+def _assigned(node: ast.stmt) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [target.id for target in targets if isinstance(target, ast.Name)]
+
+
+def _string(node: ast.stmt) -> str | None:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return inspect.cleandoc(str(node.value.value))
+    return None
+
+
+def _fields(value: object) -> Iterator[str]:
+    """What is said below the fields of a class."""
+    if not isinstance(value, type) or not hasattr(value, "__dataclass_fields__"):
+        return
+    (made,) = ast.parse(inspect.cleandoc("\n" + inspect.getsource(value))).body
+    assert isinstance(made, ast.ClassDef)
+    said = {
+        name: string
+        for node, after in pairwise(made.body)
+        for name in _assigned(node)
+        if (string := _string(after))
+    }
+    if said:
+        yield from ("", "**Attributes**", "")
+        yield from (f"- {code(name)}: {' '.join(text.split())}" for name, text in said.items())
 
 
 def _described(name: str, value: object) -> Iterator[str]:
@@ -46,6 +105,7 @@ def _described(name: str, value: object) -> Iterator[str]:
             yield signature(name, each)
         yield from ("```", "")
     yield from _prose(inspect.getdoc(value) or "")
+    yield from _fields(value)
     if isinstance(value, type) and issubclass(value, Enum):
         yield from ("", "Values: " + ", ".join(code(member.value) for member in value) + ".")
 

@@ -82,6 +82,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> _typing.Any:
     """The agent's room is opened when it is first asked for: most who wrap a client never do."""
     if name in __all__:  # all others are here, and are not asked for in this way

@@ -15,10 +15,29 @@ from tenuto.core.record import record
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Result
 
+__all__ = [
+    "AgentEvent",
+    "Called",
+    "Compacted",
+    "Declined",
+    "Recovered",
+    "Returned",
+    "Said",
+    "StepEnded",
+    "Switched",
+    "Thought",
+    "as_dict",
+]
+
 
 @record
 class Said:
-    """A piece of the answer's text, of step `step`."""
+    """A piece of the answer's text.
+
+    Attributes:
+        text: the piece.
+        step: the number of the request of the loop that it answers, 1 for the first.
+    """
 
     text: str
     step: int
@@ -26,7 +45,12 @@ class Said:
 
 @record
 class Thought:
-    """A piece of the model's reasoning."""
+    """A piece of the model's reasoning.
+
+    Attributes:
+        text: the piece.
+        step: the number of the request.
+    """
 
     text: str
     step: int
@@ -35,7 +59,12 @@ class Thought:
 @record
 class Declined:
     """The model or its provider declined in words that are no answer: a refusal of OpenAI's, the
-    explanation beside Anthropic's, what Gemini says beside a filter's stop."""
+    explanation beside Anthropic's, what Gemini says beside a filter's stop.
+
+    Attributes:
+        text: the words.
+        step: the number of the request.
+    """
 
     text: str
     step: int
@@ -43,8 +72,14 @@ class Declined:
 
 @record
 class Called:
-    """A whole call is about to run. `synthetic`: it is not run, since it was broken: recovery
-    answers it, and its result follows (T9)."""
+    """A whole call is about to run.
+
+    Attributes:
+        call: the call: its id, name and arguments.
+        step: the number of the request.
+        synthetic: whether it is not run, since it was broken: recovery answers it, and its result
+            follows (T9).
+    """
 
     call: ToolCall
     step: int
@@ -53,7 +88,14 @@ class Called:
 
 @record
 class Returned:
-    """A call has its result; `call` is the very object of its `Called`."""
+    """A call has its result.
+
+    Attributes:
+        call: the very object of its `Called`.
+        result: the result as the model is told it, and whether the call failed.
+        step: the number of the request.
+        synthetic: whether the call was not run, and recovery answered it.
+    """
 
     call: ToolCall
     result: Result
@@ -63,8 +105,13 @@ class Returned:
 
 @record
 class Recovered:
-    """Something that happened while a turn was finished, without content (see `tenuto.Event`). A
-    step whose first answer is whole has none."""
+    """Something that happened while a turn was finished, without content. A step whose first answer
+    is whole has none.
+
+    Attributes:
+        event: an event of the turn (docs/events.md).
+        step: the number of the request.
+    """
 
     event: Event
     step: int
@@ -72,8 +119,14 @@ class Recovered:
 
 @record
 class Switched:
-    """Another model is asked from here on (P4): its name, and why. What was said in this step so
-    far is no answer, unless the other one says nothing (E12)."""
+    """Another model is asked from here on (P4). What was said in this step so far is no answer,
+    unless the other one says nothing (E12).
+
+    Attributes:
+        model: the name of the other model.
+        why: why it is asked, one word.
+        step: the number of the request.
+    """
 
     model: str
     why: str
@@ -82,8 +135,14 @@ class Switched:
 
 @record
 class Compacted:
-    """The conversation was shortened (H7): how many rows went, how many stayed as they are, and
-    whether a summary stands for the others."""
+    """The conversation was shortened (H7).
+
+    Attributes:
+        left_out: how many rows went.
+        kept: how many stayed as they are.
+        summarized: whether a summary stands for the others.
+        step: the number of the request.
+    """
 
     left_out: int
     kept: int
@@ -93,7 +152,14 @@ class Compacted:
 
 @record
 class StepEnded:
-    """A request of the loop was answered. `usage`: its tokens in all, None where not told."""
+    """A request of the loop was answered.
+
+    Attributes:
+        step: the number of the request.
+        status: how its turn ended: "complete", "partial" or "failed".
+        reason: one word why, "completed" for a whole turn.
+        usage: its tokens in all, None where they were not told.
+    """
 
     step: int
     status: str
@@ -104,7 +170,7 @@ class StepEnded:
 AgentEvent = (
     Said | Thought | Declined | Called | Returned | Recovered | Switched | Compacted | StepEnded
 )
-"""Whatever an agent tells."""
+"""Whatever an agent tells: one of the classes of this module."""
 
 
 def as_dict(event: AgentEvent) -> dict[str, Any]:

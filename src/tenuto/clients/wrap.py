@@ -18,7 +18,43 @@ from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.relay.engine import Engine
 
-Client = TypeVar("Client")
+
+class _Optioned(Protocol):
+    """The SDKs of OpenAI, Anthropic, Groq, Together and Cerebras."""
+
+    @property
+    def with_options(self) -> Any: ...
+
+
+class _Chatting(Protocol):
+    """The SDKs of Ollama, Cohere and Mistral."""
+
+    @property
+    def chat(self) -> Any: ...
+
+
+class _OfModels(Protocol):
+    """The SDK of Google."""
+
+    @property
+    def models(self) -> Any: ...
+
+    @property
+    def aio(self) -> Any: ...
+
+
+class _OfAws(Protocol):
+    """Clients of boto3 and aiobotocore."""
+
+    @property
+    def meta(self) -> Any: ...
+
+
+Wrappable = _Optioned | _Chatting | _OfModels | _OfAws
+"""What a type checker lets through: a client of these SDKs by what is public of it, since none of
+them need be installed. Which client it really is can only be seen when the program runs."""
+
+Client = TypeVar("Client", bound=Wrappable)
 
 
 class Kind(Protocol):

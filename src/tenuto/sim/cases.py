@@ -121,6 +121,7 @@ BLOCKED: Final = TABLES_ON[CHAT]["blocked"]
 """Truthful blocks, which nobody may retry away."""
 
 CASES: Final = CASES_ON[CHAT]
+"""Every case of Chat Completions by name."""
 
 STEPS: Final[dict[str, Step]] = {
     "normal": Step(),

@@ -128,7 +128,7 @@ def test_a_subclass_stays_one_and_another_google_client_is_refused() -> None:
         __module__ = "google.cloud.storage.client"
 
     with pytest.raises(tenuto.UnsupportedClient, match=r"google\.cloud\.storage"):
-        tenuto.wrap(Client())
+        tenuto.wrap(Client())  # type: ignore[type-var]
 
 
 @pytest.mark.behaviour("C23")
