@@ -34,7 +34,7 @@ ASKED: dict[str, Any] = {"model": "m", "messages": [{"role": "user", "content": 
 def contents(asked: Any, played: Any) -> list[str]:
     """Texts of the request and the answer that no event may hold."""
     said = [text for text in _strings(json.loads(asked.body)) if " " in text]
-    answer = recognize(played.got)[0].text
+    answer = recognize(played.received)[0].text
     return [*said, *(answer[at : at + 20] for at in range(0, max(len(answer) - 20, 0), 20))]
 
 
