@@ -39,6 +39,7 @@ left out. The version of the schema is {version}; a new event or field leaves it
 import tenuto
 from tenuto.events import RecoveryEnded, TurnEnded
 
+
 def hear(event: tenuto.Event) -> None:
     if isinstance(event, TurnEnded) and event.status != "complete":
         print(event.turn, event.model, event.reason, event.duration_s)
@@ -56,7 +57,6 @@ Each recovery that begins has exactly one end of its own kind, before that of th
 a repair of the request may begin and end within another recovery; beside that no two overlap.
 
 An event about something that took time comes at its end, and has a `duration_s`.
-
 """
 
 ALL_HEAD = """
