@@ -135,7 +135,7 @@ def test_an_empty_answer_is_recovered_by_text_that_is_then_cut_for_good() -> Non
     ]
 
 
-@pytest.mark.behaviour("P6", "P7")
+@pytest.mark.behaviour("P6")
 def test_the_tokens_that_recovery_took_stand_in_the_end_of_the_turn() -> None:
     played = Played(URL, ASKED, body("A", "length"), body("B", "length"), body("C"))
     (ended,) = played.of("turn_ended")
