@@ -91,3 +91,4 @@ def test_every_ending_has_its_row_in_what_the_caller_sees() -> None:
 def test_pages_come_out_the_same_each_time() -> None:
     for made in (page_ladders, page_policy, page_reference, page_shown, page_stops):
         assert made.render() == made.render()
+        assert " at 0x" not in made.render(), "an address is another one each time"
