@@ -140,6 +140,8 @@ def _argument(parameter: inspect.Parameter) -> str:
         return text
     if isinstance(default, Enum):
         return f"{text} = {type(default).__name__}.{default.name}"
+    if isinstance(default, frozenset) and default:  # whose order is another one each time
+        return f"{text} = frozenset({{{', '.join(map(repr, sorted(default)))}}})"
     if inspect.isfunction(default):
         return f"{text} = {default.__name__}"
     # What a dataclass shows of a default that is made anew each time has no form of its own.
