@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenuto.core import hints
-from tenuto.wire.anthropic_messages_history import planned, repair_history
+from tenuto.wire.anthropic_messages_history import RULES, UNSIGNED_RULES
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import Dialect
+from tenuto.wire.history import repair_history
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 
@@ -62,7 +63,7 @@ def raw(rows: list[Any]) -> list[bytes]:
 
 
 def repaired(rows: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
-    out, words = repair_history(raw(rows))
+    out, words = repair_history(raw(rows), RULES)
     return [json.loads(row) for row in out], words
 
 
@@ -322,9 +323,9 @@ any_row = st.one_of(
 @given(st.lists(any_row, max_size=8))
 def test_a_repaired_history_satisfies_the_provider_and_needs_no_second_repair(rows):
     history = raw([user(), *rows])
-    once, done = repair_history(history)
-    assert repair_history(history) == (once, done)
-    assert repair_history(once) == (once, ())
+    once, done = repair_history(history, RULES)
+    assert repair_history(history, RULES) == (once, done)
+    assert repair_history(once, RULES) == (once, ())
     assert violations([json.loads(row) for row in once]) == []
 
 
@@ -350,7 +351,7 @@ def valid_histories(draw):
 def test_a_valid_history_keeps_its_bytes(rows):
     assert violations(rows) == []
     history = raw(rows)
-    assert repair_history(history) == (history, ())
+    assert repair_history(history, RULES) == (history, ())
 
 
 @pytest.mark.behaviour("H3")
@@ -378,7 +379,7 @@ ODD_BUT_VALID = [
 
 @pytest.mark.behaviour("C7", "H5a")
 def test_a_valid_history_keeps_its_bytes_however_odd():
-    assert repair_history(ODD_BUT_VALID) == (ODD_BUT_VALID, ())
+    assert repair_history(ODD_BUT_VALID, RULES) == (ODD_BUT_VALID, ())
     body = b'{ "model":"m",\n "messages" : [' + b" ,\n".join(ODD_BUT_VALID) + b'], "x": 1e400}'
     request = parse_request(body)
     assert request is not None
@@ -394,7 +395,7 @@ def test_a_repair_touches_only_what_it_repairs():
         ),
         b'{"role":"user","content":"\\u0041 \\/","n":1.0}',
     ]
-    assert repair_history(rows)[0] == [
+    assert repair_history(rows, RULES)[0] == [
         (
             b'{"role":"assistant","content":[{"type":"text","text":"\\u00e9","n":1.0},'
             b'{"type":"tool_use","id":"a","big":1e400,"input":{}}]}'
@@ -415,7 +416,7 @@ def test_a_result_that_moves_keeps_its_bytes():
             b'"cache_control":{"type":"ephemeral"}}]}'
         ),
     ]
-    assert repair_history(rows)[0][1:] == [
+    assert repair_history(rows, RULES)[0][1:] == [
         (
             b'{"role":"user","content":[{"type":"tool_result" ,"tool_use_id":"a","n":1.0,'
             b'"cache_control":{"type":"ephemeral"}},{"type":"text","text":"wait"}]}'
@@ -427,5 +428,5 @@ def test_a_result_that_moves_keeps_its_bytes():
 def test_thinking_without_a_signature_stays_where_nobody_signs():
     row = {"role": "assistant", "content": [{"type": "thinking", "thinking": "Hm."}]}
     rows = [{"role": "user", "content": "Hi"}, row | {"content": [*row["content"], text("Yes.")]}]
-    assert planned(rows)[1] == ("unsigned_thinking_removed",)
-    assert planned(rows, signed_thinking=False)[1] == ()
+    assert repair_history(raw(rows), RULES)[1] == ("unsigned_thinking_removed",)
+    assert repair_history(raw(rows), UNSIGNED_RULES)[1] == ()

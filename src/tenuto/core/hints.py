@@ -6,6 +6,8 @@ nothing else.
 
 from __future__ import annotations
 
+import re
+
 CONTINUE = (
     "[Your previous message was cut off by the output limit. Continue exactly where it stopped, "
     "beginning with the very next character. Do not repeat anything that was already written, do "
@@ -216,3 +218,15 @@ NOTICE = "\n\n[This answer is incomplete: {reason}.]"
 """The display-only line of `on_incomplete="notice"` (C21)."""
 
 NOTICE_START = NOTICE.partition("{")[0]
+_NOTICE = re.compile("[^\\[\\]\n]{1,80}".join(map(re.escape, NOTICE.split("{reason}"))))
+
+
+def without_notice(text: str) -> str:
+    """Text without the line that `on_incomplete="notice"` adds (C21).
+
+    >>> without_notice("Half" + NOTICE.format(reason="retry limit"))
+    'Half'
+    """
+    while NOTICE_START in text and (shown := _NOTICE.sub("", text)) != text:
+        text = shown
+    return text

@@ -1,4 +1,4 @@
-"""The request's side of Anthropic Messages: facts, edits; repairs in `anthropic_messages_history`.
+"""The request's side of Anthropic Messages: facts, edits; its history in `…_history`.
 
 Theory of operation
 -------------------
@@ -35,9 +35,11 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
 from tenuto.core.white_space import space_behind
-from tenuto.wire.anthropic_messages_history import carried_out, planned, result_of
+from tenuto.wire.anthropic_messages_history import RULES, UNSIGNED_RULES, result_of
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
@@ -104,7 +106,8 @@ class MessagesRequest:
         self._probe_max_tokens = probe_max_tokens
         # With a thread the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
-        self._plan, self.repairs = planned(rows, signed_thinking=dialect.signed_thinking)
+        self._rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
+        self._plan, self.repairs = plan_repairs(rows, self._rules)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
 
@@ -118,7 +121,7 @@ class MessagesRequest:
         if not self._members:
             self._members = members_of(self._body)
             rows = rows_of(self._members["messages"])
-            self._rows = carried_out(self._plan, rows) if self.repairs else rows
+            self._rows = apply_repairs(self._plan, rows, self._rules) if self.repairs else rows
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""

@@ -22,10 +22,11 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import JsonObject
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
 from tenuto.wire.json import encode
-from tenuto.wire.members import listed, members_of, rows_of, value_of, with_members, without_notice
+from tenuto.wire.members import listed, members_of, rows_of, value_of, with_members
 
 
 @dataclass(slots=True, eq=False)

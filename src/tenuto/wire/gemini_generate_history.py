@@ -20,6 +20,7 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import JsonObject
 from tenuto.wire.gemini_generate_content import is_signed, is_text, member
 from tenuto.wire.json import encode
@@ -29,7 +30,6 @@ from tenuto.wire.members import (
     rows_of,
     value_of,
     with_members,
-    without_notice,
 )
 
 _CALL = ("functionCall", "function_call")

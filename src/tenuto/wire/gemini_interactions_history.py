@@ -11,6 +11,7 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import JsonObject
 from tenuto.wire.gemini_interactions_steps import (
     CALL,
@@ -23,7 +24,6 @@ from tenuto.wire.gemini_interactions_steps import (
 )
 from tenuto.wire.items_history import Changes, Pairing, mended, paired, text_of, told
 from tenuto.wire.json import encode
-from tenuto.wire.members import without_notice
 
 
 def repair_history(rows: list[bytes], elsewhere: bool) -> tuple[list[bytes], tuple[str, ...]]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core import hints
 from tenuto.wire.json import decode_object, encode
 
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
@@ -99,19 +98,3 @@ def read_leniently(
     }
     rows = rows_of(members.get(rows_key, b"[]"))
     return {rows_key: [decode_object(row) for row in rows], **values}
-
-
-_NOTICE = re.compile(
-    "[^\\[\\]\n]{1,80}".join(re.escape(part) for part in hints.NOTICE.split("{reason}"))
-)
-
-
-def without_notice(text: str) -> str:
-    """Text without the line that `on_incomplete="notice"` adds (C21).
-
-    >>> without_notice("Half" + hints.NOTICE.format(reason="retry limit"))
-    'Half'
-    """
-    while hints.NOTICE_START in text and (shown := _NOTICE.sub("", text)) != text:
-        text = shown
-    return text

@@ -14,6 +14,7 @@ import msgspec
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import encode
 from tenuto.wire.members import (
@@ -23,7 +24,6 @@ from tenuto.wire.members import (
     rows_of,
     value_of,
     with_members,
-    without_notice,
 )
 
 Row = tuple[bytes, JsonObject]

@@ -33,6 +33,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding, judge
 from tenuto.core.calls import ToolCall
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
@@ -43,7 +44,6 @@ from tenuto.wire.members import (
     rows_of,
     value_of,
     with_members,
-    without_notice,
 )
 from tenuto.wire.openai_chat_paths import model_in
 from tenuto.wire.openai_chat_reasoning import (

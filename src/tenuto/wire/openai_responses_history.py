@@ -11,10 +11,10 @@ from typing import Any
 
 from tenuto.core import hints
 from tenuto.core.arguments import Finding, judge
+from tenuto.core.hints import without_notice
 from tenuto.wire.base import JsonObject
 from tenuto.wire.items_history import Changes, Item, Pairing, mended, paired, told
 from tenuto.wire.json import encode
-from tenuto.wire.members import without_notice
 from tenuto.wire.openai_responses_items import kind_of
 
 _ANSWERS = {
