@@ -26,7 +26,9 @@ from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import violation
 from tenuto.wire.base import Dialect
-from tenuto.wire.openai_chat_request import parse_request, repair_history
+from tenuto.wire.history import repair_history
+from tenuto.wire.openai_chat_history import RULES
+from tenuto.wire.openai_chat_request import parse_request
 
 NOTICE = hints.NOTICE.format(reason="retry limit")
 STUB = hints.ORPHAN_RESULT
@@ -57,7 +59,7 @@ def raw(rows: list[Any]) -> list[bytes]:
 
 
 def repaired(rows: list[Any]) -> tuple[list[Any], tuple[str, ...]]:
-    out, words = repair_history(raw(rows))
+    out, words = repair_history(raw(rows), RULES)
     return [json.loads(row) for row in out], words
 
 
@@ -216,9 +218,9 @@ any_row = st.one_of(
 @given(st.lists(any_row, max_size=8))
 def test_repairing_twice_is_repairing_once_and_strict_providers_accept_it(rows):
     history = raw([user(), *rows])
-    once, words = repair_history(history)
-    assert repair_history(history) == (once, words)
-    assert repair_history(once) == (once, ())
+    once, words = repair_history(history, RULES)
+    assert repair_history(history, RULES) == (once, words)
+    assert repair_history(once, RULES) == (once, ())
     kept = [row for row in map(json.loads, once) if row["role"] == "user"]
     assert kept == [
         user(),
@@ -251,7 +253,7 @@ ASKED = [row for row in ODD_BUT_VALID if b'"huge"' not in row]
 
 @pytest.mark.behaviour("C7", "H5a")
 def test_a_valid_history_keeps_its_bytes_however_odd():
-    assert repair_history(ODD_BUT_VALID) == (ODD_BUT_VALID, ())
+    assert repair_history(ODD_BUT_VALID, RULES) == (ODD_BUT_VALID, ())
     body = b'{ "model":"m",\n "messages" : [' + b" ,\n".join(ASKED) + b'], "x": 1e400}'
     request = parse_request(body)
     assert request is not None
@@ -261,7 +263,7 @@ def test_a_valid_history_keeps_its_bytes_however_odd():
 @pytest.mark.behaviour("C7", "H5a")
 def test_a_repair_touches_only_what_it_repairs():
     row = b'{"_p":1,"role":"assistant","content":"\\u00e9","n":1.0,"huge":1e400,"tool_calls":[{"id":"a","type":"function","x":1e400,"function":{"name":"f","arguments":"{","y":1.0}}]}'
-    (mended, _), _ = repair_history([row])
+    (mended, _), _ = repair_history([row], RULES)
     assert mended == row.replace(b'"_p":1,', b"").replace(b'"{"', b'"{}"')
 
 

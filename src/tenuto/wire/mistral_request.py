@@ -19,7 +19,7 @@ from tenuto.core import hints
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.json import decode_object, encode
 from tenuto.wire.members import listed, members_of, object_in, rows_of, value_of, with_members
-from tenuto.wire.openai_chat_request import PLAIN, ChatRequest, repair_history, request_of
+from tenuto.wire.openai_chat_request import PLAIN, ChatRequest, request_of
 from tenuto.wire.watched import Watched
 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -36,14 +36,18 @@ class MistralRequest(ChatRequest):
         barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
         super().__init__(body, values, facts)
+        if any(value.get("role") not in ("user", "system", "developer") for value in values):
+            self._split()
 
-    def _repaired(self, rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
-        rows, done = repair_history(rows)
-        named = [_named(row) for row in rows]
+    def _split(self) -> None:
+        if self._members:
+            return
+        super()._split()
+        named = [_named(row) for row in self._rows]
         arranged = self._arranged(named)
-        done += ("call_ids_renamed",) if named != rows else ()
-        done += ("rows_arranged",) if arranged != named else ()
-        return arranged, done
+        self.repairs += ("call_ids_renamed",) if named != self._rows else ()
+        self.repairs += ("rows_arranged",) if arranged != named else ()
+        self._rows = arranged
 
     def _arranged(self, rows: list[bytes]) -> list[bytes]:
         """The rows in an order that is taken: a beginning of the caller's that is gone on with

@@ -1,14 +1,10 @@
-"""The request's side of OpenAI Chat: facts, repairs of the history, edits.
+"""The request's side of OpenAI Chat: facts, edits; its history in `…_history`.
 
 Theory of operation
 -------------------
 The body is split into its top-level members, and `messages` into its rows, each kept as the bytes
 that the caller sent (msgspec.Raw). An edit replaces or appends whole members or rows; whatever no
 edit names leaves as it came, so that prompt caches hit and unknown fields survive (C7).
-
-Repairs of a history (H1–H5) follow the providers' rules: every call is answered, directly,
-in order, once; nothing else is a tool row; no row is empty; arguments are whole. They depend on the
-history alone, so the same history gives the same bytes each time (H5a).
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from tenuto.core import hints
 from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
@@ -31,10 +26,11 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputBudget,
 )
-from tenuto.core.arguments import Finding, judge
+from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.hints import without_notice
+from tenuto.core.history import plan_repairs
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
@@ -43,8 +39,8 @@ from tenuto.wire.members import (
     read_leniently,
     rows_of,
     value_of,
-    with_members,
 )
+from tenuto.wire.openai_chat_history import RULES
 from tenuto.wire.openai_chat_paths import model_in
 from tenuto.wire.openai_chat_reasoning import (
     Knobs,
@@ -93,23 +89,19 @@ class ChatRequest:
     def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
         self._body = body
         self.facts = facts
-        self.repairs: tuple[str, ...] = ()
+        self._plan, self.repairs = plan_repairs(values, RULES)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
-        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
-        # split: then this is no request for us.
-        halves = b"\\ud" in body or b"\\uD" in body
-        if halves or any(v.get("role") not in _ASKING or _private(v) for v in values):
+        # Half a surrogate pair cannot be split: then this is no request for us.
+        if b"\\ud" in body or b"\\uD" in body:
             self._split()
 
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
         if not self._members:
             self._members = members_of(self._body)
-            self._rows, self.repairs = self._repaired(rows_of(self._members["messages"]))
-
-    def _repaired(self, rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
-        return repair_history(rows)
+            rows = rows_of(self._members["messages"])
+            self._rows = apply_repairs(self._plan, rows, RULES) if self.repairs else rows
 
     def _arranged(self, rows: list[bytes]) -> list[bytes]:
         """The rows, ours among them, as those who speak alike may want them arranged."""
@@ -325,170 +317,3 @@ def _failed_legacy_rows(edit: AppendCalls) -> list[bytes]:
         encode({"role": "assistant", "content": edit.text or None, "function_call": made}),
         encode({"role": "function", "name": made["name"], "content": result}),
     ]
-
-
-# --- repairs of the history -------------------------------------------------------------------
-
-
-_ASKING = ("user", "system", "developer")
-
-
-def _private(row: JsonObject) -> bool:
-    return any(key.startswith("_") for key in row)
-
-
-def repair_history(rows: list[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
-    """Rows that the provider accepts, and what was done, in words; a valid history is returned as
-    it came. Repairing twice is repairing once.
-
-    >>> row = b'{"role":"assistant","tool_calls":[{"id":"a","function":{"arguments":"{}"}}]}'
-    >>> repair_history([row])[1]
-    ('unanswered_call_answered',)
-    """
-    done: list[str] = []
-    kept: list[tuple[bytes, JsonObject]] = []
-    for row in rows:
-        value = value_of(row)
-        try:
-            mended = _mend_row(row, value, done) if isinstance(value, dict) else row
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            mended = row  # the provider will say what it thinks of it
-        if not isinstance(value, dict):
-            value = {}
-        if mended is not None:
-            kept.append((mended, value))
-    out = _pair_results(kept, done)
-    return (out, tuple(dict.fromkeys(done))) if done else (rows, ())
-
-
-def _mend_row(raw: bytes, value: JsonObject, done: list[str]) -> bytes | None:
-    """One row put right, the same bytes where nothing was wrong, None where it must go."""
-    changes: dict[str, bytes | None] = {key: None for key in value if key.startswith("_")}
-    if changes:
-        done.append("private_keys_removed")
-    if value.get("role") == "assistant":
-        content = value.get("content")
-        shown = _without_notice(content)
-        if shown != content:
-            done.append("notice_removed")
-            changes["content"] = encode(shown)
-        if value.get("tool_calls") == []:
-            done.append("empty_call_list_removed")
-            changes["tool_calls"] = None
-        if not _holds_something(value, shown):
-            done.append("empty_row_removed")
-            return None
-        changes |= _mended_calls(raw, value, done)
-    return with_members(raw, changes) if changes else raw
-
-
-def _without_notice(content: Any) -> Any:
-    """Content, a text or a list of parts, without our notice."""
-    if isinstance(content, str):
-        return without_notice(content)
-    if not isinstance(content, list):
-        return content
-    return [
-        part | {"text": without_notice(part["text"])}
-        if isinstance(part, dict) and isinstance(part.get("text"), str)
-        else part
-        for part in content
-    ]
-
-
-def _holds_something(row: JsonObject, content: Any) -> bool:
-    if any(row.get(key) for key in ("tool_calls", "function_call", "audio", "refusal")):
-        return True
-    if isinstance(content, list):
-        texts = [part.get("text") if isinstance(part, dict) else part for part in content]
-        return any(not isinstance(text, str) or text.strip() for text in texts)
-    return bool(content.strip() if isinstance(content, str) else content)
-
-
-def _mended_calls(raw: bytes, row: JsonObject, done: list[str]) -> dict[str, bytes | None]:
-    """The members of a row that hold calls, where their arguments must change (H4)."""
-    changes: dict[str, bytes | None] = {}
-    legacy = row.get("function_call")
-    if isinstance(legacy, dict) and (text := _mended_arguments(legacy)) is not None:
-        changes["function_call"] = with_members(encode(legacy), {"arguments": encode(text)})
-    calls = row.get("tool_calls")
-    if isinstance(calls, list):
-        rows = rows_of(members_of(raw)["tool_calls"])
-        for number, call in enumerate(calls):
-            function = call.get("function") if isinstance(call, dict) else None
-            if isinstance(function, dict) and (text := _mended_arguments(function)) is not None:
-                inner = members_of(rows[number])["function"]
-                mended = with_members(inner, {"arguments": encode(text)})
-                rows[number] = with_members(rows[number], {"function": mended})
-                changes["tool_calls"] = listed(rows)
-    if changes:
-        done.append("broken_arguments_replaced")
-    return changes
-
-
-def _mended_arguments(function: JsonObject) -> str | None:
-    """Whole argument text for a call of the history; None where it is whole as it stands."""
-    arguments = function.get("arguments")
-    if isinstance(arguments, dict):
-        return encode(arguments).decode()
-    if not isinstance(arguments, str):
-        return "{}"
-    found = judge(arguments)
-    text = found.text if found.finding is Finding.WHOLE else "{}"
-    return text if text != arguments else None
-
-
-def _pair_results(rows: list[tuple[bytes, JsonObject]], done: list[str]) -> list[bytes]:
-    """Every call answered directly behind its row, in order, once; no result without a call.
-
-    An id names a call of its own row only: many providers give it again to a later call."""
-    groups: list[tuple[bytes | None, list[str], list[tuple[str, bytes]]]] = [(None, [], [])]
-    for raw, value in rows:
-        if value.get("role") == "tool":
-            call_id = value.get("tool_call_id")
-            groups[-1][2].append((call_id if isinstance(call_id, str) else "", raw))
-        else:
-            groups.append((raw, _call_ids(value), []))
-    strays: dict[str, bytes] = {}
-    for _, ids, found in groups:
-        for call_id, result in found:
-            if call_id not in ids:
-                strays.setdefault(call_id, result)
-    out: list[bytes] = []
-    for row, ids, found in groups:
-        out.extend([] if row is None else [row])
-        own = list(found)
-        expected: list[bytes] = []
-        for call_id in ids:
-            match = next((pair for pair in own if pair[0] == call_id), None)
-            if match is not None:
-                own.remove(match)
-            result = match[1] if match is not None else strays.pop(call_id, b"")
-            expected.append(result or _stub(call_id))
-        _settle(expected, [result for _, result in found], done, out)
-    return out
-
-
-def _settle(expected: list[bytes], found: list[bytes], done: list[str], out: list[bytes]) -> None:
-    """Write the expected results, and say in words how the found ones differed."""
-    out.extend(expected)
-    if expected == found:
-        return
-    if any(row not in found for row in expected):
-        done.append("unanswered_call_answered")
-    if len(found) > len(expected) or any(row not in expected for row in found):
-        done.append("stray_result_moved_or_removed")
-    if sorted(expected) == sorted(found):
-        done.append("results_reordered")
-
-
-def _call_ids(value: JsonObject) -> list[str]:
-    calls = value.get("tool_calls")
-    if value.get("role") != "assistant" or not isinstance(calls, list):
-        return []
-    ids = [call.get("id") for call in calls if isinstance(call, dict)]
-    return list(dict.fromkeys(call_id for call_id in ids if isinstance(call_id, str)))
-
-
-def _stub(call_id: str) -> bytes:
-    return encode({"role": "tool", "tool_call_id": call_id, "content": hints.ORPHAN_RESULT})

@@ -1,0 +1,33 @@
+"""Say how OpenAI Chat writes a history, for the repairs of `core.history`.
+
+A call is answered by a row of its own. The results stand directly behind the row with the calls, in
+their order. No row and no list of calls is empty, and arguments are whole. `function_call` is the
+deprecated form of a call: it has no id, and its result is not a tool row.
+https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from __future__ import annotations
+
+from tenuto.core import hints
+from tenuto.core.history_table import Call, Result, Role, Rules, by_role
+
+RULES = Rules(
+    role_of=by_role(assistant=Role.MODEL, tool=Role.ANSWERS),
+    stub=lambda call: {
+        "role": "tool",
+        "tool_call_id": call["id"],
+        "content": hints.ORPHAN_RESULT,
+    },
+    parts="tool_calls",
+    kind_of=lambda _: "call",
+    shapes={Role.MODEL: {"call": Call(("id",), ("function", "arguments"))}},
+    row_kind="role",
+    rows={
+        "assistant": Call(arguments=("function_call", "arguments")),
+        "tool": Result(("tool_call_id",)),
+    },
+    beside=("tool_calls", "function_call", "audio", "refusal"),
+    turns=False,
+    result_rows=True,
+    empty_lists_go=True,
+)
