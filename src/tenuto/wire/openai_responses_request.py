@@ -1,4 +1,4 @@
-"""The request's side of OpenAI Responses: facts, edits; repairs in `openai_responses_history`.
+"""The request's side of OpenAI Responses: facts, edits; its history in `…_history`.
 
 Theory of operation
 -------------------
@@ -36,7 +36,9 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
 from tenuto.wire.base import JsonObject, RequestFacts
+from tenuto.wire.history import apply_repairs
 from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import (
@@ -46,7 +48,7 @@ from tenuto.wire.members import (
     with_members,
 )
 from tenuto.wire.openai_responses_content import said_items
-from tenuto.wire.openai_responses_history import repair_history
+from tenuto.wire.openai_responses_history import RULES
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
 
 SERVER_TOOLS = frozenset(
@@ -139,18 +141,20 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
         if not all(isinstance(row, dict) for row in rows):
             return None
         facts = _facts(asked, rows, probe_max_tokens)
-        return ResponsesRequest(body, facts, *_items_of(asked))
+        return ResponsesRequest(body, facts, *_items_of(asked, rows))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 
-def _items_of(asked: _Asked) -> tuple[list[bytes], tuple[str, ...]]:
+def _items_of(asked: _Asked, values: list[Any]) -> tuple[list[bytes], tuple[str, ...]]:
     """The items of the input, repaired, and what was done."""
     given = bytes(asked.input)
-    if given.lstrip()[:1] == b"[":
-        elsewhere = bool(asked.previous_response_id or asked.conversation)
-        return repair_history(rows_of(given), elsewhere)
-    return [] if given == b"null" else [b'{"role":"user","content":' + given + b"}"], ()
+    if given.lstrip()[:1] != b"[":
+        return [] if given == b"null" else [b'{"role":"user","content":' + given + b"}"], ()
+    elsewhere = bool(asked.previous_response_id or asked.conversation)
+    plan, repairs = plan_repairs(values, RULES, elsewhere)
+    raws = rows_of(given)
+    return apply_repairs(plan, raws, RULES) if repairs else raws, repairs
 
 
 # --- facts ------------------------------------------------------------------------------------
