@@ -26,8 +26,9 @@ from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
 from tenuto.wire.base import Dialect, Spoken
 from tenuto.wire.gemini_generate_content import merged_content, with_text
-from tenuto.wire.gemini_generate_history import repair_history
+from tenuto.wire.gemini_generate_history import RULES
 from tenuto.wire.gemini_generate_request import parse_request
+from tenuto.wire.history import repair_history
 
 DIALECT = Dialect()
 ASK: Any = {"role": "user", "parts": [{"text": "Hi"}]}
@@ -257,10 +258,10 @@ STUB = answer("f", error=hints.ORPHAN_RESULT)
 )  # fmt: skip
 def test_a_history_is_put_right_once(rows: list[Any], wanted: list[Any], words: str) -> None:
     raws = [json.dumps(row).encode() for row in rows]
-    mended, done = repair_history(raws)
+    mended, done = repair_history(raws, RULES)
     assert [json.loads(raw) for raw in mended] == wanted
     assert done == (words,)
-    assert repair_history(mended) == (mended, ())
+    assert repair_history(mended, RULES) == (mended, ())
 
 
 @pytest.mark.behaviour("P8", "H5a")
@@ -278,7 +279,7 @@ def test_a_history_is_put_right_once(rows: list[Any], wanted: list[Any], words: 
 )
 def test_a_history_that_is_right_keeps_its_bytes(rows: list[Any]) -> None:
     raws = [json.dumps(row, indent=1).encode() for row in rows]
-    assert repair_history(raws) == (raws, ())
+    assert repair_history(raws, RULES) == (raws, ())
 
 
 _part = st.sampled_from(
@@ -299,7 +300,7 @@ def test_any_history_satisfies_the_rules_of_calls_and_results_once_it_is_put_rig
     rows: list[Any],
 ) -> None:
     said = [_by_its_speaker(row) for row in (ASK, *rows)]
-    mended, _ = repair_history([json.dumps(row).encode() for row in said])
+    mended, _ = repair_history([json.dumps(row).encode() for row in said], RULES)
     body = {"model": "gemini-2.5-flash", "contents": [json.loads(raw) for raw in mended]}
     found = SIMULATED.violation({"x-goog-api-key": "k"}, body, Settings(prefill="continue"))
     words = found.document["error"]["message"] if found else ""

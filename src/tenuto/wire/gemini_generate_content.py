@@ -19,7 +19,7 @@ Part = Mapping[str, Any]
 TOKEN = "continuationToken"
 """What goes on where the provider paused; it stands in the content as a part of its own."""
 
-_SIGNATURES = ("thoughtSignature", "thought_signature")
+SIGNATURES = ("thoughtSignature", "thought_signature")
 
 
 def member(value: JsonObject, *names: str) -> Any:
@@ -59,7 +59,7 @@ def is_call(part: Part) -> bool:
 
 def is_signed(part: Part) -> bool:
     """Whether a part has a signature."""
-    return any(part.get(key) for key in _SIGNATURES)
+    return any(part.get(key) for key in SIGNATURES)
 
 
 def merged_content(spoken: Sequence[Spoken]) -> Content:

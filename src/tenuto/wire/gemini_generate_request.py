@@ -1,4 +1,4 @@
-"""The request's side of Gemini: facts, edits; repairs in `gemini_generate_history`.
+"""The request's side of Gemini: facts, edits; its history in `…_history`.
 
 Theory of operation
 -------------------
@@ -34,6 +34,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.gemini_generate_content import (
     TOKEN,
@@ -45,8 +46,9 @@ from tenuto.wire.gemini_generate_content import (
     with_text,
     without_token,
 )
-from tenuto.wire.gemini_generate_history import repair_history, result_of, role_of
+from tenuto.wire.gemini_generate_history import RULES, result_of, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
+from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
 from tenuto.wire.members import (
     joined,
@@ -111,20 +113,19 @@ class GenerateRequest:
         self._last_role = role_of(rows[-1])
         self._answers = _holds_result(rows[-1])
         self.facts = facts
-        self.repairs: tuple[str, ...] = ()
+        self._plan, self.repairs = plan_repairs(rows, RULES)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
-        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
-        # split: then this is no request for us.
-        halves = b"\\ud" in body or b"\\uD" in body
-        if halves or b'"_' in body or not all(map(_only_asks, rows)):
+        # Half a surrogate pair cannot be split: then this is no request for us.
+        if b"\\ud" in body or b"\\uD" in body:
             self._split()
 
     def _split(self) -> None:
         """The members and rows as bytes: a request that passes as it came needs none."""
         if not self._members:
             self._members = members_of(self._body)
-            self._rows, self.repairs = repair_history(rows_of(self._members["contents"]))
+            rows = rows_of(self._members["contents"])
+            self._rows = apply_repairs(self._plan, rows, RULES) if self.repairs else rows
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The schema of each function's parameters, by name; {} for one that has none."""
@@ -249,10 +250,6 @@ def _holds_result(row: Any) -> bool:
     return isinstance(parts, list) and any(
         isinstance(part, dict) and any(key in part for key in keys) for part in parts
     )
-
-
-def _only_asks(row: Any) -> bool:
-    return role_of(row) != "model" and not _holds_result(row)
 
 
 def _is_constrained(config: JsonObject) -> bool:
