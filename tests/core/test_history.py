@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -31,16 +32,24 @@ ARGUMENTS: tuple[Any, ...] = ("{}", '{"x": 1}', '{"x', "", None, {"x": 1})
 FEW, MANY = 600, 60_000
 
 
+def _output(r: random.Random) -> str:
+    return f"result {r.getrandbits(64)}"
+
+
 def _anthropic(r: random.Random) -> Row:
-    blocks: list[Any] = [
-        {"type": "text", "text": r.choice(TEXTS)},
-        {"type": "tool_use", "id": r.choice(IDS), "name": "f", "input": r.choice(OBJECTS)},
-        {"type": "tool_result", "tool_use_id": r.choice(IDS), "content": "x"},
-        {"type": "thinking", "thinking": "Hm", "signature": r.choice(("", "s"))},
-        {"type": "image", "_mine": 1},
-    ]
-    content: Any = r.choices(blocks, k=r.randint(0, 3))
-    return {"role": r.choice(("user", "assistant")), "content": content}
+    def block() -> Any:
+        return r.choice(
+            (
+                {"type": "text", "text": r.choice(TEXTS)},
+                {"type": "tool_use", "id": r.choice(IDS), "name": "f", "input": r.choice(OBJECTS)},
+                {"type": "tool_result", "tool_use_id": r.choice(IDS), "content": _output(r)},
+                {"type": "thinking", "thinking": "Hm", "signature": r.choice(("", "s"))},
+                {"type": "image", "_mine": 1},
+            )
+        )
+
+    blocks = [block() for _ in range(r.randint(0, 3))]
+    return {"role": r.choice(("user", "assistant")), "content": blocks}
 
 
 def _chat(r: random.Random) -> Row:
@@ -53,7 +62,7 @@ def _chat(r: random.Random) -> Row:
             {"role": "user", "content": r.choice(TEXTS)},
             {"role": "assistant", "content": r.choice(TEXTS)},
             {"role": "assistant", "content": None, "tool_calls": calls},
-            {"role": "tool", "tool_call_id": r.choice(IDS), "content": "x"},
+            {"role": "tool", "tool_call_id": r.choice(IDS), "content": _output(r)},
             {"role": "tool", "content": "x", "_mine": 1},
         )
     )
@@ -66,23 +75,28 @@ def _item(r: random.Random) -> Row:
             {"role": "user", "content": "Hi"},
             {"type": "message", "role": "assistant", "content": [part]},
             {"type": "function_call", "call_id": r.choice(IDS), "arguments": r.choice(ARGUMENTS)},
-            {"type": "function_call_output", "call_id": r.choice(IDS), "output": "x"},
+            {"type": "function_call_output", "call_id": r.choice(IDS), "output": _output(r)},
             {"type": "reasoning", "id": "rs", "summary": []},
         )
     )
 
 
 def _gemini(r: random.Random) -> Row:
-    named = r.choice(
-        ({"name": "f"}, {"name": "g"}, {"name": "f", "id": "a"}, {"name": "g", "id": ""})
-    )
-    parts: list[Any] = [
-        {"text": r.choice(TEXTS)},
-        {"functionCall": {**named, "args": r.choice(OBJECTS)}},
-        {"functionResponse": {**named, "response": {}}},
-        {"text": "", "thoughtSignature": "s"},
-    ]
-    return {"role": r.choice(("user", "model")), "parts": r.choices(parts, k=r.randint(0, 3))}
+    def part() -> Any:
+        named = r.choice(
+            ({"name": "f"}, {"name": "g"}, {"name": "f", "id": "a"}, {"name": "g", "id": ""})
+        )
+        return r.choice(
+            (
+                {"text": r.choice(TEXTS)},
+                {"functionCall": {**named, "args": r.choice(OBJECTS)}},
+                {"functionResponse": {**named, "response": {"output": _output(r)}}},
+                {"text": "", "thoughtSignature": "s"},
+            )
+        )
+
+    parts = [part() for _ in range(r.randint(0, 3))]
+    return {"role": r.choice(("user", "model")), "parts": parts}
 
 
 def _parts_of(row: Row, key: str) -> list[Any]:
@@ -178,6 +192,8 @@ def test_every_call_is_answered_once_and_a_second_repair_changes_nothing(wire, c
         assert repair_history(once, rules) == (once, ()), rows
         events = [event for row in once for event in read(json.loads(row))]
         assert not unpaired(events, rules), (rows, once)
+        given = re.findall(rb"result \d+", b"".join(once))
+        assert len(given) == len(set(given)), "a result stands for two calls"
     assert mended > count / 2, "the histories need mending"
 
 
