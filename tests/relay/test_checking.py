@@ -201,3 +201,9 @@ def test_two_thousand_tools_are_taken_in_seconds():
     ]
     assert len(Toolbox(tools)) == 2_000
     assert time.thread_time() - began_s < 3
+
+
+@pytest.mark.behaviour("T3")
+def test_arguments_with_half_a_surrogate_pair_are_not_proved_and_raise_nothing() -> None:
+    call = ToolCall("a", "t", '{"a": "\\ud83d"}', Finding.WHOLE)
+    assert runnable([call], {"t": {"type": "object"}}) == ()

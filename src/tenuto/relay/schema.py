@@ -65,5 +65,6 @@ def runnable(
 def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
     try:
         return Checker(schema).fits(msgspec.json.decode(arguments))
-    except Uncheckable:
-        return False  # what cannot be checked has not been proved
+    except (Uncheckable, msgspec.DecodeError):
+        # What cannot be checked has not been proved: half of a surrogate pair is JSON, and no text.
+        return False
