@@ -73,7 +73,7 @@ def check(wire: Wire, data: bytes) -> None:
     assert all(upstream.closed for upstream in script.opened) or broken
     ended = [event for event in EVENTS if event.name == "turn_ended"]
     alone = [event for event in EVENTS if event.name == "left_alone"]
-    assert len(ended) == 1 or ((alone or broken) and not ended)
+    assert len(ended) == 1
     if broken and not out:
         return
     head, *rest = out

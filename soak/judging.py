@@ -33,7 +33,7 @@ def verdict(plan: Plan, got: Got) -> tuple[str, str]:
         if broken:
             return "wrong", broken
         if got.text == plan.text and calls == true_calls:
-            told = got.report.get("status", "complete")
+            told = got.report.get("status") or "complete"  # None: the answer was not read
             return "complete", "" if told == "complete" else f"reported as {told}"
         reported = got.report.get("status") == "partial" and plan.on_incomplete == "stop"
         if reported and plan.text.startswith(got.text) and not calls:
