@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from parts import agent, memory, pieces, turns
+from parts import agent, memory, pieces, short, turns
 from parts.figures import REPEATS, ROUNDS, Figure
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "pieces": pieces.figures,
+    "short": short.figures,
     "memory": memory.figures,
     "turns": turns.figures,
     "agent": agent.figures,
@@ -43,6 +44,8 @@ Whole streams of an event at a time are measured while work that makes way keeps
 Memory is what Python allocated at the peak of one turn in the pipe, the caller's own left out.
 A step of the agent is one request of its loop: 40 tokens of text, a call, and its tool; what HTTP
 takes of it is what the same client takes to send and read the same bytes without an agent.
+A turn without an SDK is one through `tenuto.Turn` that nobody listens to. Its Python calls are
+counted, for they do not depend on the machine, and its time is in units of `sum(range(1000))`.
 Targets are those of the issues; where two name one, the stricter stands.
 """
 
