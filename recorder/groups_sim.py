@@ -13,7 +13,7 @@ from recorder.cases import Group, Recorded
 from recorder.far import Sim, Written
 from recorder.inside import CASES_ON
 from recorder.questions import QUESTIONS, of_case
-from recorder.showing import Shown, shown
+from recorder.showing import Shown, shown, unwatched
 from tenuto.sim import Case
 
 POLICIES = ("stop", "notice", "error")
@@ -95,11 +95,13 @@ def _one_way(place: Place, case: Case, mode: str, policy: str) -> Shown:
 
 
 def _every_way(place: Place, case: Case, mode: str, policy: str) -> Shown:
-    """By the turn, and by clients, of which one has a listener and one has none."""
+    """By the turn, with a listener and without, and by clients in both ways."""
     made = _one_way(place, case, mode, policy)
+    asked = of_case(place.wire, case, stream=mode == "stream", host=place.host, real=place.real)
+    quiet = tenuto.Policy(on_incomplete=policy)  # type: ignore[arg-type]
+    made["quiet"] = unwatched(playing.by_turn(far(place), asked, quiet, watched=False))
     if policy not in BY_CLIENTS:
         return made
-    asked = of_case(place.wire, case, stream=mode == "stream", host=place.host, real=place.real)
     quick: Any = tenuto.Policy(on_incomplete=policy, **AT_ONCE)  # type: ignore[arg-type]
     ways = {
         "sync": playing.by_client(far(place), asked, quick, watched=False),
@@ -128,11 +130,13 @@ def _closed_everywhere(place: Place, case: Case) -> Shown:
     cases only around the places where something begins or ends, and some between."""
     asked = of_case(place.wire, case, stream=True)
     first = playing.by_turn(far(place), asked, tenuto.Policy())
-    whole: dict[str, list[bytes]] = {"sent": [], "received": [], "reported": []}
+    columns = ("sent", "received", "reported")
+    whole: dict[str, list[bytes]] = {column: [] for column in (*columns, "quiet")}
     for number in _left_at(case, first):
-        again = Written(*first.said) if first.said else far(place)
-        played = playing.by_turn(again, asked, tenuto.Policy(), number)
-        for column, text in shown(played, *whole).items():
+        again = [Written(*first.said) if first.said else far(place) for _ in range(2)]
+        played = playing.by_turn(again[0], asked, tenuto.Policy(), number)
+        quiet = playing.by_turn(again[1], asked, tenuto.Policy(), number, watched=False)
+        for column, text in {**shown(played, *columns), "quiet": unwatched(quiet)}.items():
             whole[column].append(b"[left behind piece %d]\n%s" % (number, text))
     return {column: b"\n".join(texts) for column, texts in whole.items()}
 

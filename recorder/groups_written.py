@@ -18,7 +18,7 @@ from recorder import playing, showing
 from recorder.cases import Group, Recorded
 from recorder.far import Answer, Sim, Written, in_pieces
 from recorder.questions import QUESTIONS, Request, plain, with_rows
-from recorder.showing import Shown, shown
+from recorder.showing import Shown, shown, unwatched
 
 PROJECT = Path(__file__).resolve().parent.parent
 FIXTURES = PROJECT / "tests" / "fixtures"
@@ -140,6 +140,9 @@ def _fixture(wire: str, name: str, path: Path, status: int, behind: Path) -> Sho
     first = playing.by_turn(Written(whole, clean), asked, _policy())
     made = shown(first, "sent", "received", "reported")
     made["stop"] = _read(data)["stop"]
+    for way, policy in (("quiet", _policy()), ("quiet-error", _policy("error"))):
+        quiet = playing.by_turn(Written(whole, clean), asked, policy, watched=False)
+        made[way] = unwatched(quiet)
     for way, sizes in cut.items():
         answer = _answer(data, kind, status, sizes)
         made[way] = _all(playing.by_turn(Written(answer, clean), asked, _policy()))
@@ -158,6 +161,10 @@ def _fixture(wire: str, name: str, path: Path, status: int, behind: Path) -> Sho
     for way, put in PUT.items() if b"}\n\n" in data else ():
         answer = _answer(data.replace(b"}\n\n", put), kind, status, ODDLY_CUT)
         made[way] = _all(playing.by_turn(Written(answer, clean), asked, _policy()))
+    quiet = playing.by_turn(
+        Written(_answer(data, kind, status, cut["odd"]), clean), asked, _policy(), watched=False
+    )
+    made["quiet-odd"] = unwatched(quiet)
     made["sync"] = _all(playing.by_client(Written(whole, clean), asked, quick))
     made["async"] = _all(playing.by_async_client(Written(whole, clean), asked, quick))
     return made
@@ -257,9 +264,11 @@ def _compressed(wire: str, coding: str, stream: bool) -> Shown:
         kind = [(k, v) for k, v in clean.headers if k != "content-length"]
         headers = [*kind, ("content-encoding", coding)]
         answer = Answer(200, headers, in_pieces(coded, list(ODDLY_CUT) * 900))
-        played = playing.by_turn(Written(answer, clean), asked, _policy())
-        # Without `progress`: how well bytes are compressed differs from machine to machine.
-        made[way] = b"\n".join(shown(played, "sent", "received").values())
+        for column, watched in ((way, True), (f"{way}-quiet", False)):
+            far = Written(answer, clean)
+            played = playing.by_turn(far, asked, _policy(), watched=watched)
+            # Without `progress`: how well bytes are compressed differs from machine to machine.
+            made[column] = b"\n".join(shown(played, "sent", "received").values())
     return made
 
 
@@ -383,6 +392,8 @@ def _record(wire: str, row: dict[str, Any]) -> Shown:
             status, [("content-type", kind)], in_pieces(data, sizes or [max(1, len(data))])
         )
         played = playing.by_turn(Written(answer, clean), asked, _policy())
+        quiet = playing.by_turn(Written(answer, clean), asked, _policy(), watched=False)
+        made[f"quiet-{way}"] = unwatched(quiet)
         columns = ("sent", "received", "reported") if way == "whole" else ("received",)
         made |= {(c if way == "whole" else way): t for c, t in shown(played, *columns).items()}
     return made

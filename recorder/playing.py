@@ -69,14 +69,17 @@ class Played:
         return self.said[-1]
 
 
-def by_turn(far: Far, asked: Request, policy: tenuto.Policy, close_behind: int = NEVER) -> Played:
+def by_turn(
+    far: Far, asked: Request, policy: tenuto.Policy, close_behind: int = NEVER,
+    *, watched: bool = True,
+) -> Played:  # fmt: skip
     """Play a turn without I/O. `close_behind`: the caller leaves after so many of its pieces."""
     forget()
     played = Played()
     try:
         turn = tenuto.Turn(
             "POST", asked.url, asked.headers, asked.body, policy=policy,
-            on_event=played.events.append, timeout_s=TIMEOUT_S,
+            on_event=played.events.append if watched else None, timeout_s=TIMEOUT_S,
         )  # fmt: skip
     except tenuto.TurnError:
         played.raised = "no request for a turn"

@@ -90,6 +90,11 @@ def provider(played: Played) -> bytes:
     return b"".join(_answered(answer) for answer in played.said)
 
 
+def unwatched(played: Played) -> bytes:
+    """All of a turn to which nobody listens."""
+    return b"\n".join(column(played) for column in (sent, received, progress, reported))
+
+
 COLUMNS = {
     "sent": sent,
     "received": received,
