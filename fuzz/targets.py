@@ -13,6 +13,8 @@ PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
 READ = ("alike", "detecting", "faults")
 ASKED = ("edits", "turns")
 """Those that send a request; some wires are only read."""
+SHORT = ("short",)
+"""Those of wires with a short path."""
 WITHOUT_ROWS = ("tgi",)
 """Their requests are one text, which edits make longer; `turns` does so as well."""
 
@@ -28,9 +30,10 @@ def names() -> list[str]:
     """All targets, those of the wires as `detecting-openai-chat`."""
     of_wires = (
         f"{name}-{wire.name}"
-        for name in (*READ, *ASKED)
+        for name in (*READ, *ASKED, *SHORT)
         for wire in wires().values()
         if name in READ or not wire.only_read
+        if name not in SHORT or wire.short is not None
         if name != "edits" or wire.name not in WITHOUT_ROWS
     )
     return [*PLAIN, *of_wires]

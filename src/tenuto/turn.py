@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tenuto.config import policy_in_force
@@ -23,6 +23,7 @@ from tenuto.core.report import Report
 from tenuto.providers.learned import Learned
 from tenuto.relay.commands import (
     Command,
+    Commands,
     Head,
     Lost,
     Open,
@@ -33,13 +34,45 @@ from tenuto.relay.commands import (
     Transmit,
     Wait,
     Write,
-    encoded,
 )
 from tenuto.relay.engine import Engine
-from tenuto.relay.watch import nobody
+from tenuto.relay.short import Short
+from tenuto.relay.turn import Asked
+from tenuto.relay.watch import Watch, nobody
 from tenuto.wire.registry import wires
 
 _learned = Learned()
+
+
+class _Engines(NamedTuple):
+    """What turns of one policy share: the engine of those that nobody watches, and that of those
+    with a report."""
+
+    policy: Policy
+    learned: Learned
+    quiet: Engine
+    reporting: Engine
+
+
+_engines: dict[int, _Engines] = {}
+"""By the identity of their policy, which is kept with them. They belong to the process: what one
+turn teaches of a provider holds for the next, and the environment is read once for a policy."""
+
+_MOST_ENGINES = 64
+
+
+def _engines_of(policy: Policy | None) -> _Engines:
+    """The engines of a policy that is seen for the first time. Of None the files and variables may
+    be others with each turn."""
+    in_force = policy_in_force(policy)
+    quiet = Engine(in_force, None, _learned)
+    made = _Engines(in_force if policy is None else policy, _learned, quiet, quiet.telling(nobody))
+    if policy is not None:
+        while len(_engines) >= _MOST_ENGINES:
+            _engines.pop(next(iter(_engines), 0), None)
+        _engines[id(policy)] = made
+    return made
+
 
 REPLIES: dict[type, tuple[type, ...]] = {
     Transmit: (Head, Lost),
@@ -50,6 +83,12 @@ REPLIES: dict[type, tuple[type, ...]] = {
     Reraise: (type(None),),
 }
 """What each command is answered with."""
+
+_PLAIN_REPLIES: dict[type, frozenset[type]] = {
+    type(None): frozenset({type(None)}),
+    **{command: frozenset(replies) - {Lost} for command, replies in REPLIES.items()},
+}
+"""The same without what comes seldom, and is looked at more closely."""
 
 
 class Turn:
@@ -73,7 +112,7 @@ class Turn:
     Args:
         method: the request's method.
         url: its URL, by which the wire and the provider are found.
-        headers: its headers, as pairs of text.
+        headers: its headers, as pairs of text or of bytes.
         body: its body.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
@@ -112,7 +151,7 @@ class Turn:
         self,
         method: str,
         url: str,
-        headers: Iterable[tuple[str, str]],
+        headers: Iterable[tuple[str, str] | tuple[bytes, bytes]],
         body: bytes,
         *,
         policy: Policy | None = None,
@@ -124,15 +163,28 @@ class Turn:
         if on_event is not None and not callable(on_event):
             raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
         request = _request(method, url, headers, body, timeout_s)
-        engine = Engine(policy_in_force(policy), on_event or nobody, _learned)
-        asked = engine.read(request)
-        if asked is None:
+        engines = _engines.get(id(policy))
+        if engines is None or engines.policy is not policy or engines.learned is not _learned:
+            engines = _engines_of(policy)
+        reporting = engines.reporting
+        if on_event is None:
+            taken = engines.quiet.take(request, reporting)
+        else:
+            reporting = reporting.telling(on_event)
+            taken = reporting.read(request)
+        if taken is None:
             raise TurnError(
                 f"{method} {url.partition('?')[0]} with this body is no request for a turn that "
                 f"can be read, on none of the wires that are known ({', '.join(wires())}): send it "
                 "as it is"
             )
-        self._record, self._run = engine.run(asked)
+        self._run: Commands
+        self._told: Short | Watch
+        if isinstance(taken, Asked):
+            record, self._run = reporting.run(taken)
+            self._told = record.watch
+        else:
+            self._run = self._told = taken
         self._asked: Command | None = None
         self._over = False
 
@@ -148,13 +200,16 @@ class Turn:
         """
         if self._over:
             return None
-        if isinstance(reply, bytearray | memoryview):
-            reply = bytes(reply)
-        self._check(reply)
+        kind = type(reply)
+        if kind not in _PLAIN_REPLIES[type(self._asked)] or (
+            kind is Head and not _is_sound(reply)  # type: ignore[arg-type]
+        ):
+            reply = self._checked(reply)
         try:
             self._asked = self._run.send(reply)
         except StopIteration:
             self._asked, self._over = None, True
+            return None
         if self._over:  # closed by who was told of an event, while the turn was inside
             self._asked = None
             self._run.close()
@@ -172,41 +227,55 @@ class Turn:
         """How the turn ended, what each attempt used, and by which rungs. None before its end, and
         where there is nothing to tell: no connection was made, or what came could not be read and
         was handed on."""
-        return self._record.watch.report
+        return self._told.report
 
-    def _check(self, reply: Any) -> None:
+    def _checked(self, reply: Any) -> Reply:
+        """A reply that the command before is answered with; `TurnError` for all others."""
+        if isinstance(reply, bytearray | memoryview):
+            reply = bytes(reply)
+        checked: Reply = reply
         allowed = (type(None),) if self._asked is None else REPLIES[type(self._asked)]
         if not isinstance(reply, allowed):
             asked = type(self._asked).__name__ if self._asked is not None else "the first command"
             words = " or ".join("None" if t is type(None) else t.__name__ for t in allowed)
             raise TurnError(f"{asked} is answered with {words}, not {type(reply).__name__}")
-        if isinstance(reply, Head) and not (
-            isinstance(reply.status, int)
-            and isinstance(reply.headers, tuple)
-            and all(_is_pair_of_bytes(pair) for pair in reply.headers)
-        ):
+        if isinstance(reply, Head) and not _is_sound(reply):
             raise TurnError("a Head is a status number, and a tuple of pairs of bytes")
         if isinstance(reply, Lost) and not (
             isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
         ):
             raise TurnError("a Lost is a FaultKind and the exception that was raised")
+        return checked
 
 
-def _is_pair_of_bytes(pair: object) -> bool:
-    return isinstance(pair, tuple) and [type(part) for part in pair] == [bytes, bytes]
+def _is_sound(head: Head) -> bool:
+    """Whether a head is what its type says, looked at in one go: every turn has one."""
+    if not isinstance(head.status, int) or not isinstance(head.headers, tuple):
+        return False
+    for pair in head.headers:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return False
+        if type(pair[0]) is not bytes or type(pair[1]) is not bytes:
+            return False
+    return True
 
 
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
-    for name, value, kind in (("method", method, str), ("url", url, str), ("body", body, bytes)):
-        if not isinstance(value, kind):
-            raise TurnError(f"{name} is {type(value).__name__}, allowed is {kind.__name__}")
+    for what, given, kind in (("method", method, str), ("url", url, str), ("body", body, bytes)):
+        if not isinstance(given, kind):
+            raise TurnError(f"{what} is {type(given).__name__}, allowed is {kind.__name__}")
     try:
         urlsplit(url)
     except ValueError as error:
         raise TurnError(f"url is {url!r}, which is none: {error}") from None
+    pairs = []
     try:
-        pairs = encoded(headers)
+        for name, value in headers:
+            if type(name) is bytes and type(value) is bytes:
+                pairs.append((name, value))
+            else:
+                pairs.append((name.encode("latin-1"), value.encode("latin-1")))
     except (AttributeError, TypeError, ValueError):
         raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
-    return Request(method, url, pairs, body, timeout_s)
+    return Request(method, url, tuple(pairs), body, timeout_s)

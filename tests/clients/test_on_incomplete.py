@@ -233,7 +233,7 @@ def test_a_further_attempt_offers_no_piece_to_the_driver_so_that_its_time_is_loo
     assert run is not None
     replies: Iterator[Any] = iter([json_head, empty, b"", stream_head, event, event, b""])
     offers: list[object] = []
-    command = next(run)
+    command = run.send(None)
     while not isinstance(command, Open):
         if isinstance(command, Read):
             offers.append(command.take)

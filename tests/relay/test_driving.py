@@ -15,7 +15,7 @@ from far_sides import event
 from tenuto.clients.aiobotocore_client import _Scope
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Lost, Request, Run, Transmit
+from tenuto.relay.commands import Commands, Head, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted, ScriptedUpstream, lost
@@ -92,7 +92,7 @@ class Asked:
         return self.opened[-1]
 
 
-def run_of(policy: Policy = QUICK, on_event: Callable[[Event], None] | None = None) -> Run:
+def run_of(policy: Policy = QUICK, on_event: Callable[[Event], None] | None = None) -> Commands:
     run = Engine(policy, on_event).begin(ASK)
     assert run is not None
     return run

@@ -24,7 +24,9 @@ from tenuto.providers.learned import Learned
 from tenuto.relay.commands import Head, Lost, Request, Transmit
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Scripted
+from tenuto.relay.short import Short
 from tenuto.relay.turn import Surroundings
+from tenuto.relay.watch import Watch
 
 POLICY = tenuto.Policy(backoff_s=0.5)
 URL = "https://host.example/v1/chat/completions"
@@ -162,7 +164,7 @@ def played_by_clock(*replies: tuple[float, Any], stream: bool = False) -> list[A
     told: list[Any] = []
     around = Surroundings(Policy(), told.append, Learned(), clock.now, clock.wall)
     engine = Engine(Policy(), told.append)
-    engine._around = replace(around, jitter=lambda: 1.0)
+    engine.around = replace(around, jitter=lambda: 1.0)
     asked = json.dumps({**ASKED, "stream": stream}).encode()
     run = engine.begin(Request("POST", URL, (), asked, timeout_s=600.0))
     assert run is not None
@@ -289,6 +291,10 @@ def test_what_was_held_back_of_a_stream_is_told() -> None:
 
 def test_nothing_is_made_for_a_turn_that_nobody_listens_to() -> None:
     turn = tenuto.Turn("POST", URL, [], json.dumps(ASKED).encode())
-    assert turn._record.events is None
+    assert isinstance(turn._told, Short)  # no record, no watch, no event
+    turn = tenuto.Turn("POST", URL, [("x-tenuto", "on")], json.dumps(ASKED).encode())
+    assert isinstance(turn._told, Watch)
+    assert turn._told.events is None
     turn = tenuto.Turn("POST", URL, [], json.dumps(ASKED).encode(), on_event=print)
-    assert turn._record.events is not None
+    assert isinstance(turn._told, Watch)
+    assert turn._told.events is not None

@@ -25,6 +25,7 @@ from tenuto.core.signals import FaultSeen, OtherSeen, ReasoningDelta, StopSeen, 
 from tenuto.wire import openai_responses as wire
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import is_client_call, kind_of
+from tenuto.wire.openai_responses_short import is_whole
 
 
 def literals(annotation: Any) -> set[str]:
@@ -179,7 +180,7 @@ BODIES = st.fixed_dictionaries(
 @given(BODIES)
 def test_a_body_that_is_plain_is_an_answer_of_text_that_ended_by_itself(body):
     stop = detect(body, wire="openai-responses")
-    if wire.is_plain(json.dumps(body).encode()):
+    if is_whole(json.dumps(body).encode()):
         assert stop.reason.value == "end_turn"
         assert stop.confidence is Confidence.HIGH
         assert not stop.anomalies

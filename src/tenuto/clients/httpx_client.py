@@ -29,6 +29,7 @@ from tenuto.clients.two_ways import warn_of_missing_client
 from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.engine import Engine
+from tenuto.relay.short import Short
 
 
 def recovering(client: Any, engine: Engine) -> Any:
@@ -67,15 +68,15 @@ def _send(base: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
         headers: Headers = tuple(request.headers.raw)
-        asked = None
+        taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            asked = engine.read(_request(request, url, headers, request.read()))
-        if asked is None:
+            taken = engine.take(_request(request, url, headers, request.read()))
+        if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 signer.sign(request)
             return base.send(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, asked.request, signer)
+        exchange = Exchange(self, request, taken.request, signer)
 
         def attempt(made: Any) -> Upstream | Lost:
             try:
@@ -87,11 +88,11 @@ def _send(base: Any) -> Any:
                 return exchange.lost_or_raise(error)
 
         early: Upstream | Lost | None = None
-        if not engine.needs_turn(asked):
+        if isinstance(taken, Short):
             early = attempt(request)
             if isinstance(early, Upstream):
                 whole = early.whole_body()
-                if whole and asked.wire.is_plain(whole):
+                if whole and taken.ends_with(whole, exchange.first.headers.raw):
                     return exchange.first
 
         def connect(command: Transmit) -> Upstream | Lost:
@@ -99,7 +100,7 @@ def _send(base: Any) -> Any:
             answer, early = early, None
             return attempt(exchange.request_for(command)) if answer is None else answer
 
-        run = engine.run(asked)[1]
+        run = taken if isinstance(taken, Short) else engine.run(taken)[1]
         turn = Drive(run, connect, exchange.closed_early, exchange.wake_from)
         pieces = turn.pieces()
         head = next(pieces)
@@ -117,15 +118,15 @@ def _async_send(base: Any) -> Any:
         engine: Engine = self._tenuto_engine
         url, signer = str(request.url), signer_of(request)
         headers: Headers = tuple(request.headers.raw)
-        asked = None
+        taken = None
         if engine.is_turn(request.method, url) and (signer or sealed(headers) is None):
-            asked = engine.read(_request(request, url, headers, await request.aread()))
-        if asked is None:
+            taken = engine.take(_request(request, url, headers, await request.aread()))
+        if taken is None:
             if _without_ours(request, signer) and signer is not None:
                 await signer.sign(request)
             return await base.send(self, request, stream=stream, **options)
         warn_of_missing_client()
-        exchange = Exchange(self, request, asked.request, signer)
+        exchange = Exchange(self, request, taken.request, signer)
 
         async def attempt(made: Any) -> AsyncUpstream | Lost:
             try:
@@ -137,11 +138,11 @@ def _async_send(base: Any) -> Any:
                 return exchange.lost_or_raise(error)
 
         early: AsyncUpstream | Lost | None = None
-        if not engine.needs_turn(asked):
+        if isinstance(taken, Short):
             early = await attempt(request)
             if isinstance(early, AsyncUpstream):
                 whole = await early.whole_body()
-                if whole and asked.wire.is_plain(whole):
+                if whole and taken.ends_with(whole, exchange.first.headers.raw):
                     await early.close()
                     return exchange.first
 
@@ -152,7 +153,7 @@ def _async_send(base: Any) -> Any:
 
         # httpx and httpx2 stand on anyio: its waits are those of whichever loop is running.
         anyio = importlib.import_module("anyio")
-        run = engine.run(asked)[1]
+        run = taken if isinstance(taken, Short) else engine.run(taken)[1]
         scope, limit = anyio.CancelScope, anyio.move_on_after
         turn = AsyncDrive(run, connect, anyio.sleep, exchange.closed_early, scope, limit)
         pieces = turn.pieces()

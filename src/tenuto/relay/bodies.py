@@ -79,6 +79,9 @@ def _is_plain(turn: Turn, raw: bytes) -> bool:
         return False
     if turn.around.watched or turn.carried is not None or turn.provider.overrides:
         return False
+    short = turn.wire.short
+    if short is not None:
+        return short.is_whole(raw, turn.request.body)
     return turn.wire.is_plain(raw)
 
 

@@ -7,6 +7,7 @@ nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import msgspec
@@ -199,7 +200,19 @@ Command = Transmit | Read | Open | Write | Wait | Reraise
 Reply = Head | bytes | Lost | None
 
 Run = Generator[Command, Reply, None]
-"""A turn, or a part of one, as the driver sees it."""
+"""A turn, or a part of one."""
+
+
+class Commands(Protocol):
+    """A turn as its driver sees it: a `Run`, or what speaks like one."""
+
+    @property
+    def send(self) -> Callable[[Reply], Command]:
+        """Gives the command that follows a reply; raises StopIteration at the end."""
+
+    def close(self) -> None:
+        """End the turn at once."""
+
 
 READ = Read()
 

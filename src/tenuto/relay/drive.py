@@ -17,13 +17,13 @@ from typing import Any, Protocol, TypeVar, assert_never
 
 from tenuto.relay.alarm import Alarm
 from tenuto.relay.commands import (
+    Commands,
     Head,
     Lost,
     Open,
     Read,
     Reply,
     Reraise,
-    Run,
     Transmit,
     Wait,
     Write,
@@ -97,7 +97,7 @@ class Drive:
 
     def __init__(
         self,
-        run: Run,
+        run: Commands,
         connect: Callable[[Transmit], Upstream | Lost],
         when_closed: WhenClosed | None = None,
         wake: Callable[[Upstream | None, int], object] | None = None,
@@ -282,7 +282,7 @@ class AsyncDrive:
 
     def __init__(
         self,
-        run: Run,
+        run: Commands,
         connect: Callable[[Transmit], Awaitable[AsyncUpstream | Lost]],
         sleep: Callable[[float], Awaitable[None]],
         when_closed: WhenClosed | None = None,

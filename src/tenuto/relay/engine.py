@@ -10,11 +10,13 @@ from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
-from tenuto.relay.commands import Request, Run
+from tenuto.relay.commands import Commands, Request, Run
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.readers import framed
+from tenuto.relay.short import Short
 from tenuto.relay.strangers import may_be_strange, unless_strange
 from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
+from tenuto.wire.base import WireRequest
 
 
 class Engine:
@@ -24,8 +26,10 @@ class Engine:
         policy: the limits.
         on_event: called with every event, or None.
         learned: what providers taught, where it is shared with others; None: an own one.
+        around: all of its surroundings, where they are shared with others.
 
     Attributes:
+        around: what its turns need from outside.
         speaks: the name of the wire that the client's SDK speaks where several have the same
             paths; "" where it says nothing of it.
 
@@ -34,26 +38,65 @@ class Engine:
     """
 
     def __init__(
-        self, policy: Policy, on_event: OnEvent | None = None, learned: Learned | None = None
+        self,
+        policy: Policy,
+        on_event: OnEvent | None = None,
+        learned: Learned | None = None,
+        around: Surroundings | None = None,
     ) -> None:
         schema.require(policy)
         self.policy = policy
         self.on_event = on_event
         self.speaks = ""
-        self._around = Surroundings(policy, on_event, learned or Learned())
+        self.around = around or Surroundings(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
+        self._may_be_short = self._capture is None and not self.around.watched
+
+    def telling(self, on_event: OnEvent) -> Engine:
+        """This engine for turns that tell their events, and each have a report; `nobody` may be
+        told. It shares what was learned."""
+        around = replace(self.around, on_event=on_event)
+        return Engine(self.policy, on_event, around=around)
 
     def is_turn(self, method: str, url: str) -> bool:
         """Whether a request asks a model for a turn, on a wire that is known."""
         return method == "POST" and route(url, self.speaks)[0] is not None
 
-    def begin(self, request: Request) -> Run | None:
+    def begin(self, request: Request) -> Commands | None:
         """The turn of a request, or None where it is none and must pass untouched."""
-        asked = self.read(request)
-        return self.run(asked)[1] if asked is not None else None
+        taken = self.take(request)
+        return self.run(taken)[1] if isinstance(taken, Asked) else taken
 
-    def read(self, request: Request) -> Asked | None:
-        """A request as its wire reads it, or None where it is none and must pass untouched."""
+    def take(self, request: Request, machine: Engine | None = None) -> Short | Asked | None:
+        """The turn of a request that leaves as it came and that nobody wants to hear of: it needs
+        no machine as long as its answer is healthy. Other requests for a turn are given as their
+        wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
+
+        `machine`: the engine that begins the machine where it is needed; None: this one."""
+        if not self._may_be_short or request.carried is not None or request.method != "POST":
+            return self.read(request)
+        wire, provider, path = route(request.url, self.speaks)
+        if wire is None:
+            return None
+        for name, _ in request.headers:
+            if name[:8].lower() == b"x-tenuto":
+                return self.read(request)
+        short, parsed = wire.short, None
+        asks = short.asks(request.body, path) if short is not None else None
+        if asks is None or provider.overrides:
+            asked = self.read(request)
+            if asked is None or asked.parsed.repairs or provider.overrides:
+                return asked
+            parsed, wire = asked.parsed, asked.wire
+            asks = parsed.facts.stream, parsed.facts.follows
+        stream, follows = asks
+        if follows and self.around.successors.knows(follows):
+            return self.read(request)
+        return Short(machine or self, request, wire, provider, stream, parsed)
+
+    def read(self, request: Request, parsed: WireRequest | None = None) -> Asked | None:
+        """A request as its wire reads it, or None where it is none and must pass untouched.
+        `parsed`: what the wire has read of it before."""
         least, carried = self.policy.probe_max_tokens, request.carried
         meant = carried.provider if carried is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
@@ -61,35 +104,19 @@ class Engine:
             return None
         if meant is not None and provider.unknown:
             provider = meant
-        parsed = (
-            wire.asked(request.body, least, path, provider.dialect, request.headers)
-            if carried is None
-            else carried.parsed
-        )
+        if carried is not None:
+            parsed = carried.parsed
+        elif parsed is None:
+            parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
         switch = switch_of(request.headers)
-        return Asked(request, wire, provider, path, parsed, switch, self._around.now())
-
-    def needs_turn(self, asked: Asked) -> bool:
-        """Whether a turn must begin before its request leaves: False where the request leaves as
-        it came and nobody wants to hear of it. The turn may then begin with the answer, while the
-        model thinks, and need not at all where that is whole and the wire says that it is plain."""
-        successors = self._around.successors
-        return bool(
-            self._around.watched
-            or asked.request.carried is not None
-            or self._capture is not None
-            or asked.provider.overrides
-            or asked.parsed.repairs
-            or asked.switch is not None
-            or (successors and successors.knows(asked.parsed.facts.follows))
-        )
+        return Asked(request, wire, provider, path, parsed, switch, self.around.now())
 
     def run(self, asked: Asked) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
-        around, record = self._around, None
+        around, record = self.around, None
         carried = asked.request.carried
         if carried is not None and carried.on_event is not None:
             around = replace(around, on_event=carried.on_event)

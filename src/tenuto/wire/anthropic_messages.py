@@ -48,6 +48,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import anthropic_messages_render as render
+from tenuto.wire import anthropic_messages_short as short
 from tenuto.wire.anthropic_messages_content import merged_content
 from tenuto.wire.anthropic_messages_errors import ERRORS, read_fault
 from tenuto.wire.anthropic_messages_form import FORM
@@ -55,8 +56,8 @@ from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wire.errors import error_in
 from tenuto.wire.json import as_text, count, is_no_piece
-from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -372,35 +373,6 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return TextDelta(delta.text) if isinstance(delta, _Text) else ReasoningDelta(delta.thinking)
 
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _TextBlock(msgspec.Struct, tag_field="type", tag="text"):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Whole(msgspec.Struct):
-    content: list[_TextBlock]
-    stop_reason: Literal["end_turn", "stop_sequence"]
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
-    True
-    """
-    try:
-        texts = [block.text for block in _read_whole(body).content]
-        return say_something(texts, body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -515,7 +487,7 @@ WIRE = Wire(
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,
-    is_plain=is_plain,
+    short=ShortPath(parse_request, parse_object, short.asks, short.is_whole),
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,

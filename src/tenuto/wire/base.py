@@ -23,6 +23,7 @@ from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
 from tenuto.wire.errors import ErrorRow
 from tenuto.wire.form import Form
 from tenuto.wire.json import decode_object
+from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable
 
 JsonObject = dict[str, Any]
@@ -438,6 +439,8 @@ class Wire:
         listed: whether a whole body stands in a list, of which it is the first.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
             to be done about it. It only saves time: False where it takes `parse_object` to tell.
+            A wire with a short path is not asked.
+        short: the readings by which a healthy turn needs no machine; None: it has none.
         usage_object: the native usage object of a body or event.
         parse_fault: the fault of an HTTP error response, of its status, its headers (their names
             in small letters) and its body.
@@ -487,7 +490,8 @@ class Wire:
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False
-    is_plain: Callable[[bytes], bool]
+    is_plain: Callable[[bytes], bool] = never
+    short: ShortPath | None = None
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
@@ -503,6 +507,16 @@ class Wire:
     body_ceiling_tokens: Callable[[str], int | None] = unbounded
 
     form: Form | None = None
+
+    def __post_init__(self) -> None:
+        """A wire that is made from another one by `replace`, and reads otherwise, has not its short
+        path."""
+        short = self.short
+        if short is not None and (short.parse_request, short.parse_object) != (
+            self.request,
+            self.parse_object,
+        ):
+            object.__setattr__(self, "short", None)
 
     def opens(self, piece: bytes) -> bool:
         """Whether a piece of a stream is just the event by which it says that it begins, and no SDK

@@ -193,7 +193,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
 
 def is_plain(body: bytes) -> bool:
     """Whether a body is an answer of text that ended by itself, and no guardrail has a word."""
-    return not _MORE.search(body) and openai_chat.is_plain(body)
+    return not _MORE.search(body) and openai_chat.WIRE.is_plain(body)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:

@@ -34,6 +34,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import gemini_generate_render as render
+from tenuto.wire import gemini_generate_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import error_in
 from tenuto.wire.gemini_generate_content import (
@@ -53,8 +54,8 @@ from tenuto.wire.gemini_generate_errors import (
 from tenuto.wire.gemini_generate_form import FORM
 from tenuto.wire.gemini_generate_request import STREAMING, WHOLE, parse_request
 from tenuto.wire.json import as_text, count
-from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
+from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -346,47 +347,6 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return ReasoningDelta(part.text) if part.thought else TextDelta(part.text)
 
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _TextPart(msgspec.Struct):
-    text: msgspec.Raw  # not decoded: bodies may be large
-    thought: Literal[False] = False
-    function_call: None = msgspec.field(name="functionCall", default=None)
-
-
-class _Content(msgspec.Struct):
-    parts: list[_TextPart]
-
-
-class _Candidate(msgspec.Struct):
-    content: _Content
-    reason: Literal["STOP"] = msgspec.field(name="finishReason")
-    index: Literal[0] = 0
-
-
-class _Whole(msgspec.Struct):
-    candidates: tuple[_Candidate]
-    error: None = None
-    feedback: None = msgspec.field(name="promptFeedback", default=None)
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
-    True
-    """
-    try:
-        texts = [part.text for part in _read_whole(body).candidates[0].content.parts]
-        return say_something(texts, body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -459,7 +419,7 @@ WIRE = Wire(
     parse_object=parse_object,
     read_flowing=read_flowing,
     running_usage=b'"usageMetadata"',
-    is_plain=is_plain,
+    short=ShortPath(parse_request, parse_object, short.asks, short.is_whole),
     usage_object=usage_object,
     parse_fault=parse_fault,
     writer=render.ResponseWriter,

@@ -29,6 +29,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat_render as render
+from tenuto.wire import openai_chat_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
@@ -36,7 +37,7 @@ from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_form import FORM
 from tenuto.wire.openai_chat_paths import is_request
 from tenuto.wire.openai_chat_request import parse_request
-from tenuto.wire.plain import say_something
+from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -356,51 +357,6 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return ReasoningDelta(reasoning) if reasoning and not text else None
 
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _Message(msgspec.Struct):
-    content: msgspec.Raw  # not decoded: bodies may be large
-    role: Literal["assistant"] = "assistant"
-    refusal: None = None
-    tool_calls: tuple[()] | None = None
-    function_call: None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-
-
-class _WholeChoice(msgspec.Struct):
-    message: _Message
-    finish_reason: Literal["stop"]
-    index: Literal[0] = 0
-    native_finish_reason: Literal["stop", "", None] = None
-    finish_details: None = None
-    error: None = None
-
-
-class _Whole(msgspec.Struct):
-    choices: tuple[_WholeChoice]
-    error: None = None
-    x_groq: None = None
-    base_resp: None = None
-    type: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
-    True
-    """
-    try:
-        return say_something([_read_whole(body).choices[0].message.content], body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
@@ -445,7 +401,8 @@ WIRE = Wire(
     is_event=is_event,
     parse_object=parse_object,
     read_flowing=read_flowing,
-    is_plain=is_plain,
+    is_plain=short.is_text,
+    short=ShortPath(parse_request, parse_object, short.asks, short.is_whole),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     writer=render.ChatWriter,

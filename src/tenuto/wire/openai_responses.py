@@ -43,6 +43,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_responses_body as body
+from tenuto.wire import openai_responses_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import blames, fault_parser
 from tenuto.wire.json import as_text, count, is_no_piece
@@ -59,7 +60,7 @@ from tenuto.wire.openai_responses_items import (
 )
 from tenuto.wire.openai_responses_render import ResponseWriter
 from tenuto.wire.openai_responses_request import parse_request
-from tenuto.wire.plain import say_something
+from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -492,48 +493,6 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     return TextDelta(event.delta) if is_text else ReasoningDelta(event.delta)
 
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _TextPart(msgspec.Struct, tag_field="type", tag="output_text"):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Message(msgspec.Struct, tag_field="type", tag="message"):
-    content: list[_TextPart]
-    status: Literal["completed", None] = None
-
-
-class _Thought(msgspec.Struct, tag_field="type", tag="reasoning"):
-    status: Literal["completed", None] = None
-
-
-class _Whole(msgspec.Struct):
-    output: list[_Message | _Thought]
-    status: Literal["completed"]
-    error: None = None
-    incomplete_details: None = None
-    response: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"status":"completed","output":[{"type":"message","content":['
-    ...          b'{"type":"output_text","text":"Hi"}]}]}')
-    True
-    """
-    try:
-        items = _read_whole(body).output
-        texts = [p.text for item in items if isinstance(item, _Message) for p in item.content]
-        return say_something(texts, body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -595,7 +554,7 @@ WIRE = Wire(
     parse_object=parse_object,
     parts_close=True,
     read_flowing=read_flowing,
-    is_plain=is_plain,
+    short=ShortPath(parse_request, parse_object, short.asks, short.is_whole),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     writer=ResponseWriter,

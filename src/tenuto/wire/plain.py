@@ -22,7 +22,7 @@ def say_something(texts: Sequence[msgspec.Raw], body: bytes) -> bool:
     (True, False)
     """
     # The first one alone: what stands behind it may be a part of its thinking.
-    if not is_utf8(body):
+    if not (body.isascii() or is_utf8(body)):
         return False
     if texts and shows_text(texts[0]):
         return True

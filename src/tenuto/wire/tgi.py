@@ -208,7 +208,6 @@ WIRE = Wire(
     is_event=lambda value: TOKEN in value,
     parse_object=parse_object,
     read_flowing=read_flowing,
-    is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=parse_fault,
     writer=TokenWriter,

@@ -1,0 +1,178 @@
+"""The short path of Gemini (`wire.short`)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from tenuto.wire.json import is_utf8
+from tenuto.wire.plain import say_something
+from tenuto.wire.short import (
+    NOTICE_START,
+    NULL,
+    UNREADABLE,
+    Asks,
+    Named,
+    are_different,
+    is_plain_text,
+    lacks_required,
+)
+
+_WHOLE = ":generateContent"
+
+
+# --- the request --------------------------------------------------------------------------------
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    """A part without calls and results."""
+
+    text: str | None = None
+    function_call: msgspec.UnsetType = msgspec.UNSET
+    function_response: msgspec.UnsetType = msgspec.UNSET
+    snake_call: msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="function_call")
+    snake_response: msgspec.UnsetType = msgspec.field(
+        default=msgspec.UNSET, name="function_response"
+    )
+
+
+class _Row(msgspec.Struct):
+    parts: list[_Asked]
+    role: str | None = None
+
+
+class _Request(msgspec.Struct):
+    contents: list[_Row]
+
+
+_read_request = msgspec.json.Decoder(_Request).decode
+
+
+def asks(body: bytes, path: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
+    """What a request asks for whose rows are texts of people, with pictures, and of the model; else
+    None. A stream may come in several framings, and is left to the machine.
+
+    >>> asks(b'{"contents": [{"parts": [{"text": "Hi"}]}]}')
+    (False, '')
+    >>> asks(b'{"contents": [{"parts": [{"functionResponse": {}}]}]}') is None
+    True
+    """
+    if not path.endswith(_WHOLE) or not is_plain_text(body):
+        return None
+    try:
+        rows = _read_request(body).contents
+    except UNREADABLE:
+        return None
+    for row in rows:
+        if row.role == "model":
+            if not row.parts:
+                return None
+            for part in row.parts:
+                text = part.text
+                if not text or text.isspace() or NOTICE_START in text:
+                    return None
+    return (False, "") if rows else None
+
+
+class _Schema(msgspec.Struct):
+    required: Any = None
+
+
+class _Function(msgspec.Struct):
+    name: Any = None
+    parameters: _Schema | None = None
+    camel_schema: _Schema | None = msgspec.field(default=None, name="parametersJsonSchema")
+    snake_schema: _Schema | None = msgspec.field(default=None, name="parameters_json_schema")
+
+
+class _Tool(msgspec.Struct):
+    camel: list[_Function] | None = msgspec.field(default=None, name="functionDeclarations")
+    snake: list[_Function] | None = msgspec.field(default=None, name="function_declarations")
+
+
+class _Tools(msgspec.Struct):
+    tools: list[_Tool] | None = None
+
+
+_read_tools = msgspec.json.Decoder(_Tools).decode
+
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+class _Call(msgspec.Struct):
+    name: Named
+    args: dict[str, Any]
+    id: str | None = None
+    camel_more: Literal[False, None] = msgspec.field(default=None, name="willContinue")
+    snake_more: Literal[False, None] = msgspec.field(default=None, name="will_continue")
+
+
+class _Part(msgspec.Struct):
+    text: msgspec.Raw = NULL  # not decoded: bodies may be large
+    thought: bool | None = None
+    call: _Call | None = msgspec.field(default=None, name="functionCall")
+    snake_call: None = msgspec.field(default=None, name="function_call")
+
+
+class _Content(msgspec.Struct):
+    parts: list[_Part]
+
+
+class _Candidate(msgspec.Struct):
+    content: _Content
+    reason: Literal["STOP"] = msgspec.field(name="finishReason")
+    index: Literal[0, None] = 0
+
+
+class _Whole(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    candidates: tuple[_Candidate]
+    error: None = None
+    camel_feedback: None = msgspec.field(default=None, name="promptFeedback")
+    snake_feedback: None = msgspec.field(default=None, name="prompt_feedback")
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_whole(body: bytes, request: bytes = b"") -> bool:
+    """Whether a body is a whole answer, text or calls.
+
+    >>> is_whole(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
+    True
+    >>> is_whole(b'{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}')
+    False
+    """
+    texts: list[msgspec.Raw] = []
+    calls: list[_Call] = []
+    try:
+        for part in _read_whole(body).candidates[0].content.parts:
+            if part.call is not None:
+                calls.append(part.call)
+            elif not part.thought and part.text != NULL:
+                texts.append(part.text)
+        if not calls:
+            return say_something(texts, body)
+        if not is_utf8(body):
+            return False
+        if len(calls) > 1 and not are_different([call.id for call in calls if call.id]):
+            return False
+        tools = _read_tools(request).tools or ()
+    except UNREADABLE:
+        return False
+    for call in calls:
+        for tool in tools:
+            for function in (*(tool.camel or ()), *(tool.snake or ())):
+                if function.name == call.name and not _fits(call, function):
+                    return False
+    return True
+
+
+def _fits(call: _Call, function: _Function) -> bool:
+    for schema in (function.parameters, function.camel_schema, function.snake_schema):
+        if schema is not None and lacks_required(call.args, schema.required):
+            return False
+    return True
