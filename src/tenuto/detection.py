@@ -28,11 +28,12 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import Stop, StopReason
-from tenuto.frames.aws_messages import AwsEventDecoder, UnreadableMessage
-from tenuto.frames.frame import Frame, FrameTooLarge
-from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.aws_messages import MessageCodec
+from tenuto.frames.codec import Codec
+from tenuto.frames.frame import Frame
+from tenuto.frames.json_lines import LineCodec
 from tenuto.frames.pieces import Pieces
-from tenuto.frames.sse import SseDecoder
+from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import decode_object, decode_strictly
@@ -149,38 +150,6 @@ class StreamDetector:
         return self._reader.finish().stop
 
 
-_UNREADABLE = Frame(b"", b"(unreadable)")
-"""Stands for bytes that are no message: whoever reads it takes it for garbage."""
-
-
-class _AwsDecoder:
-    """Reads binary messages as `SseDecoder` reads lines. Nothing says where the next one begins
-    behind one that cannot be read, so that it ends the stream."""
-
-    idle = False
-
-    def __init__(self) -> None:
-        self._messages = AwsEventDecoder()
-        self._over = False
-
-    def feed(self, data: bytes) -> list[Frame]:
-        if self._over:
-            return []
-        events: list[Frame] = []
-        try:
-            events = self._messages.feed(data)
-            # Again: it may be that a message behind them is unreadable.
-            if events and not self._messages.idle:
-                self._messages.feed(b"")
-        except (FrameTooLarge, UnreadableMessage):
-            self._over = True
-            events.append(_UNREADABLE)
-        return events
-
-    def flush(self) -> list[Frame]:
-        return []
-
-
 class _Reader:
     """Reads one response from pieces of any form."""
 
@@ -188,7 +157,7 @@ class _Reader:
         # A provider may speak several wires: its name says which is likely, not which it is.
         self._wire, self._likely, overrides = named(wire)
         self._builder = Builder(overrides=overrides)
-        self._sse: SseDecoder | _AwsDecoder | LineDecoder
+        self._codec: Codec
         self._reader: EventReader | None = None
         self._head = Pieces()
         self._body: Pieces | None = None
@@ -249,7 +218,7 @@ class _Reader:
             body, self._body = self._body.whole, Pieces()
             self._document(body)
         if self._streams:
-            left = self._sse.flush()
+            left = self._codec.flush()
             self._events(left)
             self._cut = self._cut or any(event.data for event in left)
             if self._strange and self.wire is None and not self._cut:
@@ -262,12 +231,12 @@ class _Reader:
 
     def _bytes(self, data: bytes) -> None:
         if self._streams:
-            if self._reader is not None and self._sse.idle and not self._builder.ended:
+            if self._reader is not None and self._codec.idle and not self._builder.ended:
                 signal = self._reader.said_alike(data)
                 if signal is not None:
                     self._builder.feed(signal)
                     return
-            self._events(self._sse.feed(data))
+            self._events(self._codec.decode(data))
         elif self._body is not None:
             self._body.add(data)
             if self._may_be_lines:
@@ -284,8 +253,9 @@ class _Reader:
                 self._bytes(head.lstrip(_SPACE_AND_BOM))
             else:
                 self._streams = True
-                self._sse = _AwsDecoder() if begin in _AWS_LENGTHS else SseDecoder()
-                self._events(self._sse.feed(head))
+                made = MessageCodec if begin in _AWS_LENGTHS else SseCodec
+                self._codec = made(as_came=True)
+                self._events(self._codec.decode(head))
 
     def _tell_lines(self, body: Pieces, data: bytes) -> None:
         """Whether it is objects of one line each: known when something follows the first line."""
@@ -299,8 +269,9 @@ class _Reader:
         whole = body.whole
         line = whole.partition(b"\n")[0]
         if begin == b"{" and isinstance(decode_object(line), dict):
-            self._body, self._streams, self._sse = None, True, LineDecoder()
-            self._events(self._sse.feed(whole))
+            self._body, self._streams = None, True
+            self._codec = LineCodec(as_came=True)
+            self._events(self._codec.decode(whole))
 
     def _document(self, body: bytes) -> None:
         value = decode_object(body)
@@ -347,7 +318,7 @@ class _Reader:
         return self._reader
 
     def _wire_of(self, event: Frame) -> Wire | None:
-        if isinstance(self._sse, _AwsDecoder) and (wire := wire_for_frame(event.raw)):
+        if isinstance(self._codec, MessageCodec) and (wire := wire_for_frame(event.raw)):
             self._wire = wire
             return wire
         value = event_object(event)

@@ -99,7 +99,7 @@ def test_any_chunking_of_an_array_gives_the_same_elements() -> None:
             size = rng.randint(1, most)
             got += decoder.feed(data[at : at + size])
             at += size
-        assert (got, decoder.rest) == (elements, whole.rest)
+        assert (got, decoder.pending) == (elements, whole.pending)
 
 
 def events(*chunks: dict[str, Any]) -> bytes:

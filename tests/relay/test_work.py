@@ -20,7 +20,6 @@ from tenuto.core.policy import Policy
 from tenuto.frames.aws_messages import render_named
 from tenuto.relay.commands import Head, Read, Reply, Request, Transmit, Write
 from tenuto.relay.engine import Engine
-from tenuto.relay.kept import Kept
 
 TIMES = 8
 MOST_TIMES_THE_TIME = 24
@@ -222,18 +221,6 @@ def test_a_detector_takes_tiny_pieces_in_proportion_to_their_size(name):
     make = ROWS[name][-1]
     grown = least_time(detect, make(20_000 * TIMES)) / least_time(detect, make(20_000))
     assert grown < MOST_TIMES_THE_TIME
-
-
-def test_what_was_kept_is_found_at_once_however_much_was_kept():
-    def keep(size):
-        kept = Kept()
-        for number in range(size):
-            kept.add(b"%d" % number, b"%d\n" % number)
-            assert kept.take(b"written") is None
-        assert kept.take(b"%d" % (size - 1)) == b"%d\n" % (size - 1)
-        assert kept.take(b"1") is None
-
-    assert least_time(keep, 500 * TIMES) / least_time(keep, 500) < MOST_TIMES_THE_TIME
 
 
 @pytest.mark.behaviour("N6")

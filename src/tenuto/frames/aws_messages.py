@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from zlib import crc32
 
 import msgspec
 
-from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.frames.codec import SplitCodec
+from tenuto.frames.frame import HALF, Frame, FrameTooLarge, Framing, UnreadableFrame, in_utf8
 from tenuto.frames.json import decode_object, encode
 
 CONTENT_TYPE = "application/vnd.amazon.eventstream"
@@ -42,9 +43,8 @@ _FIXED_BYTES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 _BYTES, _TEXT = 6, 7
 
 
-class UnreadableMessage(Exception):
-    """A message whose checksum, lengths or payload are wrong; internal to the relay. Nothing says
-    where the next one begins."""
+class UnreadableMessage(UnreadableFrame):
+    """A message whose checksum, lengths or payload are wrong."""
 
 
 class AwsEventDecoder:
@@ -282,3 +282,73 @@ def render_exception(kind: str, message: str) -> bytes:
     """A message by which botocore raises `EventStreamError`; nothing may follow it."""
     headers = {":exception-type": kind, **_JSON, ":message-type": "exception"}
     return render_message(headers, encode({"message": message}))
+
+
+class MessageCodec(SplitCodec):
+    """Binary messages in both directions.
+
+    Args:
+        render: how messages are written.
+        exceptions: whether our errors are exceptions, as AWS's own SDKs want it; Anthropic's fails
+            on these, and raises on an error within an event.
+
+    >>> MessageCodec().decode(MessageCodec().encode(b'{"type":"ping"}'))[0].data
+    b'{"type":"ping"}'
+    """
+
+    framing = Framing.MESSAGES
+    decoder: AwsEventDecoder
+
+    def __init__(
+        self,
+        limit_bytes: int = 0,
+        *,
+        as_came: bool = False,
+        render: Callable[[bytes], bytes] = render_event,
+        exceptions: bool = False,
+    ) -> None:
+        super().__init__(limit_bytes, as_came=as_came)
+        self.decoder = AwsEventDecoder(limit_bytes)
+        self._render = render
+        self._exceptions = exceptions
+
+    def split(self, data: bytes) -> Iterator[Frame]:
+        while frames := self.decoder.feed(data):
+            yield from frames if self.as_came else map(self._mended, frames)
+            if self.decoder.idle:
+                break
+            data = b""  # again: it may be that a message behind them is unreadable
+
+    def _mended(self, frame: Frame) -> Frame:
+        data = frame.data
+        if data is None or data.isascii():
+            return frame
+        readable = in_utf8(data)
+        return frame if readable is data else Frame(self._render(readable), readable, frame.name)
+
+    def flush(self) -> list[Frame]:
+        rest = b"" if self._over else self.decoder.pending
+        self._over = True
+        if not rest:
+            return []
+        return [Frame(rest, None) if self.as_came else Frame(b"", HALF, None, False)]
+
+    def encode(self, data: bytes, name: str | None = None) -> bytes:
+        if name == "error" and self._exceptions:
+            return _exception(data)
+        return self._render(data)
+
+    def kept(self, raw: bytes) -> Frame:
+        return AwsEventDecoder().feed(raw)[0]
+
+
+MODEL_FAILED = "modelStreamErrorException"
+"""The exception that says that a model's answer failed."""
+
+
+def _exception(data: bytes) -> bytes:
+    """An error of a writer's own, in whichever wire's shape, as an exception of AWS."""
+    value = decode_object(data)
+    value = value if isinstance(value, dict) else {}
+    error = inner if isinstance(inner := value.get("error"), dict) else value
+    return render_exception(MODEL_FAILED, str(error.get("message") or ""))

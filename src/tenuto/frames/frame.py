@@ -11,6 +11,10 @@ class FrameTooLarge(Exception):
     """A frame passed the limit; internal to the relay, which turns it into a fault."""
 
 
+class UnreadableFrame(Exception):
+    """Bytes are no frame, and nothing says where the next one begins; internal to the relay."""
+
+
 class Frame(msgspec.Struct, frozen=True, gc=False):
     """One unit of a stream as it came. (A struct is made in a fifth of the time of a dataclass.)
 
@@ -44,3 +48,31 @@ class Framing(StrEnum):
     """An AWS event stream."""
     PAGE = "page"
     """A page of HTML, or what else no API answers with."""
+
+
+HALF = b"(half)"
+"""Data of a frame that stands for half of one, with which a stream ended: no JSON, so that a reader
+knows it for half of something."""
+
+UNREADABLE = b"(unreadable)"
+"""Data of a frame that stands for bytes which are none: a reader takes it for garbage."""
+
+
+def in_utf8(raw: bytes) -> bytes:
+    r"""Return bytes that are UTF-8: SDKs decode strictly and would raise an exception of no API's.
+
+    >>> in_utf8(b"a\xff").decode()
+    'a\ufffd'
+    """
+    if raw.isascii():
+        return raw
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace").encode()
+    return raw
+
+
+def is_done(data: bytes) -> bool:
+    """Whether data is `[DONE]`: OpenAI's end mark, which gateways write where nobody reads it."""
+    return data.strip() == b"[DONE]"

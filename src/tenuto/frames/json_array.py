@@ -7,8 +7,10 @@ there (https://cloud.google.com/apis/design/design_patterns#streaming).
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from tenuto.frames.frame import FrameTooLarge
+from tenuto.frames.codec import SplitCodec
+from tenuto.frames.frame import HALF, Frame, FrameTooLarge, Framing, in_utf8
 
 _find_brace = re.compile(rb'[{}"]').search
 _find_end_of_text = re.compile(rb'[\\"]').search
@@ -21,7 +23,7 @@ class ArrayDecoder:
         limit_bytes: the largest element; 0: no limit.
 
     >>> decoder = ArrayDecoder()
-    >>> decoder.feed(b'[{"a": "}"'), decoder.feed(b'}\\n,\\n{}]'), decoder.rest
+    >>> decoder.feed(b'[{"a": "}"'), decoder.feed(b'}\\n,\\n{}]'), decoder.pending
     ([], [b'[{"a": "}"}', b'\\n,\\n{}'], b']')
     """
 
@@ -33,7 +35,12 @@ class ArrayDecoder:
         self._in_text = False
 
     @property
-    def rest(self) -> bytes:
+    def idle(self) -> bool:
+        """Whether nothing of an element is held: what comes next begins one."""
+        return not self._pending
+
+    @property
+    def pending(self) -> bytes:
         """What is no element yet: at the end, the closing bracket."""
         return bytes(self._pending)
 
@@ -72,3 +79,78 @@ class ArrayDecoder:
                 if self._depth == 0:
                     return self._at
         return None
+
+
+class ArrayCodec(SplitCodec):
+    """Elements of an array of JSON in both directions. A frame begins with what stands before its
+    element: `[` or a comma. A whole answer is as good as an element, so one that stands for itself
+    is read as the only one.
+
+    Args:
+        bare: whether the stream is no array, so that it may end without a bracket.
+
+    Attributes:
+        closing: what came behind the last element, where that is the end of the array.
+
+    >>> codec = ArrayCodec()
+    >>> [frame.data for frame in codec.decode(b'[{"a":1}\\n,\\n{}')], codec.encode(b"{}")
+    ([b'{"a":1}', b'{}'], b',\\r\\n{}')
+    >>> codec.decode(b"\\n]"), codec.flush(), codec.closing
+    ([], [], b'\\n]')
+    """
+
+    framing = Framing.ARRAY
+    decoder: ArrayDecoder
+    has_templates = True
+
+    def __init__(self, limit_bytes: int = 0, *, as_came: bool = False, bare: bool = False) -> None:
+        super().__init__(limit_bytes, as_came=as_came)
+        self.decoder = ArrayDecoder(limit_bytes)
+        self._ends = (b"", b"]") if bare else (b"]",)
+        self._first = True
+        self.closing = b""
+
+    def split(self, data: bytes) -> Iterator[Frame]:
+        return map(self._frame, self.decoder.feed(data))
+
+    def _frame(self, element: bytes) -> Frame:
+        at = element.index(b"{")
+        data = element[at:]
+        if not self.as_came:
+            parting = b"[" if self._first else b","
+            if parting not in element[:at]:
+                element = (b"[" if self._first else _PARTING) + data
+            if not data.isascii() and (readable := in_utf8(data)) is not data:
+                element = element[: -len(data)] + readable
+        self._first = False
+        return Frame(element, data)
+
+    def flush(self) -> list[Frame]:
+        rest = b"" if self._over else self.decoder.pending
+        self.decoder = ArrayDecoder()
+        if self.as_came:
+            return [Frame(rest, None, None, False)] if rest else []
+        if rest.strip() == b"]":
+            self.closing = rest
+        return [] if rest.strip() in self._ends else [Frame(b"", HALF, None, False)]
+
+    def encode(self, data: bytes, name: str | None = None) -> bytes:
+        return _PARTING + data if data else b""
+
+    def kept(self, raw: bytes) -> Frame:
+        return Frame(raw, raw[raw.index(b"{") :])
+
+
+_PARTING = b",\r\n"
+
+
+def begun(elements: bytes, *, first: bool) -> bytes:
+    """Return elements as they stand behind those before them, or as the first of their array.
+
+    >>> begun(b",\\r\\n{}", first=True), begun(b"\\n,\\n{}", first=False)
+    (b'[{}', b'\\n,\\n{}')
+    """
+    begins = elements.partition(b"{")[0]
+    if (b"[" if first else b",") in begins:
+        return elements
+    return (b"[" if first else _PARTING) + elements[len(begins) :]

@@ -7,7 +7,10 @@ is none of it.
 
 from __future__ import annotations
 
-from tenuto.frames.frame import Frame, FrameTooLarge
+from collections.abc import Iterator
+
+from tenuto.frames.codec import SplitCodec
+from tenuto.frames.frame import Frame, FrameTooLarge, Framing, in_utf8, is_done
 from tenuto.frames.sse import BOM
 
 
@@ -40,6 +43,11 @@ class LineDecoder:
         """Whether no part of a line is held: what comes next begins one."""
         return not self._pending
 
+    @property
+    def pending(self) -> bytes:
+        """What came and is no line yet."""
+        return bytes(self._pending)
+
     def feed(self, chunk: bytes) -> list[Frame]:
         """The lines that this chunk completes, often none or one."""
         self._pending += chunk
@@ -71,3 +79,72 @@ class LineDecoder:
 
 def _line(raw: bytes, terminated: bool) -> Frame:
     return Frame(raw, raw.removeprefix(BOM).strip() or None, terminated=terminated)
+
+
+class LineCodec(SplitCodec):
+    r"""Lines of JSON in both directions.
+
+    The SDKs decode every line (`iter_lines` in `ollama/_client.py` of ollama-python 0.6.3), so that
+    only objects reach the caller. To that reader a line ends where Python's `splitlines` ends one:
+    what would end it within a text is written as its escape.
+
+    >>> codec = LineCodec()
+    >>> [frame.raw for frame in codec.decode(b'\xef\xbb\xbf{"a":1}\n\n')], codec.encode(b"{}")
+    ([b'{"a":1}\n'], b'{}\n')
+    """
+
+    framing = Framing.LINES
+    decoder: LineDecoder
+
+    def __init__(self, limit_bytes: int = 0, *, as_came: bool = False) -> None:
+        super().__init__(limit_bytes, as_came=as_came)
+        self.decoder = LineDecoder(limit_bytes)
+        self._blank = b""  # lines that nobody reads wait for one that is
+
+    def pending(self) -> bytes:
+        return self._blank + self.decoder.pending
+
+    def split(self, data: bytes) -> Iterator[Frame]:
+        return self._lines(self.decoder.feed(data))
+
+    def flush(self) -> list[Frame]:
+        lines = list(self._lines(self.decoder.flush()))
+        blank, self._blank = self._blank, b""
+        return [*lines, Frame(blank, None, None, False)] if blank else lines
+
+    def _lines(self, lines: list[Frame]) -> Iterator[Frame]:
+        for line in lines:
+            if not self.as_came:
+                if line.data is not None:
+                    yield _mended(line, line.data)
+            elif line.data is None:
+                self._blank += line.raw
+            else:
+                blank, self._blank = self._blank, b""
+                yield Frame(blank + line.raw, line.data, None, line.terminated)
+
+    def encode(self, data: bytes, name: str | None = None) -> bytes:
+        return b"" if is_done(data) else _whole_line(data)
+
+    def kept(self, raw: bytes) -> Frame:
+        return _line(raw, True)
+
+
+def _mended(line: Frame, data: bytes) -> Frame:
+    raw = in_utf8(line.raw).removeprefix(BOM)
+    # A document of many lines is one line for the caller.
+    raw = _whole_line(data) if b"\n" in data else _whole_line(raw.removesuffix(b"\n"))
+    return Frame(raw, data, None, line.terminated)
+
+
+def _whole_line(data: bytes) -> bytes:
+    """Return JSON as one line to whoever reads it."""
+    line = data.replace(b"\n", b" ") + b"\n"
+    if not line.isascii():
+        for end, escape in _ENDS_A_LINE.items():
+            line = line.replace(end, escape)
+    return line
+
+
+_ENDS_A_LINE = {end.encode(): b"\\u%04x" % ord(end) for end in "\x85\u2028\u2029"}
+"""What JSON lets stand in a text, and readers of lines take for the end of one, as escapes."""

@@ -11,8 +11,6 @@ https://github.com/ggml-org/llama.cpp/blob/b4500/examples/server/utils.hpp).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import SupportsBytes
 
 from tenuto.frames.frame import Frame, FrameTooLarge
 
@@ -182,20 +180,3 @@ def _plain_event(raw: bytes, terminated: bool) -> Frame | None:
         if raw.startswith(b"\ndata: ", at) and raw.find(b"\n", at + 7) == len(raw) - 2:
             return Frame(raw, raw[at + 7 : -2], str(raw[7:at], "utf-8", "replace"), terminated)
     return None
-
-
-def data_of(raws: Iterable[SupportsBytes]) -> list[bytes]:
-    """The data of events that were kept as they came.
-
-    >>> data_of([b"event: say\\ndata: a\\n\\n", b"data: b"])
-    [b'a', b'b']
-    """
-    data: list[bytes] = []
-    for raw in map(bytes, raws):
-        if (plain := _plain_event(raw, True)) is not None:
-            events = [plain]
-        else:
-            decoder = SseDecoder()
-            events = [*decoder.feed(raw), *decoder.flush()]
-        data += [event.data for event in events if event.data]
-    return data

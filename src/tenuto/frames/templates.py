@@ -22,6 +22,9 @@ from tenuto.frames.frame import Frame
 
 Flowing = TextDelta | ReasoningDelta
 
+_ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"")
+"""What stands behind the data of a frame: of an event, a line, an element."""
+
 LESSONS = 64
 """Events that are learned from in one stream. Who writes none like the one before is not learned
 from for ever."""
@@ -172,11 +175,13 @@ class TemplateMatcher:
         if not self.learning or not text.isascii() or not text.isprintable() or len(text) < 2:
             return
         literal = b'"%b"' % text.encode()
-        end = b"\r\n\r\n" if raw[-2:] == b"\r\n" else b"\n\n"
+        before, found, end = raw.rpartition(data)
         if (
-            raw.count(literal) != 1
-            or not raw.endswith(data + end)
-            or raw.count(b"\r") != end.count(b"\r")
+            not found
+            or raw.count(literal) != 1
+            or end not in _ENDS
+            or not event.terminated
+            or (len(end) > 1 and b"\r" in before)
             or event.name == "error"
         ):
             return
@@ -195,7 +200,7 @@ class TemplateMatcher:
             counts=counts,
             plain=type(signal) is TextDelta and not counts,
             counting=bool(varying),
-            data_at=slice(raw.rindex(data), -len(end)),
+            data_at=slice(raw.rindex(data), -len(end) or None),
             **_cut(raw, at, at + len(literal), len(raw) - len(end), varying),
         )
 

@@ -17,7 +17,7 @@ from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.relay.ending import hand_on
 from tenuto.relay.gathering import gathered
 from tenuto.relay.joining import joined, stands_apart
-from tenuto.relay.reframing import named
+from tenuto.relay.stream_framing import named
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable

@@ -5,7 +5,6 @@ One table of the wire says how each outcome shows; what needs nothing is handed 
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -106,7 +105,8 @@ class Ending:
             spoken = self._turn.spoken(text)
             answer = replace(answer, text=text, content=self._content(spoken), spoken=spoken)
             if self._turn.open:
-                yield Write(self._turn.outlet.say_rest() + self._turn.outlet.writer.text(notice))
+                outlet = self._turn.outlet
+                yield Write(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
         if self._turn.open:
             yield Write(self._stream_end(answer, report), last=True)
             return
@@ -246,8 +246,9 @@ class Ending:
     def _stream_end(self, answer: Answer, report: Report) -> bytes:
         outlet = self._turn.outlet
         include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
-        rest = outlet.stop_forwarding() + outlet.say_rest() + usage_comment(usage_line(report))
-        return rest + outlet.writer.end(answer, include_usage=include_usage)
+        rest = outlet.stop_forwarding() + outlet.say_rest()
+        end = outlet.writer.end(answer, include_usage=include_usage)
+        return rest + outlet.framed(usage_comment(usage_line(report)) + end)
 
     def _error_end(self, report: Report, code: str, answer: Answer, lost: FaultKind | None) -> Run:
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
@@ -261,11 +262,12 @@ class Ending:
             message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
         line = usage_line(report)
         if self._turn.headed:
-            spoken = self._turn.outlet.stop_forwarding() + self._turn.outlet.say_rest()
-            event = self._turn.outlet.writer.error(code, message)
+            outlet = self._turn.outlet
+            spoken = outlet.stop_forwarding() + outlet.say_rest()
+            event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
             # An SDK raises at this event and reads no further: upstream is let go before it.
             yield Wait(0.0)
-            yield Write(spoken + usage_comment(line) + event, last=True)
+            yield Write(spoken + event, last=True)
             return
         body = self._turn.wire.render_error(code, message, answer)
         status = self._turn.wire.error_status
@@ -303,24 +305,24 @@ def rest_of_response() -> Run:
 
 
 def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
-    """Hand on what was held back of a stream's end, and what stands behind it. The SDKs decode that
-    strictly too; a character of it may come in two pieces."""
-    text = codecs.getincrementaldecoder("utf-8")("replace")
+    """Hand on what was held back of a stream's end, and what stands behind it."""
+    codec = attempt.codec
+    assert codec is not None
     data = held + attempt.tail
     reply: Reply = attempt.lost
     breaks = left_alone and reply is not None  # and that is told of
     while True:
-        if data := data if left_alone else text.decode(data).encode():
+        if data:
             yield Write(data, last=not breaks)
         # Behind a break there is nothing.
         reply = reply if attempt.lost else (yield READ)
         if not isinstance(reply, bytes) or not reply:
             break
         try:
-            data = attempt.decoder.feed(reply) if attempt.decoder else reply
+            data = codec.behind_end(attempt.decoder.feed(reply) if attempt.decoder else reply)
         except UndecodableBytes:
             break
-    if not left_alone and (data := text.decode(b"", True).encode()):
+    if data := codec.behind_end(b"", over=True):
         yield Write(data)
     if left_alone and isinstance(reply, Lost):
         # Else all was said: a connection that breaks behind the end mark is no news.

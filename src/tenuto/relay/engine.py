@@ -6,13 +6,15 @@ from dataclasses import replace
 
 from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
+from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
 from tenuto.relay import schema
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Commands, Request, Run
+from tenuto.relay.one_array import in_one_array
 from tenuto.relay.pipe import Pipe
-from tenuto.relay.readers import framed
+from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.strangers import may_be_strange, unless_strange
 from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
@@ -126,7 +128,9 @@ class Engine:
         turn = Turn(asked, around)
         run = Pipe(turn).run()
         alone = bool(turn.left_alone)
-        run = framed(run, asked, self.policy, left_alone=alone)
+        if turn.facts.stream and not alone and turn.framing.asked is Framing.ARRAY:
+            run = in_one_array(run, turn.framing)
+        run = repeated(run, asked, self.policy, left_alone=alone)
         if not alone and may_be_strange(asked, self.policy):
             run = unless_strange(run, turn)
         return turn, run if record is None else record.watching(run)

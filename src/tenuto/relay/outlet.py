@@ -45,13 +45,14 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.frames.frame import Frame
-from tenuto.frames.sse import BOM
+from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import NO_TEMPLATE, FrameRun, Templates
 from tenuto.relay.carried import Carried, Told
 from tenuto.relay.merger import merger
+from tenuto.relay.stream_framing import StreamFraming, rule_for_events
 from tenuto.wire.base import JsonObject, Wire, Writer
 from tenuto.wire.json import decode_object
-from tenuto.wire.stream import EventReader, held_object
+from tenuto.wire.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]
 
@@ -75,6 +76,7 @@ class Outlet:
         transparent: True where the turn is only watched: every byte is handed on at once.
         carried: who listens to what is given, None: nobody.
         templates: what events were alike in other streams, by who reads them; it is added to.
+        framing: how the caller's stream is framed; None: as server-sent events.
 
     Attributes:
         broken: whether an event of the attempt could not be read: the text behind it would have a
@@ -89,11 +91,12 @@ class Outlet:
         transparent: bool,
         carried: Carried | None = None,
         templates: Templates | None = None,
+        framing: StreamFraming | None = None,
     ) -> None:
         self._wire = wire
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
-        self._as_came = transparent
+        self._framing = framing or StreamFraming(rule_for_events(SseCodec))
         # Wires without a layout yet have a writer of their own; it reads objects, not signals.
         self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
         self.raw_usage: JsonObject | None = None
@@ -179,7 +182,7 @@ class Outlet:
         rest = self.say_rest() if apart else b""
         # A seam has been told of the white space that is owed; without one there was nothing.
         self._pending = ""
-        return rest + self.writer.next_attempt(apart=apart)
+        return rest + self.framed(self.writer.next_attempt(apart=apart))
 
     def end(self, builder: Builder) -> bytes:
         """End an attempt: what the seam still held."""
@@ -234,7 +237,7 @@ class Outlet:
     def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
         self._give(text)
         self._closing = self._closing or StopSeen in kinds
-        return event.raw if self._as_came else _readable(event.raw)
+        return event.raw
 
     def taking(
         self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int
@@ -290,7 +293,7 @@ class Outlet:
                 keep(raw, text)
             self._signals += 1
             if matcher.template.counts:
-                reader.counting(raw)
+                reader.counting(raw[matcher.template.data_at])
             is_text = matcher.template.kind is TextDelta
             if message is not None:
                 message.flow(Kind.TEXT if is_text else Kind.REASONING, text)
@@ -313,16 +316,14 @@ class Outlet:
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
             self._give(text)
-            return event.raw if self._as_came else _readable(event.raw)
+            return event.raw
         if self._writing:
             looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
             value = decode_object(event.data or b"") if looks else None
             return self._write([signal], event, value if isinstance(value, dict) else None)
-        raw = _readable(event.raw)  # fields that nobody reads are not looked at
-        raw = raw if event.terminated else raw.rstrip() + b"\n\n"
         value = decode_object(event.data or b"") if self.writer.follows_text else None
         given = value if isinstance(value, dict) else None
-        return self._settled(text, raw, given)
+        return self._settled(text, event.raw, given)
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
@@ -354,11 +355,9 @@ class Outlet:
     # --- the first attempt: bytes as they came
 
     def _forward(self, text: str, kinds: _Kinds, event: Frame, value: JsonObject | None) -> bytes:
-        raw = _readable(event.raw).removeprefix(BOM)  # SDKs take it for a part of the first name
-        if not event.terminated:
-            if value is None:
-                return self._hold(raw, None)  # half an event: of use only where nothing follows it
-            raw = raw.rstrip() + b"\n\n"
+        raw = event.raw
+        if not event.terminated and value is None:
+            return self._hold(raw, None)  # half an event: of use only where nothing follows it
         if self._closing or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
             self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
@@ -379,8 +378,8 @@ class Outlet:
         """The objects of the events that are held."""
         places = iter(self._held_told)
         for begin, end in zip(places, places, strict=True):
-            value = held_object(bytes(self._held[begin:end]))
-            if value is not None:
+            value = event_object(self._framing.writes.kept(bytes(self._held[begin:end])))
+            if isinstance(value, dict):
                 yield value
 
     def _told_by(self, value: JsonObject) -> Any:
@@ -419,8 +418,7 @@ class Outlet:
     def _write(self, signals: list[Signal], event: Frame, value: JsonObject | None) -> bytes:
         if event.data is None:
             # Comments keep the connection alive; fields without data belong to another message.
-            is_comment = event.terminated and event.raw.startswith(b":")
-            return _readable(event.raw) if is_comment else b""
+            return event.raw if self._framing.codec.is_comment(event) else b""
         out: list[bytes] = []
         # Texts of two parts are never joined. Behind the last the stop is still to come, and what
         # broke off in a repetition is known by it.
@@ -431,7 +429,7 @@ class Outlet:
             told = self._told_by(value)
             if self._pending and self.writer.parts(told):
                 out.append(self.say_rest())
-            out.append(self.writer.passed(told))
+            out.append(self.framed(self.writer.passed(told)))
         for signal in signals:
             if isinstance(signal, TextDelta):
                 self._spoke = self._spoke or bool(signal.text)
@@ -449,14 +447,15 @@ class Outlet:
         if not ready:
             return b""
         self._give(ready)
-        return self.writer.text(ready)
+        return self.framed(self.writer.text(ready))
 
     def stop_forwarding(self) -> bytes:
         """Give up the bytes that are held, but not what they say; from here on the wire writes."""
         held = list(self._told())
         self._drop_held()
         self._writing = True
-        return self.say("") + b"".join(self.writer.passed(self._told_by(value)) for value in held)
+        out = [self.writer.passed(self._told_by(value)) for value in held]
+        return self.say("") + self.framed(b"".join(out))
 
     def _drop_held(self) -> None:
         self._clear_held()
@@ -473,18 +472,11 @@ class Outlet:
         if not text:
             return b""
         self._give(text)
-        return self.writer.text(text)
+        return self.framed(self.writer.text(text))
 
-
-def _readable(raw: bytes) -> bytes:
-    """Bytes that are UTF-8: the SDKs decode strictly and would raise an exception of no API's."""
-    if raw.isascii():
-        return raw
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("utf-8", "replace").encode()
-    return raw
+    def framed(self, events: bytes) -> bytes:
+        """Return events that the wire wrote as the caller reads them."""
+        return self._framing.writes.recoded(events)
 
 
 def _flows(kinds: _Kinds) -> bool:

@@ -158,15 +158,23 @@ class Pipe:
             took_prefill(self._turn)
         if not self._turn.facts.stream:
             return (yield from read_body(self._turn, reply, decoder, deque()))
-        asked = Framing.EVENTS
-        if asked is named_by(reply.get(b"content-type")):
+        return (yield from self._stream(reply, decoder))
+
+    def _stream(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
+        """Read what answers a request for a stream, however it is framed."""
+        framing = self._turn.framing
+        says_events = named_by(head.get(b"content-type")) is Framing.EVENTS
+        if says_events and framing.asked is Framing.EVENTS:
             # It says that it is what was asked for: the head need not wait for what it is.
-            yield from open_head(self._turn, reply)
+            yield from open_head(self._turn, head)
         limit_bytes, within_s = self._turn.policy.body_max_bytes, self._turn.within_s
-        framing, ahead = yield from look_ahead(asked, reply, limit_bytes, within_s)
-        if framing is asked:
-            return (yield from read_stream(self._turn, reply, decoder, ahead))
-        return (yield from read_body(self._turn, reply, decoder, ahead))
+        came, ahead = yield from look_ahead(framing.asked, head, limit_bytes, within_s)
+        begun = framing.began(head, came)
+        if says_events or (begun is not None and came is not Framing.EVENTS):
+            yield from open_head(self._turn, begun or head)
+        if begun is None:
+            return (yield from read_body(self._turn, head, decoder, ahead))
+        return (yield from read_stream(self._turn, begun, decoder, ahead))
 
     def _transmit(self, edits: tuple[Edit, ...]) -> Transmit:
         if self._turn.left_alone:

@@ -7,28 +7,109 @@ each event, and what it writes is told with all that the caller was given before
 is handed on keeps its bytes: they wait in the order in which they came, under what the pipe sees of
 them, until one is written that did not come. Whether a stream repeats is told by what comes
 (`wire.dashscope_events`); where that is not known yet, by what was asked for.
+
+A turn is a generator of commands, so this is a generator around it.
 """
 
 from __future__ import annotations
 
 from collections import deque
 
+from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.frames.compression import Decoder, decoder_for
-from tenuto.frames.frame import Frame, Framing
+from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
+from tenuto.frames.frame import Frame, FrameTooLarge, Framing
 from tenuto.frames.sse import BOM, SseDecoder
-from tenuto.relay.commands import BODY_HEADERS, Head, Reply
-from tenuto.relay.reframing import told_of
+from tenuto.relay.commands import (
+    BODY_HEADERS,
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Run,
+    Transmit,
+    Write,
+    late,
+    reading,
+)
+from tenuto.relay.look_ahead import look_ahead
+from tenuto.relay.turn import Asked
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
 
+PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
+"""How the paths of such requests end."""
 
-class RepeatingFraming:
-    """Events that repeat, for a caller that reads them (`relay.reframing.Reframing`).
+
+def repeated(run: Run, asked: Asked, policy: Policy, *, left_alone: bool) -> Run:
+    """The same turn for a caller that reads events which repeat, where its request asks for these
+    or may. `left_alone`: it is only watched."""
+    repeats = asked.parsed.facts.repeats
+    if left_alone or repeats is False or not asked.parsed.facts.stream:
+        return run
+    if not asked.path.rstrip("/").endswith(PATHS):
+        return run
+    return _repeated(run, _Repeating(policy, repeats=repeats), policy)
+
+
+def _repeated(run: Run, events: _Repeating, policy: Policy) -> Run:
+    reply: Reply = None
+    ready = events.ready
+    try:
+        while True:
+            try:
+                command = run.send(reply)
+            except StopIteration:
+                break
+            match command:
+                case Read():
+                    within_s = command.within_s
+                    read = reading(within_s)
+                    while events.reading and not ready:
+                        events.take((yield read))
+                        if within_s is not None and not ready and within_s() <= 0:
+                            events.take(late())
+                    reply = ready.popleft() if ready else (yield read)
+                case Write(data, last):
+                    made = events.written(data)
+                    if last or made is not data:
+                        command = Write(made, last)
+                    reply = (yield command) if made else None
+                case Open(_, as_events):
+                    events.framed = as_events
+                    reply = yield command
+                case Transmit():
+                    reply = yield command
+                    ready.clear()
+                    events.reading = False
+                    if isinstance(reply, Head) and 200 <= reply.status < 300:
+                        limit_bytes, within_s = policy.body_max_bytes, command.within_s
+                        came, ahead = yield from look_ahead(
+                            Framing.EVENTS, reply, limit_bytes, within_s
+                        )
+                        reply = events.began(reply, came)
+                        if not events.reading:
+                            ready += ahead
+                        for piece in ahead if events.reading else ():
+                            events.take(piece)
+                case _:
+                    reply = yield command
+    finally:
+        run.close()
+
+
+class _Repeating:
+    """Events that repeat, in both directions.
 
     Args:
         repeats: whether they are expected to; None: nobody knows.
+
+    Attributes:
+        reading: whether what is read is to be made new; set by `began`.
+        ready: what is there for the pipe.
+        framed: whether what is written are events.
     """
 
     def __init__(self, policy: Policy, *, repeats: bool | None) -> None:
@@ -41,7 +122,7 @@ class RepeatingFraming:
         self._decoding: Decoder | None = None
         self._sse = SseDecoder()
         self._kept: deque[tuple[bytes, bytes]] = deque()
-        self._framed = False
+        self.framed = False
 
     def began(self, head: Head, came: Framing) -> Head:
         """The head of an attempt as the pipe is to see it."""
@@ -55,7 +136,23 @@ class RepeatingFraming:
     def take(self, came: Reply) -> None:
         """Take what was read."""
         assert self._decoding is not None
-        self.ready += told_of(came, self._decoding, self._sse, self._told)
+        if isinstance(came, Lost):
+            self.ready.append(came)
+            return
+        assert isinstance(came, bytes)
+        try:
+            plain = self._decoding.feed(came)
+            events = self._sse.feed(plain) if came else self._sse.flush()
+        except FrameTooLarge as error:
+            self.ready.append(Lost(FaultKind.LIMIT, error))
+            return
+        except UndecodableBytes as error:
+            self.ready.append(Lost(FaultKind.GARBAGE, error))
+            return
+        if data := b"".join(map(self._told, events)):
+            self.ready.append(data)
+        if not came:
+            self.ready.append(came)
 
     def _told(self, event: Frame) -> bytes:
         """What is new of an event, its bytes kept."""
@@ -67,14 +164,9 @@ class RepeatingFraming:
         self._kept.append((raw, event.raw))
         return raw
 
-    def opened(self, head: Head, events: bool) -> Head:
-        """The head for the caller."""
-        self._framed = events
-        return head
-
     def written(self, data: bytes) -> bytes:
         """Events with all that was said before them."""
-        if not self._framed:
+        if not self.framed:
             return data
         decoder = SseDecoder()
         return b"".join(map(self._said, (*decoder.feed(data), *decoder.flush())))
@@ -96,10 +188,6 @@ class RepeatingFraming:
     def _repeats(self) -> bool:
         told = self._new.repeats
         return bool(self._expected if told is None else told)
-
-    def closing(self) -> bytes:
-        """Nothing: each event stands for itself."""
-        return b""
 
 
 def _output_of(event: Frame) -> JsonObject | None:

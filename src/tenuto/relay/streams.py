@@ -12,7 +12,6 @@ from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
-from tenuto.frames.sse import SseDecoder
 from tenuto.relay.commands import (
     BODY_HEADERS,
     Command,
@@ -28,7 +27,6 @@ from tenuto.relay.commands import (
 from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.turn import Attempt, Turn
-from tenuto.wire.stream import under_its_name
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"
@@ -42,7 +40,8 @@ def open_head(turn: Turn, head: Head) -> Run:
     """Hand on the head of a stream, if the caller has none yet."""
     if not turn.headed:
         turn.headed = True
-        yield Open(turn.shown(head.without(*BODY_HEADERS)), events=True)
+        shown = turn.shown(head.without(*BODY_HEADERS))
+        yield Open(turn.framing.opened(shown), events=True)
 
 
 def open_as_events(turn: Turn, attempt: Attempt) -> Run:
@@ -57,9 +56,9 @@ def open_as_events(turn: Turn, attempt: Attempt) -> Run:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
         kind = (b"content-type", b"text/event-stream; charset=utf-8")
-        yield Open(turn.shown(head.plus(kind)), events=True)
+        yield Open(turn.framing.opened(turn.shown(head.plus(kind))), events=True)
     if reasoning := "".join(turn.reasoning):
-        yield Write(turn.outlet.writer.reasoning(reasoning))
+        yield Write(turn.outlet.framed(turn.outlet.writer.reasoning(reasoning)))
     if text := turn.outlet.say(turn.said):
         yield Write(text)
 
@@ -88,11 +87,11 @@ def read_stream(
     if opening:
         yield Write(opening)
     turn.begin_stream()
-    events = _Events(turn, decoder)
+    events, codec = _Events(turn, decoder), turn.framing.codec
     quick, slow = events.quick(outlet, builder), turn.reading
     tail, lost, heard, heard_s = b"", None, -1, 0.0
     while not builder.ended:
-        offered = quick if events.idle and outlet.flows else slow
+        offered = quick if codec.idle and outlet.flows else slow
         reply = ahead.popleft() if ahead else (yield offered)
         if heard < 0 and reply and turn.events is not None and isinstance(reply, bytes):
             turn.events.piece_came()
@@ -112,6 +111,8 @@ def read_stream(
         if builder.ended and outlet.transparent:
             # An SDK leaves at the end mark: what there is to tell is told before.
             out, tail = b"", out + tail
+        if turn.left_alone and not reply:
+            out, tail = b"", out  # it is the last, which `rest_of_stream` says
         if out and reply is not given:
             yield Write(out)
         if (joint is not None and joint.found) or outlet.broken:
@@ -122,9 +123,11 @@ def read_stream(
             builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
         elif turn.late:
             builder.feed(_late(turn))
+        elif isinstance(codec.failed, FrameTooLarge):
+            builder.feed(_unreadable(codec.failed))
         elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
             lost = late()
-        elif reply:
+        elif reply and codec.failed is None:
             if heard != outlet.heard:
                 heard, heard_s = outlet.heard, turn.around.now()
             continue
@@ -135,7 +138,7 @@ def read_stream(
     if out := outlet.end(builder):
         yield Write(out)
     if builder.ended and not outlet.writing:
-        tail += events.rest()
+        tail += codec.behind_end(codec.rest())
     attempt = Attempt(
         builder.build(),
         head,
@@ -143,6 +146,7 @@ def read_stream(
         message=outlet.message,
         tail=tail,
         decoder=decoder,
+        codec=codec,
         lost=lost,
     )
     attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
@@ -169,15 +173,9 @@ class _Events:
     def __init__(self, turn: Turn, decoder: Decoder) -> None:
         self._turn = turn
         self._decoder = decoder
-        self._sse = SseDecoder(turn.policy.event_max_bytes)
-        self._names = turn.wire.named_events and not turn.left_alone
+        self._codec = turn.framing.codec
         self._wants_content = turn.wire.wants_content and turn.wire.read is None
         self.kept: list[SupportsBytes] = []
-
-    @property
-    def idle(self) -> bool:
-        """Whether no part of an event is held: what comes next begins one."""
-        return self._sse.idle
 
     def stalls(self, piece: bytes, heard_s: float) -> bool:
         """Whether a piece that said nothing only keeps a connection alive, and is no part of an
@@ -186,7 +184,7 @@ class _Events:
         `heard_s`: when something was said."""
         if not piece:
             return False
-        keeps_alive = self.idle or piece.strip()[:1] in (b"", b":")
+        keeps_alive = self._codec.idle or piece.strip()[:1] in (b"", b":")
         return keeps_alive or self._turn.around.now() - heard_s > _EVENT_S
 
     def quick(self, outlet: Outlet, builder: Builder) -> Read:
@@ -194,7 +192,8 @@ class _Events:
         taken in as few steps as may be."""
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
         flows = not outlet.writing and not outlet.writer.follows_text
-        if not self._decoder.plain or not flows or self._turn.state.attempts:
+        unread = self._decoder.plain and self._codec.has_templates
+        if not unread or not flows or self._turn.state.attempts:
             return self._turn.reading
         kept = self.kept if self._wants_content else None
         return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))
@@ -206,16 +205,11 @@ class _Events:
             FrameTooLarge: an event is larger than the policy allows.
             UndecodableBytes: the encoding does not hold what it says.
         """
-        events = self._sse.feed(self._decoder.feed(piece)) if piece else self._sse.flush()
-        if self._names:
-            events = [under_its_name(event) for event in events]
+        codec = self._codec
+        events = codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
         if self._wants_content:
             self.kept += [event.data for event in events if event.data]
         return events
-
-    def rest(self) -> bytes:
-        """What came behind the end mark."""
-        return self._sse.rest()
 
 
 def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:

@@ -25,6 +25,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen, TransferEnded
 from tenuto.core.view import State
+from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
 from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
@@ -33,6 +34,7 @@ from tenuto.relay import schema
 from tenuto.relay.commands import READ, Head, Headers, LeftS, Lost, Read, Request
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
+from tenuto.relay.stream_framing import StreamFraming, rule_of
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
@@ -88,7 +90,7 @@ class Attempt:
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
-        decoder: reads those that are still to come there.
+        decoder, codec: these read those that are still to come there.
         more: whether an error is longer than what was read of it, `raw`.
         page: whether it was a body that is none of an API (`frames.sniff`).
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
@@ -107,6 +109,7 @@ class Attempt:
     more: bool = False
     tail: bytes = b""
     decoder: Decoder | None = None
+    codec: Codec | None = None
     page: bool = False
     unread: bool = False
     lost: Lost | None = None
@@ -157,6 +160,7 @@ class Turn:
         self.wire = asked.wire
         self.parsed = asked.parsed
         self.request = asked.request
+        self.path = asked.path
         self.provider = asked.provider
         self.around = around
         self.policy = around.policy
@@ -188,11 +192,26 @@ class Turn:
         self.watch.tell(around.on_event, around.now, around.wall, asked.started_s)
 
     @cached_property
+    def framing(self) -> StreamFraming:
+        """How the turn's stream is framed."""
+        alone, named = bool(self.left_alone), self.wire.named_events
+        rule = rule_of(self.request, self.path, named=named, left_alone=alone)
+        return StreamFraming(rule, self.policy.event_max_bytes, left_alone=alone)
+
+    @cached_property
     def outlet(self) -> Outlet:
         """What the caller gets of a stream."""
         hold = self.policy.hold_max_bytes
         alone, templates = bool(self.left_alone), self.around.templates
-        return Outlet(self.wire, self.facts.model, hold, alone, self.carried, templates)
+        return Outlet(
+            self.wire,
+            self.facts.model,
+            hold,
+            alone,
+            self.carried,
+            templates,
+            framing=self.framing,
+        )
 
     @property
     def events(self) -> EventSender | None:

@@ -20,7 +20,6 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.frames.frame import Frame
-from tenuto.frames.sse import BOM, SseDecoder, data_of
 from tenuto.frames.templates import NO_TEMPLATE, FrameTemplate, TemplateMatcher
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object, is_utf8
@@ -39,18 +38,6 @@ def event_object(event: Frame) -> object:
     return value
 
 
-def held_object(raw: bytes) -> JsonObject | None:
-    """The object of one whole event that was kept as it came, or None.
-
-    >>> held_object(b'data: {"type": "ping"}\\n\\n')
-    {'type': 'ping'}
-    """
-    decoder = SseDecoder()
-    events = [*decoder.feed(raw), *decoder.flush()]
-    value = event_object(events[0]) if events else None
-    return value if isinstance(value, dict) else None
-
-
 def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     """Whether what bytes say cannot be known, because they are no UTF-8. Of a text the rest can be
     read; a call with a mark in it would be run, and what seems to say nothing may have said much.
@@ -62,26 +49,14 @@ def garbled(data: bytes, signals: Sequence[Signal]) -> bool:
     return weighs and not is_utf8(data)
 
 
-def under_its_name(event: Frame) -> Frame:
-    """An event under the name that the `type` of its object is, where it came without one.
-
-    >>> under_its_name(Frame(b'data: {"type":"ping"}\\n\\n', b'{"type":"ping"}')).raw
-    b'event: ping\\ndata: {"type":"ping"}\\n\\n'
-    """
-    if event.name is not None or not event.data:
-        return event
-    value = event_object(event)
-    name = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(name, str) or not name.isidentifier():
-        return event
-    raw = event.raw.removeprefix(BOM).lstrip(b"\r\n")
-    return Frame(b"event: %b\n%b" % (name.encode(), raw), event.data, name, event.terminated)
-
-
 def _speaks(signal: Signal) -> bool:
     """Whether it is a piece of the answer."""
     text = isinstance(signal, TextDelta | ReasoningDelta) and bool(signal.text)
     return text or isinstance(signal, CallDelta | OtherSeen)
+
+
+_LAST = b"\n}"
+"""What frames end with that may be like others: the line end behind an object, or its brace."""
 
 
 class EventReader:
@@ -120,7 +95,7 @@ class EventReader:
         if data is None or event.name == "error":
             return None
         matcher = self.matcher
-        may_be_alike = raw[-1:] == b"\n"  # AWS's have a checksum each
+        may_be_alike = raw[-1:] in _LAST  # AWS's have a checksum each
         if may_be_alike and raw is not matcher.unlike:
             signal = self.said_alike(raw)
             if signal is not None:
@@ -128,7 +103,7 @@ class EventReader:
         signal = self._read_flowing(data)
         if signal is not None:
             if self._running_usage and self._running_usage in data:
-                self._counting = raw
+                self._counting = data
             if may_be_alike and matcher.learning:
                 matcher.learn(event, signal)
         return signal
@@ -140,18 +115,18 @@ class EventReader:
         if text is None:
             return None
         if matcher.template.counts:
-            self.counting(raw)
+            self.counting(raw[matcher.template.data_at])
         return matcher.template.kind(text)
 
-    def counting(self, raw: bytes) -> None:
-        """This event told the usage so far: see `counted`."""
-        self._counting = raw
+    def counting(self, data: bytes) -> None:
+        """This event's data told the usage so far: see `counted`."""
+        self._counting = data
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """The usage that the last event that flowed told, if one did, as a signal and as it came;
         to be asked for before another event is read, and at the end."""
-        raw, self._counting = self._counting, None
-        value = decode_object(data_of([raw])[0]) if raw is not None else None
+        data, self._counting = self._counting, None
+        value = decode_object(data) if data is not None else None
         if not isinstance(value, dict):
             return [], None
         signals = self.wire.parse_object(value, event=True)

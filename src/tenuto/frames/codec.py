@@ -1,0 +1,187 @@
+"""A codec: one framing of a stream, in both directions.
+
+Theory of operation
+-------------------
+A codec reads one stream: bytes in, frames out, whatever the pieces. A frame that nobody changes
+leaves as its `raw`, so that is mended here where readers of the framing would fail on it: bytes
+that are no UTF-8, a byte order mark, a last frame without its end, an event without its name.
+Frames of our own are made by `encode`, which keeps no state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Protocol
+
+from tenuto.frames.frame import UNREADABLE, Frame, FrameTooLarge, Framing, UnreadableFrame
+from tenuto.frames.sse import SseDecoder
+
+
+class Codec(ABC):
+    """Reads and writes the frames of one framing.
+
+    Args:
+        limit_bytes: the largest frame; 0: no limit.
+        as_came: whether every byte is to leave as it came, so that nothing is mended.
+
+    Attributes:
+        framing: which framing it is.
+        has_templates: whether a piece that matches a template may be handed on undecoded.
+        failed: why the stream cannot be read any further; None while it can.
+    """
+
+    framing: Framing
+    has_templates = False
+
+    def __init__(self, limit_bytes: int = 0, *, as_came: bool = False) -> None:
+        self.limit_bytes = limit_bytes
+        self.as_came = as_came
+        self.failed: Exception | None = None
+
+    @property
+    @abstractmethod
+    def idle(self) -> bool:
+        """Whether no part of a frame is held: what comes next begins one."""
+
+    @abstractmethod
+    def decode(self, data: bytes) -> list[Frame]:
+        """Return the frames that these bytes complete, often none or one.
+
+        Raises:
+            FrameTooLarge: a server-sent event passed the limit; others say so in `failed`."""
+
+    @abstractmethod
+    def flush(self) -> list[Frame]:
+        """Return what the end of the stream leaves over: at most one frame.
+
+        Raises:
+            FrameTooLarge: as in `decode`."""
+
+    @abstractmethod
+    def encode(self, data: bytes, name: str | None = None) -> bytes:
+        """Return a frame of our own that carries this JSON, b"" where the framing has none for it.
+
+        `name`: that of a server-sent event; "error" for one that says that the stream failed."""
+
+    @abstractmethod
+    def kept(self, raw: bytes) -> Frame:
+        """Return the frame of bytes that were a frame's `raw`."""
+
+    def recoded(self, events: bytes) -> bytes:
+        """Return server-sent events, as writers of wires make them, in this framing."""
+        decoder = SseDecoder()
+        frames = [*decoder.feed(events), *decoder.flush()]
+        return b"".join(self.encode(frame.data, frame.name) for frame in frames if frame.data)
+
+    def is_comment(self, frame: Frame) -> bool:
+        """Whether a frame without data may stand between those of any message."""
+        return frame.terminated
+
+    def rest(self) -> bytes:
+        """Return what came of a frame that is not whole, and forget it. b"" where `behind_end`
+        completes it."""
+        return b""
+
+    def behind_end(self, data: bytes, *, over: bool = False) -> bytes:
+        """Return what may be handed on of bytes that stand behind the end of the message.
+
+        Args:
+            data: what came.
+            over: whether nothing more comes."""
+        try:
+            frames = self.flush() if over else self.decode(data)
+        except FrameTooLarge:  # no part of the message
+            return b""
+        return b"".join(frame.raw for frame in frames)
+
+
+class SplitDecoder(Protocol):
+    """What a `SplitCodec` reads with."""
+
+    @property
+    def idle(self) -> bool:
+        """Whether no part of a frame is held."""
+
+    @property
+    def pending(self) -> bytes:
+        """What came and is no frame yet."""
+
+
+class SplitCodec(Codec):
+    """A codec that stops where the stream cannot be read. Where every byte is to leave as it came,
+    each further piece is an unreadable frame."""
+
+    decoder: SplitDecoder
+    _over = False
+
+    @property
+    def idle(self) -> bool:
+        return self.decoder.idle
+
+    def pending(self) -> bytes:
+        """Return what came and is no frame yet."""
+        return self.decoder.pending
+
+    @abstractmethod
+    def split(self, data: bytes) -> Iterator[Frame]:
+        """Yield the frames that these bytes complete, as they are to leave.
+
+        Raises:
+            FrameTooLarge: a frame passed the limit.
+            UnreadableFrame: nothing says where the next frame begins."""
+
+    def decode(self, data: bytes) -> list[Frame]:
+        if self._over:
+            return [Frame(data, UNREADABLE)] if self.as_came else []
+        frames: list[Frame] = []
+        limit_bytes = 0 if self.as_came else self.limit_bytes
+        try:
+            for frame in self.split(data):
+                if 0 < limit_bytes < len(frame.data or b"") + _EVENT_BYTES:
+                    raise FrameTooLarge(_TOO_LARGE.format(limit_bytes))
+                frames.append(frame)
+        except (FrameTooLarge, UnreadableFrame) as error:
+            self._over = True
+            self.failed = None if self.as_came else error
+            if self.as_came or isinstance(error, UnreadableFrame):
+                frames.append(Frame(self.pending(), UNREADABLE))
+        return frames
+
+
+_EVENT_BYTES = len(b"data: \n\n")
+"""They count in every framing, so that one limit allows the same answers in all."""
+
+_TOO_LARGE = "an event of the stream is larger than event_max_bytes ({})"
+
+
+class Translated(Codec):
+    """Frames of one framing for a caller that reads another."""
+
+    def __init__(self, reads: Codec, writes: Codec) -> None:
+        super().__init__()
+        self.framing = reads.framing
+        self._reads, self._writes = reads, writes
+
+    @property
+    def idle(self) -> bool:
+        return self._reads.idle
+
+    def decode(self, data: bytes) -> list[Frame]:
+        frames = [self._translated(frame) for frame in self._reads.decode(data)]
+        self.failed = self._reads.failed
+        return frames
+
+    def flush(self) -> list[Frame]:
+        return [self._translated(frame) for frame in self._reads.flush()]
+
+    def _translated(self, frame: Frame) -> Frame:
+        half = not frame.terminated and not frame.raw
+        raw = self._writes.encode(frame.data, frame.name) if frame.data and not half else b""
+        return Frame(raw, frame.data, frame.name, frame.terminated)
+
+    def encode(self, data: bytes, name: str | None = None) -> bytes:
+        return self._writes.encode(data, name)
+
+    def kept(self, raw: bytes) -> Frame:
+        return self._writes.kept(raw)
