@@ -94,7 +94,8 @@ class Engine:
         stream, follows = asks
         if follows and self.around.successors.knows(follows):
             return self.read(request)
-        return Short(machine or self, request, wire, provider, stream, parsed)
+        reports = machine is not None
+        return Short(machine or self, request, wire, provider, stream, parsed, reports=reports)
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> Asked | None:
         """A request as its wire reads it, or None where it is none and must pass untouched.

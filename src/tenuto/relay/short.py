@@ -34,7 +34,7 @@ from tenuto.relay.commands import (
     Transmit,
     Write,
 )
-from tenuto.relay.turn import Turn
+from tenuto.relay.watch import Watch
 from tenuto.wire.base import Wire, WireRequest
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Short:
         wire, provider: whom it is for.
         stream: whether it asks for a stream.
         parsed: the request as its wire reads it; None: nobody has read it so far.
+        reports: whether anybody may ask for the report; else nothing of the machine is kept.
 
     Attributes:
         send: takes a reply and gives the next command; raises StopIteration at the end.
@@ -62,12 +63,13 @@ class Short:
         "_is_over",
         "_parsed",
         "_provider",
+        "_reports",
         "_request",
         "_run",
         "_size",
         "_started_s",
-        "_turn",
         "_waiting",
+        "_watch",
         "_whole",
         "_wire",
         "send",
@@ -81,19 +83,22 @@ class Short:
         provider: Provider,
         stream: bool,
         parsed: WireRequest | None,
+        *,
+        reports: bool,
     ) -> None:
         self._engine = engine
         self._request = request
         self._wire = wire
         self._provider = provider
         self._parsed = parsed
+        self._reports = reports
         self._started_s = engine.around.now()
         self._came: list[Reply] = []
         self._size = 0
         self._is_coded = False
         self._is_over = False
         self._waiting: deque[Reply] = deque()
-        self._turn: Turn | None = None
+        self._watch: Watch | None = None
         self._run: Run | None = None
         self.send: Callable[[Reply], Command] = self._start if stream else self._transmit
 
@@ -130,9 +135,9 @@ class Short:
     @property
     def report(self) -> Report | None:
         """How the turn ended, as the machine tells it; None before the end."""
-        if self._turn is None and self._is_over:
+        if self._watch is None and self._is_over:
             self._replay()
-        return self._turn.watch.report if self._turn is not None else None
+        return self._watch.report if self._watch is not None else None
 
     # --- a body ---------------------------------------------------------------------------------
 
@@ -198,7 +203,9 @@ class Short:
         engine = self._engine
         asked = engine.read(self._request, self._parsed)
         assert asked is not None, "the wire has read it, or would"
-        self._turn, run = engine.run(structs.replace(asked, started_s=self._started_s))
+        turn, run = engine.run(structs.replace(asked, started_s=self._started_s))
+        if self._reports:
+            self._watch = turn.watch
         return run
 
     def _go_on(self, reply: Reply) -> Command:
