@@ -122,6 +122,10 @@ def test_a_wire_object_is_found_by_name_by_shape_and_by_path() -> None:
     register(wire=VENDOR)
     assert detect(given).reason is StopReason.MAX_TOKENS
     assert detect(given, wire="vendor").reason is StopReason.MAX_TOKENS
+    events = (
+        stream("Hi", "length").replace(b"data: {", b'data: {"answer": {').replace(b"}\n", b"}}\n")
+    )
+    assert detect(events, wire="vendor").reason is StopReason.MAX_TOKENS
     assert detect(body(finish="length")).reason is StopReason.MAX_TOKENS
     assert registry.route("https://x.example/vendor")[0] is WIRES.find("vendor")
 

@@ -71,3 +71,46 @@ def test_citations_of_a_continuation_point_at_their_words(again, cites):
     told = [e for e in events if e["type"] == "response.output_text.annotation.added"]
     assert [event["annotation"] for event in told] == notes
     assert [event["annotation_index"] for event in told] == list(range(len(notes)))
+
+
+CHAT = b'{"model":"m","stream":true,"messages":[{"role":"user","content":"Tell me."}]}'
+
+
+def chunks(finish: str, *deltas: dict[str, Any]) -> Scripted:
+    """A chat that says these deltas."""
+    said: list[dict[str, Any]] = [{"index": 0, "delta": delta} for delta in deltas]
+    said.append({"index": 0, "delta": {}, "finish_reason": finish})
+    events = [{"id": "c", "object": "chat.completion.chunk", "choices": [one]} for one in said]
+    data = [b"data: %b\n\n" % json.dumps(event).encode() for event in events]
+    return Scripted.stream(*data, b"data: [DONE]\n\n")
+
+
+def cite(start: int, end: int) -> dict[str, Any]:
+    return {"type": "url_citation", "url_citation": {"start_index": start, "end_index": end}}
+
+
+def told(*answers: Scripted) -> tuple[str, list[Any]]:
+    """The text that the caller of a chat gets, and its annotations."""
+    request = Request("POST", "https://host/v1/chat/completions", (), CHAT)
+    run = Engine(Policy(backoff_s=0.0)).begin(request)
+    assert run is not None
+    pieces = Drive(run, Script(*answers).connect).pieces()
+    out = b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    events = [json.loads(e.data) for e in SseDecoder().feed(out) if e.data and e.data[:1] == b"{"]
+    deltas = [choice["delta"] for event in events for choice in event["choices"]]
+    text = "".join(delta.get("content") or "" for delta in deltas)
+    return text, [cited for delta in deltas for cited in delta.get("annotations") or []]
+
+
+@pytest.mark.behaviour("C28a", "C9")
+@pytest.mark.parametrize("beside", [True, False], ids=["beside-text", "by-itself"])
+def test_annotations_of_a_chat_are_said_once_and_point_at_their_words(beside):
+    def saying(text: str, *places: tuple[int, int]) -> list[dict[str, Any]]:
+        cited = {"annotations": [cite(*place) for place in places]}
+        return [{"content": text, **cited}] if beside else [{"content": text}, cited]
+
+    first = chunks("length", *saying("The tide comes twi", (4, 8)))
+    text, annotations = told(first, chunks("stop", *saying("twice a day.", (0, 5), (6, 11))))
+    assert text == "The tide comes twice a day."
+    places = [tuple(one["url_citation"].values()) for one in annotations]
+    assert [text[start:end] for start, end in places] == ["tide", "twice", "a day"]

@@ -11,6 +11,7 @@ from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 from tenuto.core.actions import AppendAssistant, AppendUser, SetOutputBudget
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.core.policy import Policy
 from tenuto.core.seam import Seam
 from tenuto.core.signals import Usage
@@ -23,7 +24,7 @@ from tenuto.sim.mistral.rules import violation
 from tenuto.sim.reply import Settings
 from tenuto.wire.base import Answer, Spoken
 from tenuto.wire.json import decode_object, encode
-from tenuto.wire.mistral import WIRE
+from tenuto.wire.mistral import WIRE, read
 from tenuto.wire.mistral_request import parse_request
 
 MISTRAL = ROWS.all()["mistral"].dialect
@@ -181,7 +182,10 @@ IDENTITY = {"id": "ab" * 16, "object": "chat.completion", "model": "m", "created
 
 def spoken(content: Any, said: str, own: str | None = None) -> Spoken:
     choice = {"index": 0, "message": {"role": "assistant", "content": content}}
-    return Spoken({**IDENTITY, "choices": [choice]}, (), said, own=said if own is None else own)
+    body = {**IDENTITY, "choices": [choice]}
+    message = Message()
+    message.take(read(body, event=False))
+    return Spoken(body, (), said, own=said if own is None else own, message=message)
 
 
 @pytest.mark.behaviour("C20", "P2")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
+from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -48,6 +49,8 @@ class Kind(Enum):
     """Content that is not read: an image, a tool that the provider runs itself."""
     GROUP = auto()
     """An item that holds parts."""
+    NOTE = auto()
+    """What is kept beside the content and says nothing by itself: a reference, a signature."""
 
 
 @record
@@ -68,15 +71,19 @@ class Opened:
 class Piece:
     """More of a part.
 
-    `adds`: what grows in the part's object besides its text: strings are joined, lists extended.
+    `text`: None where the piece says nothing, not even an empty text. `adds`: what grows in the
+    part's object besides its text: strings are joined, lists extended, objects member by member.
     `raw`: the piece as the provider wrote it, where it is to be written again as it came; None
-    where it is written anew, as text is."""
+    where it is written anew, as text is. `holds`: on wires whose parts begin with their first
+    piece, the member that holds the part's text, "" where none does; None: the part has been
+    opened."""
 
     place: Place
     kind: Kind
-    text: str = ""
+    text: str | None = ""
     adds: Native | None = None
     raw: Native | None = None
+    holds: str | None = None
 
 
 @record
@@ -109,10 +116,20 @@ class Restated:
 
 
 @record
-class Said:
-    """Members of the answer itself, beside its parts; later ones replace earlier ones."""
+class Envelope:
+    """Members that say which answer it is, as its id does; those that came first stay."""
 
     members: Native
+
+
+@record
+class Said:
+    """Members of the answer itself, beside its parts; later ones replace earlier ones.
+
+    `adds`: members that grow, as those of a part do."""
+
+    members: Native
+    adds: Native | None = None
 
 
 @record
@@ -123,7 +140,7 @@ class Beside:
     raw: Native
 
 
-Placed = Opened | Piece | CallPiece | PartClosed | Restated | Said | Beside
+Placed = Opened | Piece | CallPiece | PartClosed | Restated | Envelope | Said | Beside
 """Signals that only whoever puts parts together reads."""
 
 AnySignal = Signal | Placed
@@ -211,10 +228,22 @@ class Part:
 
 
 def _grown(begun: Any, more: list[Any]) -> Any:
-    if all(isinstance(piece, str) for piece in more):
-        return "".join([begun if isinstance(begun, str) else "", *more])
-    lists = (piece if isinstance(piece, list) else [piece] for piece in more)
-    return [*(begun if isinstance(begun, list) else ()), *chain.from_iterable(lists)]
+    return _joined([begun, *more] if type(begun) is type(more[0]) else more)
+
+
+def _joined(pieces: list[Any]) -> Any:
+    """All pieces as one; of what cannot be joined, the last."""
+    if all(isinstance(piece, str) for piece in pieces):
+        return "".join(pieces)
+    if all(isinstance(piece, list) for piece in pieces):
+        return list(chain.from_iterable(pieces))
+    if all(isinstance(piece, dict) for piece in pieces):
+        said: dict[str, list[Any]] = {}
+        for key, item in chain.from_iterable(piece.items() for piece in pieces):
+            if item is not None:
+                said.setdefault(key, []).append(item)
+        return {key: items[-1] if key == "id" else _joined(items) for key, items in said.items()}
+    return pieces[-1]
 
 
 class Message:
@@ -222,7 +251,7 @@ class Message:
 
     Attributes:
         parts: in the order in which they began; those of a group stand in the group.
-        said: members of the answer beside its parts.
+        envelope: members that say which answer it is.
         open: the part that text without a place belongs to; None before the first.
 
     >>> message = Message()
@@ -235,10 +264,17 @@ class Message:
 
     def __init__(self) -> None:
         self.parts: list[Part] = []
-        self.said: dict[str, Any] = {}
+        self.envelope: dict[str, Any] = {}
         self.open: Part | None = None
+        self._said: dict[str, Any] = {}
+        self._beside = Part((), Kind.GROUP, self._said)
         self._at: dict[Place, Part] = {}
         self._last: dict[Kind, Part] = {}
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """Members of the answer beside its parts."""
+        return self._beside.whole()
 
     def take(self, signals: Iterable[AnySignal]) -> list[Signal]:
         """Settle signals; return them as the builder and the outlet take them."""
@@ -250,11 +286,13 @@ class Message:
                 out.append(signal)
         return out
 
-    def flow(self, kind: Kind, text: str) -> None:
-        """Take text of an event that carries one piece and nothing else."""
+    def flow(self, kind: Kind, text: str) -> bool:
+        """Take text of an event that carries one piece and nothing else. Return whether the part
+        that it belongs to has begun: else the event must be read for its place."""
         part = self._last.get(kind)
         if part is not None:
             part.pieces.append(text)
+        return part is not None
 
     def _settle(self, signal: Placed, out: list[Signal]) -> None:
         match signal:
@@ -262,14 +300,10 @@ class Message:
                 self._open(Part(place, kind, native, holds), says)
                 if kind is not Kind.GROUP:
                     out.append(_PLAIN[kind](says))
-            case Piece(place, kind, text, adds, _):
-                part = self._at.get(place)
-                if part is not None:
-                    if text:
-                        part.pieces.append(text)
-                    if adds:
-                        part.add(adds)
-                out.append(_PLAIN[kind](text))
+            case Piece():
+                self._settle_piece(signal)
+                if signal.text is not None and signal.kind in _PLAIN:
+                    out.append(_PLAIN[signal.kind](signal.text))
             case CallPiece(place, delta, _):
                 self._settle_call(place, delta, out)
             case PartClosed(place):
@@ -285,12 +319,21 @@ class Message:
                 else:
                     self._put_in_group(part)
                 part.restate(kind, native, holds)
-            case Said(members):
-                self.said |= members
+            case Envelope(members):
+                if not members.keys() <= self.envelope.keys():
+                    self.envelope = {**members, **self.envelope}
+            case Said(members, adds):
+                self._said |= members
+                if adds:
+                    self._said |= {name: None for name in adds if name not in self._said}
+                    self._beside.add(adds)
 
     def _open(self, part: Part, says: str) -> None:
         if says:
             part.pieces.append(says)
+        before = self._at.get(part.place)
+        if before is not None and self._last.get(before.kind) is before:
+            del self._last[before.kind]
         self._keep(part)
         self._last[part.kind] = self.open = part
 
@@ -304,6 +347,20 @@ class Message:
         if group is not None:
             group.parts[part.place] = part
         return group is not None
+
+    def _settle_piece(self, piece: Piece) -> None:
+        place, kind = piece.place, piece.kind
+        part = self._at.get(place)
+        if piece.holds is not None and (part is None or part.kind is not kind):
+            part = Part(place, kind, {piece.holds: ""} if piece.holds else {}, piece.holds)
+            self._open(part, "")
+        elif part is None:  # one whose beginning never came is no part of the message
+            part = Part(place, kind, {})
+            self._at[place] = self._last[kind] = self.open = part
+        if piece.text:
+            part.pieces.append(piece.text)
+        if piece.adds:
+            part.add(piece.adds)
 
     def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
         part = self._at.get(place)
@@ -319,9 +376,19 @@ class Message:
         out.append(delta)
 
 
+def is_silent(signal: AnySignal) -> bool:
+    """Whether a signal says nothing to who wants no parts.
+
+    >>> is_silent(Said({})), is_silent(Piece((0,), Kind.TEXT, "Hi"))
+    (True, False)
+    """
+    return not Message().take([signal])
+
+
 def plainly(read: Callable[..., list[AnySignal]]) -> Callable[..., list[Signal]]:
     """A reading without places, for who wants no parts."""
 
+    @wraps(read)
     def parse_object(value: object, *, event: bool) -> list[Signal]:
         return Message().take(read(value, event=event))
 

@@ -41,7 +41,7 @@ def gathered(
     if not values:
         return None
     response = builder.build()
-    body = message.said if wire.body_of is None else wire.body_of(values)
+    body = wire.as_body(message) if wire.body_of is None else wire.body_of(values)
     spoken = [Spoken(None, kept, response.text, own=response.text, message=message)]
     answer = Answer(
         text=response.text,

@@ -205,7 +205,8 @@ class Outlet:
                 builder.feed(quick)
                 if self._wire.read is not None:
                     kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-                    self.message.flow(kind, quick.text)
+                    if not self.message.flow(kind, quick.text):
+                        self._reader.read(event)  # its part begins with it
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
                 return self._flowing(quick, event)
@@ -260,17 +261,17 @@ class Outlet:
                 return None
             if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
+            if message is not None:
+                part = message.open
+                if part is not None and part.kind is Kind.TEXT:  # as in `flow`, without the call
+                    part.pieces.append(text)
+                elif not message.flow(Kind.TEXT, text):
+                    return None
             if kept is not None:
                 if run is not None and kept[-1] is run:  # as in `keep`, without the call
                     run.append(text)
                 else:
                     keep(raw, text)
-            if message is not None:
-                part = message.open
-                if part is not None and part.kind is Kind.TEXT:  # as in `flow`, without the call
-                    part.pieces.append(text)
-                else:
-                    message.flow(Kind.TEXT, text)
             say(text)
             give(text)
             return raw
@@ -289,14 +290,15 @@ class Outlet:
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < len(held) + len(raw):
                 return None
+            is_text = matcher.template.kind is TextDelta
+            kind = Kind.TEXT if is_text else Kind.REASONING
+            if message is not None and not message.flow(kind, text):
+                return None
             if kept is not None:
                 keep(raw, text)
             self._signals += 1
             if matcher.template.counts:
                 reader.counting(raw[matcher.template.data_at])
-            is_text = matcher.template.kind is TextDelta
-            if message is not None:
-                message.flow(Kind.TEXT if is_text else Kind.REASONING, text)
             if is_text:
                 say(text)
             else:

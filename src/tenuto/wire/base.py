@@ -377,6 +377,11 @@ def as_asked(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
     return parsed
 
 
+def said_beside(message: Message) -> JsonObject:
+    """What a message says beside its parts: that is what bodies say there."""
+    return message.said
+
+
 def as_said(value: JsonObject) -> JsonObject:
     """An event as it came: what it says is new."""
     return value
@@ -420,7 +425,7 @@ class Wire:
             b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
         read: the signals of a body or event, with their places; None on wires that do not tell
-            places yet. A wire that is made from another one and reads otherwise sets it to None.
+            places yet, and where `parse_object` is not made of it.
         parse_object: the same signals without places.
         read_flowing: the one signal of an event that carries text or reasoning and nothing else but
             the usage so far; None where it takes `parse_object` to tell. It only saves time: both
@@ -452,8 +457,10 @@ class Wire:
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in small letters, that providers give beside a call which the
             request forced, where that is another one; "" where it is not.
-        body_of: what the events of one stream say as a body does, but for what `render_body` adds:
-            the content, the calls, the usage; None where the message says it (`Message.said`).
+        as_body: what a message says as a body does, but for what `render_body` adds: the content,
+            the calls, the usage.
+        body_of: the same of the events of one stream, on wires that do not tell places; None: the
+            message says it.
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
@@ -500,6 +507,7 @@ class Wire:
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
+    as_body: Callable[[Message], JsonObject] = said_beside
     body_of: Callable[[Sequence[JsonObject]], JsonObject] | None = None
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
@@ -509,8 +517,10 @@ class Wire:
     form: Form | None = None
 
     def __post_init__(self) -> None:
-        """A wire that is made from another one by `replace`, and reads otherwise, has not its short
-        path."""
+        """A wire that is made from another one by `replace`, and reads otherwise, has neither its
+        reading with places nor its short path."""
+        if getattr(self.parse_object, "__wrapped__", None) is not self.read:
+            object.__setattr__(self, "read", None)
         short = self.short
         if short is not None and (short.parse_request, short.parse_object) != (
             self.request,

@@ -24,7 +24,7 @@ from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
 from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
-from tenuto.wire.bedrock_invoke_makers import METRICS, as_chunk, at, parse_object
+from tenuto.wire.bedrock_invoke_makers import METRICS, as_chunk, at, parse_object, read
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 
@@ -216,6 +216,7 @@ CHAT = replace(
     name="bedrock-invoke",
     errors=ERRORS,
     request=request,
+    read=read,
     parse_object=parse_object,
     read_flowing=read_flowing,
     is_terminator=never,

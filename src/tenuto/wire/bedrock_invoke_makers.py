@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from tenuto.core.parts import AnySignal, plainly
 from tenuto.core.signals import (
     Closed,
     Ended,
     FaultSeen,
-    Signal,
     StopSeen,
     TextDelta,
     Usage,
@@ -194,7 +194,7 @@ def unpacked(value: object) -> object:
     return decode_object(data) if isinstance(data, bytes) else value
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event, of any maker; never raises."""
     value = unpacked(value)
     if not isinstance(value, dict):
@@ -212,9 +212,12 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     return signals
 
 
-def _makers_signals(value: JsonObject, event: bool) -> list[Signal]:
+parse_object = plainly(read)
+
+
+def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     if anthropic_messages.looks_like(value):
-        return anthropic_messages.parse_object(value, event=event)
+        return anthropic_messages.read(value, event=event)
     if bedrock_converse.looks_like(value):
         found = bedrock_converse.parse_object(value, event=event)
         # Nova ends a block behind each piece of its text: no news of the answer.
@@ -240,9 +243,9 @@ def as_chunk(value: JsonObject) -> JsonObject:
     return {**value, "choices": [{"delta": choice["message"], **choice}]}
 
 
-def _chat_signals(value: JsonObject, event: bool) -> list[Signal]:
+def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
-    signals = openai_chat.parse_object(as_chunk(value) if event else value, event=event)
+    signals = openai_chat.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
         stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
@@ -250,8 +253,8 @@ def _chat_signals(value: JsonObject, event: bool) -> list[Signal]:
     return signals
 
 
-def _signals_at(value: JsonObject, place: Place) -> list[Signal]:
-    signals: list[Signal] = []
+def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
+    signals: list[AnySignal] = []
     text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
     if text:
         signals.append(TextDelta(text))

@@ -13,14 +13,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import Began, FaultSeen, Signal, StopSeen, UsageSeen
+from tenuto.core.parts import AnySignal, Envelope, is_silent, plainly
+from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wire import dashscope_render as render
 from tenuto.wire import openai_chat
 from tenuto.wire.base import JsonObject, never
 from tenuto.wire.dashscope_events import Unrepeated
 from tenuto.wire.dashscope_render import as_chat
 from tenuto.wire.dashscope_request import heeding, is_request, parse_request
-from tenuto.wire.errors import ErrorRow, error_in, read
+from tenuto.wire.errors import ErrorRow, error_in
+from tenuto.wire.errors import read as read_error
 from tenuto.wire.errors import row as _row
 from tenuto.wire.members import object_in
 from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
@@ -63,21 +65,21 @@ ERRORS: tuple[ErrorRow, ...] = (
 """By the code, then as behind its compatible endpoint."""
 
 
-def _under_output(signal: Signal) -> Signal:
+def _under_output(signal: AnySignal) -> AnySignal:
     return (
         replace(signal, field=f"output.{signal.field}") if isinstance(signal, StopSeen) else signal
     )
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
     error = _error_of(value)
     if error is not None:
-        return [FaultSeen(read(error, ERRORS))]
-    signals = openai_chat.parse_object(as_chat(value), event=event)
-    if event and all(isinstance(signal, UsageSeen) for signal in signals):
+        return [FaultSeen(read_error(error, ERRORS))]
+    signals = [Envelope(value), *openai_chat.read(as_chat(value), event=event)]
+    if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
         signals.insert(0, Began())  # the first ones say nothing yet but how much was used
     return [_under_output(signal) for signal in signals]
 
@@ -91,7 +93,7 @@ def _error_of(value: JsonObject) -> object:
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """The fault of an HTTP error response; what it asks to wait is read."""
-    return read(error_in(body, _error_of), ERRORS, status, retry_after_s(headers))
+    return read_error(error_in(body, _error_of), ERRORS, status, retry_after_s(headers))
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -121,7 +123,8 @@ WIRE = replace(
     heeding=heeding,
     looks_like=looks_like,
     is_event=is_event,
-    parse_object=parse_object,
+    read=read,
+    parse_object=plainly(read),
     read_flowing=lambda _: None,
     unrepeated=Unrepeated,
     is_terminator=never,
@@ -129,7 +132,7 @@ WIRE = replace(
     usage_object=lambda value: object_in(value.get("usage")) or None,
     parse_fault=parse_fault,
     writer=render.DashScopeWriter,
-    body_of=render.told_by,
+    as_body=render.as_body,
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,

@@ -6,15 +6,15 @@ Its SDK reads a stream line by line, and knows an error by the line `event:error
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
+from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
-from tenuto.wire.dashscope_events import Unrepeated, like, message_of
+from tenuto.wire.dashscope_events import like, message_of
 from tenuto.wire.json import encode
 from tenuto.wire.members import object_in
-from tenuto.wire.openai_chat_render import ChatWriter, body_of, call_delta, completion
+from tenuto.wire.openai_chat_render import ChatWriter, call_delta, choice_of, completion, envelope
 
 ERROR_STATUS = 424
 """What we depend on failed."""
@@ -27,7 +27,7 @@ _OF_CHAT = {
 }
 
 _OF_ERRORS = frozenset({"error", "code", "message"})
-_OF_EVENTS = _OF_ERRORS | {"output", "usage"}
+_OF_EVENTS = _OF_ERRORS | {"output", "choices", "usage"}
 
 
 def as_chat(value: JsonObject) -> JsonObject:
@@ -125,18 +125,11 @@ def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject | No
     return merged
 
 
-def told_by(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wire.base.Wire`).
-
-    >>> told_by([{"output": {"choices": [{"message": {"content": "Hi"}}]}, "request_id": "r"}])
-    {'request_id': 'r', 'output': {'choices': [{'message': {'role': 'assistant'}}]}}
-    """
-    new = list(map(Unrepeated(), events))
-    shared = {key: item for value in reversed(new) for key, item in value.items()}
-    choice = body_of(map(as_chat, new))["choices"][0]
+def as_body(message: Message) -> JsonObject:
+    """The body that a message tells (`wire.base.Wire`)."""
+    choice = choice_of(message)
     choice["message"] = {"role": "assistant", **choice["message"]}
-    kept = {key: item for key, item in shared.items() if key not in _OF_EVENTS}
-    return kept | {"output": {"choices": [choice]}}
+    return envelope(message, _OF_EVENTS) | {"output": {"choices": [choice]}}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

@@ -12,7 +12,8 @@ import re
 from dataclasses import replace
 
 from tenuto.core.outcome import Outcome
-from tenuto.core.signals import FaultSeen, Signal
+from tenuto.core.parts import AnySignal, is_silent, plainly
+from tenuto.core.signals import FaultSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import mistral_render as render
 from tenuto.wire import openai_chat
@@ -71,10 +72,10 @@ def is_its_own(value: JsonObject) -> bool:
     return _ID(answer_id) is not None and _MODEL(model) is not None
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event. Errors of its gateway have nothing but a detail."""
-    signals = openai_chat.parse_object(value, event=event)
-    if isinstance(value, dict) and value.get("detail") and not signals:
+    signals = openai_chat.read(value, event=event)
+    if isinstance(value, dict) and value.get("detail") and all(map(is_silent, signals)):
         signals.append(FaultSeen(read_fault(value)))
     return signals
 
@@ -87,7 +88,8 @@ WIRE = replace(
     is_request=is_request,
     request=parse_request,
     its_own=is_its_own,
-    parse_object=parse_object,
+    read=read,
+    parse_object=plainly(read),
     writer=render.MistralWriter,
     render_body=render.render_body,
     render_error=render.render_error,

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tenuto.core.parts import Part
 from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
-from tenuto.wire.json import decode_object, encode, encode_event
+from tenuto.wire.json import encode, encode_event
 from tenuto.wire.members import object_in
+from tenuto.wire.openai_chat import CONTENT
 from tenuto.wire.openai_chat_render import DONE, ChatWriter, call_delta, completion, merged_usage
 
 ERROR_STATUS = 424
@@ -27,7 +29,7 @@ class MistralWriter(ChatWriter):
 
     def passed(self, value: JsonObject) -> bytes:
         """What the content carries besides text, and what Chat has."""
-        other = [part for part in _parts(value, "delta") if part.get("type") != "text"]
+        other = [part for part in _parts(value) if part.get("type") != "text"]
         return super().passed(value) + (self._chunk({"content": other}) if other else b"")
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
@@ -69,22 +71,24 @@ def _content(answer: Answer) -> str | list[JsonObject]:
 
 def _kept(one: Spoken) -> Iterable[JsonObject]:
     """What is kept of one attempt's chunks, without its thinking."""
-    if one.value is not None:
-        said = _parts(one.value, "message")
-    else:
-        events = (object_in(decode_object(data)) for data in one.events)
-        said = [part for event in events for part in _parts(event, "delta")]
-    said = [part for part in said if part.get("type") != "thinking"]
+    parts = one.message.parts if one.message is not None else []
+    said = [chunk for part in parts if part.place == CONTENT for chunk in _chunks(part)]
     if one.text == one.own:
         return said
     return [*_texts(one.text), *(part for part in said if part.get("type") != "text")]
 
 
-def _parts(value: JsonObject, name: str) -> list[JsonObject]:
-    """The chunks of a message or a delta."""
+def _chunks(part: Part) -> list[JsonObject]:
+    """A part of a content as its chunks."""
+    content = part.whole()["content"]
+    return _texts(content) if isinstance(content, str) else content
+
+
+def _parts(value: JsonObject) -> list[JsonObject]:
+    """The chunks of a delta."""
     choices = value.get("choices")
     choice = object_in(choices[0]) if isinstance(choices, list) and choices else {}
-    content = object_in(choice.get(name)).get("content")
+    content = object_in(choice.get("delta")).get("content")
     if isinstance(content, str):
         return _texts(content)
     return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []

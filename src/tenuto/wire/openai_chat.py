@@ -9,19 +9,18 @@ request's side in `openai_chat_request`, the writing side in `openai_chat_render
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal, cast
 
 import msgspec
 
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said, plainly
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
-    OtherSeen,
     ReasoningDelta,
-    RefusalDelta,
-    Signal,
     StopSeen,
     TextDelta,
     Usage,
@@ -75,31 +74,42 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
 
 # --- reading ----------------------------------------------------------------------------------
 
+TEXTS = {
+    "content": Kind.TEXT,
+    "reasoning_content": Kind.REASONING,
+    "reasoning": Kind.REASONING,
+    "refusal": Kind.REFUSAL,
+}
+"""Members of a message that are texts. The first name of reasoning is that of DeepSeek, SGLang,
+llama.cpp and Kimi, the second that of vLLM and OpenRouter."""
+
 OTHER_CONTENT = ("images", "audio")
-"""Fields of a message with content that is not read: OpenRouter's images, OpenAI's audio."""
+"""Members with content that is not read: OpenRouter's images, OpenAI's audio."""
 
 OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "resource_link")
 """The same of the parts of a content."""
 
-REASONING_FIELDS = ("reasoning_content", "reasoning")
-"""DeepSeek, SGLang, llama.cpp and Kimi use the first, vLLM and OpenRouter the second."""
+CONTENT: Place = ("content",)
+"""A message's members are its parts: each stands at its name, and calls by their number too."""
 
+_OWN = {"role", "content", "annotations", "tool_calls", "function_call"}
+_NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
 
 CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
 """Where tokens that were read from a cache are counted by those who do it beside the details:
 DeepSeek, Kimi, Mistral."""
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals: list[Signal] = []
+    signals: list[AnySignal] = [Envelope(value)]
     choices = value.get("choices")
     if isinstance(choices, list):
         for choice in choices:
             if isinstance(choice, dict):
-                _parse_choice(choice, event, signals)
+                _read_choice(choice, event, signals)
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -113,7 +123,7 @@ _MOST_CHOICES = 1_000
 """An index beyond is no index."""
 
 
-def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> None:
+def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> None:
     part = choice.get("delta") if event else choice.get("message")
     if part is None and not event:
         part = choice.get("delta")
@@ -122,8 +132,9 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
     index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
     if index:
         signals.append(ChoiceSeen())
-    elif isinstance(part, dict):
-        _parse_part(part, event, signals)
+    else:
+        signals.append(_said(choice))
+        signals += _read_message(part, event) if isinstance(part, dict) else []
     raw = choice.get("finish_reason")
     stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
     details = choice.get("finish_details")
@@ -143,6 +154,13 @@ def _parse_choice(choice: JsonObject, event: bool, signals: list[Signal]) -> Non
         signals.append(FaultSeen(read_fault(error)))
 
 
+def _said(choice: JsonObject) -> Said:
+    """What a choice says beside its message. Of the log probabilities each chunk has a piece."""
+    logs = choice.get("logprobs")
+    own = {k: v for k, v in choice.items() if v is not None and k not in _NOT_OF_THE_CHOICE}
+    return Said(own, None if logs is None else {"logprobs": logs})
+
+
 def _says_more(native: StopSeen, stop: StopSeen) -> bool:
     return native.reason != stop.reason or (native.detail or stop.detail) != stop.detail
 
@@ -155,63 +173,69 @@ def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
     return stop
 
 
-def _parse_part(part: JsonObject, event: bool, signals: list[Signal]) -> None:
-    content = part.get("content")
-    if isinstance(content, str):
-        if content:
-            signals.append(TextDelta(content))
-    elif isinstance(content, list):
-        signals.extend(_content_parts(content))
-    for name in REASONING_FIELDS:
-        reasoning = part.get(name)
-        if isinstance(reasoning, str) and reasoning:
-            signals.append(ReasoningDelta(reasoning))
-            break
-    refusal = part.get("refusal")
-    if isinstance(refusal, str) and refusal:
-        signals.append(RefusalDelta(refusal))
-    for name in OTHER_CONTENT:
-        if part.get(name):
-            signals.append(OtherSeen())
-            break
-    calls = part.get("tool_calls")
-    if isinstance(calls, list):
-        for number, call in enumerate(calls):
-            if call is not None:
-                is_call = isinstance(call, dict)
-                signals.append(_call(call, number, event) if is_call else _UNREADABLE)
-    elif calls:
-        signals.append(_UNREADABLE)
-    legacy = part.get("function_call")
-    if isinstance(legacy, dict):
-        arguments, odd = _arguments(legacy.get("arguments"))
-        called = legacy.get("name")
-        called = called if isinstance(called, str) and called else None
-        signals.append(CallDelta(0, render.LEGACY_CALL_ID, called, arguments, odd))
+def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
+    """The parts of a message or a delta, member by member."""
+    others = {k: item for k, item in message.items() if item is not None and k not in _OWN}
+    if isinstance(message.get("content"), list):
+        yield from _content_parts(message["content"])
+    thought = False
+    for name, kind in TEXTS.items():
+        text = message.get(name)
+        if isinstance(text, str):
+            others.pop(name, None)
+            # Some say their reasoning under both names: it is read once.
+            again = {name: text} if thought and kind is Kind.REASONING else None
+            yield Piece((name,), kind, None if again else text or None, again, holds=name)
+            thought = thought or (kind is Kind.REASONING and bool(text))
+    if message.get("annotations") is not None:
+        cited = {"annotations": message["annotations"]}
+        yield Piece(CONTENT, Kind.TEXT, None, cited, holds="content")
+    for name, item in others.items():
+        kind = Kind.OTHER if name in OTHER_CONTENT and item else Kind.NOTE
+        yield Piece((name,), kind, "", {name: item}, holds="")
+    yield from _calls(message, event)
 
 
-def _content_parts(parts: list[Any]) -> list[Signal]:
+def _content_parts(parts: list[Any]) -> Iterator[Piece]:
     """Content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has the
     reasoning in a `summary`)."""
-    signals: list[Signal] = []
     for part in parts:
         if not isinstance(part, dict):
             continue
         text = part.get("text")
         if isinstance(text, str) and text:
-            signals.append(TextDelta(text))
+            yield Piece(CONTENT, Kind.TEXT, text, holds="content")
         thinking = part.get("thinking", part.get("summary"))
-        if isinstance(thinking, list):
-            signals.extend(
-                ReasoningDelta(inner["text"])
-                for inner in thinking
-                if isinstance(inner, dict) and isinstance(inner.get("text"), str)
-            )
-        elif isinstance(thinking, str):
-            signals.append(ReasoningDelta(thinking))
+        if isinstance(thinking, str | list):
+            thoughts = thinking if isinstance(thinking, list) else [{"text": thinking}]
+            for thought in thoughts:
+                if isinstance(thought, dict) and isinstance(thought.get("text"), str):
+                    yield Piece(_THINKING, Kind.REASONING, thought["text"], holds="content")
         elif part.get("type") in OTHER_PARTS:
-            signals.append(OtherSeen())
-    return signals
+            yield Piece(CONTENT, Kind.OTHER, "", {"content": [part]}, holds="")
+        elif not isinstance(text, str):
+            yield Piece(CONTENT, Kind.NOTE, "", {"content": [part]}, holds="")
+
+
+_THINKING: Place = ("thinking", "content")
+
+
+def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        for number, call in enumerate(calls):
+            if call is not None:
+                delta = _call(call, number, event) if isinstance(call, dict) else _UNREADABLE
+                yield CallPiece(("tool_calls", delta.index), delta)
+    elif calls:
+        yield CallPiece(("tool_calls", None), _UNREADABLE)
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict):
+        arguments, odd = _arguments(legacy.get("arguments"))
+        called = legacy.get("name")
+        called = called if isinstance(called, str) and called else None
+        delta = CallDelta(0, render.LEGACY_CALL_ID, called, arguments, odd)
+        yield CallPiece(("function_call",), delta)
 
 
 _UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
@@ -301,6 +325,9 @@ def _detail(usage: JsonObject, part: str, key: str) -> object:
     return details.get(key) if isinstance(details, dict) else None
 
 
+parse_object = plainly(read)
+
+
 # --- the quick reading of a chunk that only carries text ---------------------------------------
 
 
@@ -313,6 +340,7 @@ class _Delta(msgspec.Struct):
     function_call: None = None
     images: None = None
     audio: None = None
+    annotations: tuple[()] | None = None
 
 
 class _Choice(msgspec.Struct):
@@ -399,6 +427,7 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
+    read=read,
     parse_object=parse_object,
     read_flowing=read_flowing,
     is_plain=short.is_text,
@@ -408,7 +437,7 @@ WIRE = Wire(
     writer=render.ChatWriter,
     clean_stop=render.clean_stop,
     forced_stop="stop",
-    body_of=render.body_of,
+    as_body=render.as_body,
     render_body=render.render_body,
     render_error=render.render_error,
     form=FORM,

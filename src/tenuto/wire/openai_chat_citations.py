@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from tenuto.wire.base import JsonObject, Spoken
@@ -11,17 +12,23 @@ from tenuto.wire.citations import Place, places
 _POSITIONS = ("start_index", "end_index")
 
 
-def annotations_of(part: object) -> list[Any]:
-    """The annotations of a message or a delta, often none."""
-    found = part.get("annotations") if isinstance(part, dict) else None
-    return found if isinstance(found, list) else []
+def annotations_of(spoken: Spoken) -> list[Any]:
+    """The annotations of one attempt, often none."""
+    parts = spoken.message.parts if spoken.message is not None else []
+    pieces = chain.from_iterable(part.grown.get("annotations", ()) for part in parts)
+    return [annotation for piece in pieces if isinstance(piece, list) for annotation in piece]
 
 
-def joined_annotations(spoken: Sequence[Spoken], given: Iterable[Sequence[Any]]) -> list[Any]:
-    """Those that were `given` with each attempt, with the positions of the whole text; without
-    those that have no place in it, and without what is said a second time."""
+def joined_annotations(spoken: Sequence[Spoken], given: Sequence[Any] = ()) -> list[Any]:
+    """The annotations of all attempts with the positions of the whole text; without those that have
+    no place in it, and without what is said a second time. Those that were `given` with the first
+    attempt are not said again."""
+    found = list(map(annotations_of, spoken))
+    if not any(found):
+        return []
+    found[0] = [annotation for annotation in found[0] if annotation not in given]
     out: list[Any] = []
-    for place, of_one in zip(places(spoken), given, strict=True):
+    for place, of_one in zip(places(spoken), found, strict=True):
         for annotation in of_one:
             moved = _moved(annotation, place)
             if moved is not None and moved not in out:

@@ -6,11 +6,11 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Container, Sequence
 from typing import Any
 
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
@@ -21,10 +21,7 @@ DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
 
-_ITS_OWN = frozenset({"role", "content", "tool_calls", "function_call"})
-"""Members of a message that are written anew."""
-
-_RENDERED = _ITS_OWN | {"annotations"}
+_RENDERED = frozenset({"role", "content", "annotations", "tool_calls", "function_call"})
 """Members of a delta that the writer says by itself."""
 
 _OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
@@ -51,7 +48,7 @@ class ChatWriter:
         self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self._shared["model"] = model
         self.begun = False
-        self._annotations: list[list[Any]] = [[]]
+        self._given: list[Any] = []  # annotations that were handed on
 
     def begin(self, value: JsonObject) -> None:
         """What all chunks of one message share, taken from the first of them."""
@@ -61,11 +58,13 @@ class ChatWriter:
         self.begun = True
 
     def given(self, value: JsonObject) -> None:
-        """Chunks stand for themselves: nothing follows from those that were given."""
+        """Chunks stand for themselves; only annotations are not to be said again at the end."""
+        delta = _first_choice(value).get("delta")
+        if isinstance(delta, dict) and isinstance(delta.get("annotations"), list):
+            self._given += delta["annotations"]
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Text has one place on this wire: nothing is said between attempts."""
-        self._annotations.append([])
         return b""
 
     def text(self, text: str) -> bytes:
@@ -86,7 +85,6 @@ class ChatWriter:
         delta = _first_choice(value).get("delta")
         if not isinstance(delta, dict):
             return b""
-        self._annotations[-1] += annotations_of(delta)
         other = {key: item for key, item in delta.items() if item and key not in _RENDERED}
         return self._chunk(other) if other else b""
 
@@ -106,13 +104,7 @@ class ChatWriter:
 
     def _cited(self, answer: Answer) -> bytes:
         """The annotations that were not handed on with the first attempt."""
-        spoken = answer.spoken
-        heard = [*([[]] * len(spoken)), *self._annotations][len(self._annotations) :]
-        given = [
-            noted if one.value is None else annotations_of(_message(one.value))
-            for one, noted in zip(spoken, heard, strict=True)
-        ]
-        told = joined_annotations(spoken, given)
+        told = joined_annotations(answer.spoken, self._given)
         return self._chunk({"annotations": told}) if told else b""
 
     def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
@@ -136,49 +128,31 @@ def _call(call: ToolCall) -> JsonObject:
     return {**extra, "id": call.id, "type": "function", "function": function}
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that chunks tell (`wire.base.Wire`).
+def as_body(message: Message) -> JsonObject:
+    """The completion that a message tells (`wire.base.Wire`).
 
-    >>> body_of([{"id": "c", "choices": [{"delta": {"refusal": "I "}}]},
-    ...          {"choices": [{"delta": {"refusal": "can't."}, "finish_reason": "stop"}]}])
+    >>> from tenuto.core.parts import Envelope, Kind, Piece, Said
+    >>> message = Message()
+    >>> said = Piece(("refusal",), Kind.REFUSAL, "I can't.", holds="refusal")
+    >>> _ = message.take([Envelope({"id": "c"}), Said({"finish_reason": "stop"}), said])
+    >>> as_body(message)
     {'id': 'c', 'choices': [{'finish_reason': 'stop', 'message': {'refusal': "I can't."}}]}
     """
-    shared: JsonObject = {}
+    return envelope(message) | {"choices": [choice_of(message)]}
+
+
+def envelope(message: Message, others: Container[str] = _OF_CHUNKS) -> JsonObject:
+    """The members that say which answer it is: all but the `others`."""
+    return {key: item for key, item in message.envelope.items() if key not in others}
+
+
+def choice_of(message: Message) -> JsonObject:
+    """The choice of a completion that a message tells."""
     told: JsonObject = {}
-    pieces: dict[str, list[Any]] = {}
-    for value in events:
-        shared = {**value, **shared}
-        choice = dict(_first_choice(value))
-        delta = choice.pop("delta", None)
-        for key, item in choice.items():
-            if item is not None:
-                told[key] = _joined([told[key], item]) if key in told and key in _GROWS else item
-        for key, item in delta.items() if isinstance(delta, dict) else ():
-            if item is not None and key not in _ITS_OWN:
-                pieces.setdefault(key, []).append(item)
-    message = {key: _joined(items) for key, items in pieces.items()}
-    kept = {key: item for key, item in shared.items() if key not in _OF_CHUNKS}
-    return kept | {"choices": [{**told, "message": message}]}
-
-
-def _joined(pieces: Sequence[Any]) -> Any:
-    """What a member says over all chunks, member by member of an object; of what cannot be joined,
-    its last."""
-    if all(isinstance(piece, str) for piece in pieces):
-        return "".join(pieces)
-    if all(isinstance(piece, list) for piece in pieces):
-        return list(chain.from_iterable(pieces))
-    if all(isinstance(piece, dict) for piece in pieces):
-        said: dict[str, list[Any]] = {}
-        for key, item in chain.from_iterable(piece.items() for piece in pieces):
-            if item is not None:
-                said.setdefault(key, []).append(item)
-        return {key: items[-1] if key == "id" else _joined(items) for key, items in said.items()}
-    return pieces[-1]
-
-
-_GROWS = frozenset({"logprobs"})
-"""Members of a choice of which each chunk says a piece; of all others the last counts."""
+    for part in message.parts:
+        told |= part.whole()
+    told.pop("content", None)
+    return message.said | {"message": told}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
@@ -194,10 +168,8 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     message["content"] = answer.text or None
     reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
     _set_or_drop(message, reasoning_key, answer.reasoning)
-    messages = [_message(one.value or {}) for one in answer.spoken]
-    if any(map(annotations_of, messages)) and not is_one(answer.spoken):
-        told = joined_annotations(answer.spoken, map(annotations_of, messages))
-        message["annotations"] = told
+    if any(map(annotations_of, answer.spoken)) and not is_one(answer.spoken):
+        message["annotations"] = joined_annotations(answer.spoken)
     _set_or_drop(message, "tool_calls", [_call(c) for c in answer.calls if c.id != LEGACY_CALL_ID])
     legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
     _set_or_drop(
@@ -219,10 +191,6 @@ def _first_choice(value: JsonObject) -> JsonObject:
     choices = value.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     return choice if isinstance(choice, dict) else {}
-
-
-def _message(value: JsonObject) -> object:
-    return _first_choice(value).get("message")
 
 
 def _set_or_drop(target: JsonObject, key: str, value: object) -> None:

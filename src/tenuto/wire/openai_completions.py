@@ -12,13 +12,13 @@ continued exactly.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Literal
 
 import msgspec
 
-from tenuto.core.signals import Signal, TextDelta
+from tenuto.core.parts import AnySignal, Message, plainly
+from tenuto.core.signals import TextDelta
 from tenuto.wire import openai_chat
 from tenuto.wire import openai_chat_render as chat
 from tenuto.wire.base import Answer, JsonObject
@@ -58,9 +58,9 @@ def _choice_as_chat(choice: object) -> object:
 _AS_CHAT = ("delta", "message")
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
-    return openai_chat.parse_object(_as_chat(value), event=event)
+    return openai_chat.read(_as_chat(value), event=event)
 
 
 class _Choice(msgspec.Struct):
@@ -187,15 +187,16 @@ class CompletionsWriter(chat.ChatWriter):
         return encode_event({**self._shared, "choices": [choice]})
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wire.base.Wire`).
+def as_body(message: Message) -> JsonObject:
+    """The completion that a message tells (`wire.base.Wire`).
 
-    >>> body_of([{"id": "c", "choices": [{"text": "Hi", "finish_reason": "stop"}]}])
+    >>> message = Message()
+    >>> event = {"id": "c", "choices": [{"text": "Hi", "finish_reason": "stop"}]}
+    >>> _ = message.take(read(event, event=True))
+    >>> as_body(message)
     {'id': 'c', 'choices': [{'text': 'Hi', 'finish_reason': 'stop'}]}
     """
-    told = chat.body_of(map(_as_chat, events))
-    del told["choices"][0]["message"]
-    return told
+    return chat.envelope(message) | {"choices": [message.said]}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
@@ -219,10 +220,11 @@ WIRE = replace(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
-    parse_object=parse_object,
+    read=read,
+    parse_object=plainly(read),
     read_flowing=read_flowing,
     is_plain=is_plain,
     writer=CompletionsWriter,
-    body_of=body_of,
+    as_body=as_body,
     render_body=render_body,
 )

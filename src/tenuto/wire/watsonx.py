@@ -16,11 +16,13 @@ from typing import Any
 import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.signals import FaultSeen, Signal, TextDelta, Usage, UsageSeen
+from tenuto.core.parts import AnySignal, Envelope, Kind, Piece, plainly
+from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat
 from tenuto.wire.base import Answer, Dialect, JsonObject, kept_of, never
-from tenuto.wire.errors import ErrorRow, fault_parser, read
+from tenuto.wire.errors import ErrorRow, fault_parser
+from tenuto.wire.errors import read as read_error
 from tenuto.wire.errors import row as _row
 from tenuto.wire.json import count, encode, encode_event
 from tenuto.wire.members import value_of
@@ -131,23 +133,23 @@ def parse_request(
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("results"), list):
-        return list(_generated(value["results"]))
+        return [Envelope(value), *_generated(value["results"])]
     error = _error_of(value)
     found: list[Signal] = [] if error is None else [FaultSeen(_read_fault(error))]
-    return [*openai_chat.parse_object(value, event=event), *found]
+    return [*openai_chat.read(value, event=event), *found]
 
 
-def _generated(results: list[Any]) -> Iterator[Signal]:
+def _generated(results: list[Any]) -> Iterator[AnySignal]:
     """What the first result of a text generation says. Only its first event counts the input."""
     result = results[0] if results and isinstance(results[0], dict) else {}
     text, raw = result.get("generated_text"), result.get("stop_reason")
     if isinstance(text, str) and text:
-        yield TextDelta(text)
+        yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
     stop = None if raw == _NOT_FINISHED else look_up(raw, "results[0].stop_reason", _ALL_STOPS)
     if stop is not None:
         yield stop
@@ -171,7 +173,7 @@ def _error_of(value: JsonObject) -> object | None:
 def _read_fault(
     error: object, status: int | None = None, retry_after_s: float | None = None
 ) -> Fault:
-    return read(error, ERRORS, status, retry_after_s)
+    return read_error(error, ERRORS, status, retry_after_s)
 
 
 def is_its_own(value: JsonObject) -> bool:
@@ -237,7 +239,8 @@ WIRE = replace(
     looks_like=is_its_own,
     its_own=is_its_own,
     is_event=is_event,
-    parse_object=parse_object,
+    read=read,
+    parse_object=plainly(read),
     is_terminator=never,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
     writer=WatsonxWriter,

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.signals import Signal, StopSeen
+from tenuto.core.parts import AnySignal, plainly
+from tenuto.core.signals import StopSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat
 from tenuto.wire.base import JsonObject, no_request, unasked
@@ -55,7 +56,7 @@ def _choice(output: JsonObject) -> JsonObject:
     return {"index": output.get("index"), "delta": _renamed(object_in(said))}
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a response, or of one chunk; an object of another shape has none."""
     given = value.get("outputs") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(given, list):
@@ -63,7 +64,7 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     outputs = [_renamed(object_in(output)) for output in given]
     usage = _renamed(object_in(value.get("usage")))
     told = {"choices": list(map(_choice, outputs)), "usage": usage or None}
-    return [*openai_chat.parse_object(told, event=event), *filter(None, map(_stop, outputs))]
+    return [*openai_chat.read(told, event=event), *filter(None, map(_stop, outputs))]
 
 
 def _first(value: JsonObject) -> JsonObject:
@@ -85,7 +86,8 @@ WIRE = replace(
     request=no_request,
     looks_like=lambda value: bool({"message", "delta"} & _first(value).keys()),
     is_event=is_event,
-    parse_object=parse_object,
+    read=read,
+    parse_object=plainly(read),
     read_flowing=lambda _: None,
     is_plain=lambda _: False,
 )
