@@ -50,6 +50,9 @@ from tenuto.wire.json import as_utf8
 ERROR_BODY_MAX_BYTES = 1_048_576
 """More of an error response is not read; errors are short."""
 
+Reading = Generator[Command, Reply, Attempt | None]
+"""Reads one attempt."""
+
 
 class Pipe:
     """Finishes one turn."""
@@ -158,10 +161,12 @@ class Pipe:
             took_prefill(self._turn)
         if not self._turn.facts.stream:
             return (yield from read_body(self._turn, reply, decoder, deque()))
-        return (yield from self._stream(reply, decoder))
+        read = yield from self._reading(reply, decoder)
+        return (yield from read)
 
-    def _stream(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Attempt | None]:
-        """Read what answers a request for a stream, however it is framed."""
+    def _reading(self, head: Head, decoder: Decoder) -> Generator[Command, Reply, Reading]:
+        """Look how the answer to a request for a stream is framed, and return what reads it. (It is
+        not read in here: each generator around it would cost time for every piece.)"""
         framing = self._turn.framing
         says_events = named_by(head.get(b"content-type")) is Framing.EVENTS
         if says_events and framing.asked is Framing.EVENTS:
@@ -173,8 +178,8 @@ class Pipe:
         if says_events or (begun is not None and came is not Framing.EVENTS):
             yield from open_head(self._turn, begun or head)
         if begun is None:
-            return (yield from read_body(self._turn, head, decoder, ahead))
-        return (yield from read_stream(self._turn, begun, decoder, ahead))
+            return read_body(self._turn, head, decoder, ahead)
+        return read_stream(self._turn, begun, decoder, ahead)
 
     def _transmit(self, edits: tuple[Edit, ...]) -> Transmit:
         if self._turn.left_alone:

@@ -3,7 +3,7 @@
 Shapes follow `ollama/_types.py` of ollama-python 0.6.3 and are checked against its types in the
 tests. A message keeps the identity of its first attempt: model, time of creation.
 
-Lines are written as the pipe writes events, and told as lines by `relay.json_lines`.
+Lines are written as server-sent events, which `frames.json_lines` makes lines of.
 """
 
 from __future__ import annotations
