@@ -27,13 +27,13 @@ class SseCodec(Codec):
 
     framing = Framing.EVENTS
     has_templates = True
-    _looks_closer = False
 
     def __init__(self, limit_bytes: int = 0, *, as_came: bool = False, named: bool = False) -> None:
         super().__init__(limit_bytes, as_came=as_came)
         self._decoder = SseDecoder(limit_bytes)
         self._named = named
-        self._looks_closer = self._looks_closer or named
+        # Asked before `_mended` is called, which would cost a call for each event.
+        self._is_odd = _has_no_name if named else None
         self._behind: codecs.IncrementalDecoder | None = None
 
     @property
@@ -43,9 +43,9 @@ class SseCodec(Codec):
     def decode(self, data: bytes) -> list[Frame]:
         frames = self._decoder.feed(data)
         for frame in frames:
-            if not frame.raw.isascii() or self._looks_closer:
+            if not frame.raw.isascii() or (self._is_odd is not None and self._is_odd(frame.raw)):
                 return frames if self.as_came else [self._mended(frame) for frame in frames]
-        return frames  # nearly all: this saves a call for each
+        return frames
 
     def flush(self) -> list[Frame]:
         frames = self._decoder.flush()
@@ -98,11 +98,13 @@ class DataLineCodec(SseCodec):
     b'data: {}\n\n'
     """
 
-    _looks_closer = True
+    def __init__(self, limit_bytes: int = 0, *, as_came: bool = False) -> None:
+        super().__init__(limit_bytes, as_came=as_came)
+        self._is_odd = _has_odd_line
 
     def _mended(self, frame: Frame) -> Frame:
         frame = super()._mended(frame)
-        if _is_odd(frame.raw) is None:
+        if not _has_odd_line(frame.raw):
             return frame
         raw = b"" if frame.data is None else self.encode(frame.data)
         return Frame(raw, frame.data, frame.name, frame.terminated)
@@ -111,13 +113,14 @@ class DataLineCodec(SseCodec):
         return b"" if not data or is_done(data) else b"data: %b\n\n" % _one_line(data)
 
     def recoded(self, events: bytes) -> bytes:
-        return Codec.recoded(self, events) if _is_odd(events) else events
+        return Codec.recoded(self, events) if _has_odd_line(events) else events
 
     rest = Codec.rest
     behind_end = Codec.behind_end
 
 
-_is_odd = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
+_has_no_name = re.compile(rb"(?!event: )").match
+_has_odd_line = re.compile(rb"(?:\A|\n|\r)(?!data: |[\r\n]|\Z)|\[DONE\]").search
 
 
 def _type_of(frame: Frame) -> str | None:
