@@ -7,6 +7,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from tenuto.core import hints
 from tenuto.core.history_table import Rules
 from tenuto.wire.anthropic_messages_history import RULES as ANTHROPIC
+from tenuto.wire.bedrock_converse_history import RULES as CONVERSE
 from tenuto.wire.gemini_generate_history import RULES as GEMINI
 from tenuto.wire.history import repair_history
 from tenuto.wire.openai_chat_history import RULES as CHAT
@@ -66,6 +68,24 @@ def _chat(r: random.Random) -> Row:
             {"role": "tool", "content": "x", "_mine": 1},
         )
     )
+
+
+def _converse(r: random.Random) -> Row:
+    def block() -> Any:
+        use, failed = {"toolUseId": r.choice(IDS), "name": "f"}, {"status": "error", "content": []}
+        thought = {"reasoningText": r.choice(({"text": "Hm"}, {"text": "Hm", "signature": "s"}))}
+        return r.choice(
+            (
+                {"text": r.choice(TEXTS)},
+                {"toolUse": {**use, "input": r.choice(OBJECTS)}},
+                {"toolResult": {"toolUseId": r.choice(IDS), "content": [{"text": _output(r)}]}},
+                {"toolResult": {"toolUseId": r.choice(IDS), **failed}},
+                {"reasoningContent": thought},
+            )
+        )
+
+    blocks = [block() for _ in range(r.randint(0, 3))]
+    return {"role": r.choice(("user", "assistant")), "content": blocks}
 
 
 def _item(r: random.Random) -> Row:
@@ -121,6 +141,15 @@ def _read_chat(row: Row) -> Iterator[Event]:
         yield "call", call["id"]
 
 
+def _read_converse(row: Row) -> Iterator[Event]:
+    yield "row", row["role"]
+    for part in _parts_of(row, "content"):
+        if row["role"] == "assistant" and "toolUse" in part:
+            yield "call", part["toolUse"]["toolUseId"]
+        if row["role"] == "user" and "toolResult" in part:
+            yield "result", part["toolResult"]["toolUseId"]
+
+
 def _read_item(row: Row) -> Iterator[Event]:
     if row.get("type") == "function_call_output":
         yield "row", "tool"
@@ -142,6 +171,7 @@ def _read_gemini(row: Row) -> Iterator[Event]:
 
 WIRES: dict[str, tuple[Rules, Callable[[random.Random], Row], Callable[[Row], Iterator[Event]]]] = {
     "anthropic-messages": (ANTHROPIC, _anthropic, _read_anthropic),
+    "bedrock-converse": (CONVERSE, _converse, _read_converse),
     "gemini-generate": (GEMINI, _gemini, _read_gemini),
     "openai-chat": (CHAT, _chat, _read_chat),
     "openai-responses": (RESPONSES, _item, _read_item),
@@ -194,10 +224,19 @@ def test_every_call_is_answered_once_and_a_second_repair_changes_nothing(wire, c
         assert not unpaired(events, rules), (rows, once)
         given = re.findall(rb"result \d+", b"".join(once))
         assert len(given) == len(set(given)), "a result stands for two calls"
+        roles = [json.loads(row).get("role") for row in once]
+        assert not rules.alternates or all(one != two for one, two in pairwise(roles)), rows
     assert mended > count / 2, "the histories need mending"
 
 
 HEALTHY: dict[str, list[Row]] = {
+    "bedrock-converse": [
+        {"role": "user", "content": [{"text": " "}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "z", "input": {"n": 1.0}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "z"}}, {"text": "Go on"}]},
+        {"role": "assistant", "content": [{"text": "Yes"}]},
+        {"role": "system", "content": [{"text": "Not one of the roles"}]},
+    ],
     "anthropic-messages": [
         {"role": "user", "content": " "},
         {"role": "assistant", "content": [{"type": "tool_use", "id": "z", "input": {"n": 1.0}}]},

@@ -23,8 +23,9 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.providers.registry import route
 from tenuto.wire.base import Dialect
-from tenuto.wire.bedrock_converse_history import repair_history
+from tenuto.wire.bedrock_converse_history import RULES
 from tenuto.wire.bedrock_converse_request import BRIDGE, parse_request
+from tenuto.wire.history import repair_history
 
 PATH = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse"
 HI = b'{"role": "user", "content": [ {"text": "Caf\\u00e9 1e400"} ] }'
@@ -223,8 +224,8 @@ def test_each_address_of_bedrock_has_its_wire():
 @pytest.mark.behaviour("H5a")
 def test_a_valid_history_is_not_touched():
     rows = [HI, row("assistant", {"text": "x"}, call()), row("user", result(), {"text": "y"})]
-    assert repair_history(rows) == (rows, ())
-    assert repair_history(rows)[0] is rows
+    assert repair_history(rows, RULES) == (rows, ())
+    assert repair_history(rows, RULES)[0] is rows
 
 
 SIGNED = {"reasoningContent": {"reasoningText": {"text": "a", "signature": "s"}}}
@@ -261,11 +262,11 @@ NOTICE = {"text": "x" + hints.NOTICE.format(reason="retry limit")}
     ],
 )  # fmt: skip
 def test_a_history_that_would_be_refused_is_put_right_once(rows, word, left):
-    mended, words = repair_history([HI, *rows])
+    mended, words = repair_history([HI, *rows], RULES)
     assert word in words
     assert [json.loads(raw)["role"] for raw in mended] == ["user", *left]
-    assert repair_history(mended) == (mended, ())
-    assert repair_history([HI, *rows]) == (mended, words)
+    assert repair_history(mended, RULES) == (mended, ())
+    assert repair_history([HI, *rows], RULES) == (mended, words)
     if word != "rows_joined":
         assert mended[0] == HI
 

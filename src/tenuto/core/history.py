@@ -14,7 +14,8 @@ repaired history needs no repair (H5a).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from tenuto.core import hints
@@ -36,11 +37,9 @@ from tenuto.core.history_table import (
     Rules,
     Shape,
     Text,
-    is_blank,
 )
 
-_PLAIN_KEYS = frozenset({"role", "content"})
-_ASKING = ("user", "system", "developer")
+_SAYING, _ASKING = ("assistant", "model"), ("user", "system", "developer")
 
 
 def plan_repairs(
@@ -53,30 +52,55 @@ def plan_repairs(
         rules: the wire's table.
         elsewhere: whether the provider keeps rows before these.
     """
-    if all(map(_is_plain, values)):
-        return [], ()
+    if all(_is_plain(value, rules) for value in values):
+        roles = [value["role"] for value in values] if rules.alternates else ()
+        if all(one != two for one, two in pairwise(roles)):
+            return [], ()
     repair = _Repair(rules)
     mended = (repair.row(number, value) for number, value in enumerate(values))
     rows = [row for row in mended if row is not None]
+    if rules.alternates and _stands_twice(rows):
+        repair.words.append("rows_joined")
     if rules.in_place:
         elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
         rows = pair_anywhere(rows, rules, elsewhere, repair.words)
     else:
         rows = pair_by_turns(rows, rules, repair.words)
+    if rules.alternates:
+        rows = _alternate(rows, repair.words)
     if rules.led_by_reasoning:
         rows = _drop_orphaned_reasoning(rows, repair.words)
     return rows, tuple(dict.fromkeys(repair.words))
 
 
-def _is_plain(value: Any) -> bool:
-    """Whether a row is nothing but a text that needs no repair on any wire."""
-    if not isinstance(value, dict) or not isinstance(content := value.get("content"), str):
+def _is_plain(value: Any, rules: Rules) -> bool:
+    """Whether a row is nothing but texts that need no repair on any wire."""
+    if not isinstance(value, dict) or len(value) != 2:
         return False
-    if value.keys() != _PLAIN_KEYS:
+    role, content = value.get("role"), value.get(rules.content)
+    said = role in _SAYING
+    if not said and role not in _ASKING:
         return False
-    if value["role"] == "assistant":
-        return hints.NOTICE_START not in content and not is_blank(content)
-    return value["role"] in _ASKING
+    if isinstance(content, str):
+        return not said or _shows_something(content)
+    return isinstance(content, list) and bool(content) and all(map(_is_plain_text, content))
+
+
+def _is_plain_text(part: Any) -> bool:
+    if not isinstance(part, dict) or not isinstance(text := part.get("text"), str):
+        return False
+    if len(part) > 1 and (len(part) > 2 or part.get("type") != "text"):
+        return False
+    return _shows_something(text)
+
+
+def _shows_something(text: str) -> bool:
+    return bool(text) and not text.isspace() and hints.NOTICE_START not in text
+
+
+def _stands_twice(rows: Iterable[Row]) -> bool:
+    """Whether two rows of the user's or of the model's follow each other."""
+    return any(one.role is two.role is not Role.OTHER for one, two in pairwise(rows))
 
 
 def _drop_orphaned_reasoning(rows: Sequence[Row], words: list[str]) -> list[Row]:
@@ -93,6 +117,45 @@ def _drop_orphaned_reasoning(rows: Sequence[Row], words: list[str]) -> list[Row]
     return kept[::-1]
 
 
+def _alternate(rows: Iterable[Row], words: list[str]) -> list[Row]:
+    """Join rows of one role that follow each other, and drop what a repair left empty. A blank text
+    goes where it comes to stand beside another part."""
+    kept = [row for row in _join_rows(rows) if not _is_left_empty(row)]
+    joined = _join_rows(kept)
+    if len(joined) < len(kept):
+        words.append("rows_joined")
+    for row in joined:
+        held = [row, *row.joined]
+        if any(one.blank for one in held) and any(map(_holds_more, held)):
+            words.append("blank_text_removed")
+            for one in held:
+                one.gone = {*one.gone, *one.blank}
+    return joined
+
+
+def _holds_more(row: Row) -> bool:
+    """Whether a row holds anything else than blank texts."""
+    return bool(row.front) or row.size > len({*row.gone, *row.blank})
+
+
+def _join_rows(rows: Iterable[Row]) -> list[Row]:
+    joined: list[Row] = []
+    for row in rows:
+        last = joined[-1] if joined else None
+        if last is not None and last.role is row.role is not Role.OTHER:
+            last.joined = [*last.joined, row, *row.joined]
+            row.joined = ()
+        else:
+            joined.append(row)
+    return joined
+
+
+def _is_left_empty(row: Row) -> bool:
+    if not (row.joined or row.changes or row.gone):
+        return False
+    return not any(one.front or one.size > len(one.gone) for one in (row, *row.joined))
+
+
 class _Repair:
     """The repair of one history, row by row. `words` collects what was done."""
 
@@ -104,10 +167,13 @@ class _Repair:
         """Return what becomes of one row, None where it goes. A user's row always stays."""
         rules = self._rules
         row = Row(number, value, rules.role_of(value))
-        if not isinstance(value, dict) or _is_plain(value):
+        if not isinstance(value, dict):
+            return row
+        content = value.get(rules.content)
+        if _is_plain(value, rules):
+            row.size = len(content) if isinstance(content, list) else 0
             return row
         changes = self._without_private_keys(value)
-        content = value.get(rules.content)
         if row.role is Role.MODEL:
             content = self._without_notice(content, changes)
         if rules.parts and isinstance(parts := value.get(rules.parts), list):
@@ -143,7 +209,7 @@ class _Repair:
                 else part
                 for part in content
             ]
-        if shown != content:
+        if shown is not content and shown != content:
             self.words.append("notice_removed")
             changes[(self._rules.content,)] = shown
         return shown
@@ -158,6 +224,7 @@ class _Repair:
         rules, said, before = self._rules, row.role is Role.MODEL, len(self.words)
         kind_of, shapes = rules.kind_of, rules.shapes.get(row.role, {})
         unsigned: list[int] = []
+        removal = ""
         blank: list[int] = []
         inside: dict[int, Changes] = {}
         for at, part in enumerate(parts):
@@ -166,6 +233,7 @@ class _Repair:
             shape = shapes.get(kind_of(part))
             if type(shape) is Reasoning and rules.signed_reasoning and _is_unsigned(part, shape):
                 unsigned.append(at)
+                removal = shape.removal
                 continue
             changes = self._without_private_keys(part) if rules.private_parts else {}
             if type(shape) is Text:
@@ -176,7 +244,7 @@ class _Repair:
             if changes:
                 inside[at] = changes
         if unsigned:
-            self.words.insert(before, "unsigned_thinking_removed")
+            self.words.insert(before, removal)
         row.size, row.inside, row.blank, row.gone = len(parts), inside, blank, unsigned
         if blank and rules.blank_texts_go and (said or len(unsigned) + len(blank) < len(parts)):
             self.words.append("blank_text_removed")
@@ -199,25 +267,26 @@ class _Repair:
         if type(shape) is Result:
             name = _member(value, shape.id)
             row.results.append(Entry(name if isinstance(name, str) else "", value, row, at))
+            if self._rules.result_changes and (lacks := self._rules.result_changes(value)):
+                self.words.append("empty_result_filled")
+                changes.update(lacks)
         elif type(shape) is Call:
-            self._mend_arguments(value, shape.arguments, changes)
+            arguments = _member(value, shape.arguments)
+            if not self._rules.object_arguments or not isinstance(arguments, dict):
+                self._mend_arguments(value, arguments, shape.arguments, changes)
             name = _member(value, shape.id)
             if isinstance(name, str):
                 row.calls.append(Entry(name, value, row, at))
             elif self._rules.answers and isinstance(_member(value, shape.id[:-1]), dict):
                 row.calls.append(Entry("", value, row, at))
 
-    def _mend_arguments(self, value: JsonObject, path: Path, changes: Changes) -> None:
+    def _mend_arguments(self, value: JsonObject, found: Any, path: Path, changes: Changes) -> None:
         """Make arguments whole, in the form that the provider wants (H4)."""
-        found = _member(value, path)
-        as_object = self._rules.object_arguments
-        if (as_object and isinstance(found, dict)) or not path:
-            return
-        if len(path) > 1 and not isinstance(_member(value, path[:-1]), dict):
+        if not path or (len(path) > 1 and not isinstance(_member(value, path[:-1]), dict)):
             return
         if found is None and self._rules.may_lack_arguments:
             return
-        mended = Json(_whole(found)) if as_object else _as_text(found)
+        mended = Json(_whole(found)) if self._rules.object_arguments else _as_text(found)
         if mended != found:
             self.words.append("broken_arguments_replaced")
             changes[path] = mended

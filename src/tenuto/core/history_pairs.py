@@ -71,7 +71,7 @@ def _fits(turn: _Turn, rules: Rules) -> bool:
     matched = _matched(turn, rules)
     if not rules.ordered:
         return len(matched) == len(turn.results) and None not in matched
-    return matched == turn.results and (rules.result_rows or _come_first(turn.answers))
+    return matched == turn.results and (rules.result_rows or _come_first(turn.answers, rules))
 
 
 def _matched(turn: _Turn, rules: Rules) -> Sequence[Entry | None]:
@@ -89,15 +89,15 @@ def _matched(turn: _Turn, rules: Rules) -> Sequence[Entry | None]:
     return matched
 
 
-def _come_first(rows: Iterable[Row]) -> bool:
-    """Whether nothing stands before a result. An empty row counts as something."""
+def _come_first(rows: Iterable[Row], rules: Rules) -> bool:
+    """Whether nothing stands before a result. An empty row does, unless it is joined to others."""
     behind = False
     for row in rows:
-        kept = [at for at in range(row.size) if at not in row.gone]
-        first = kept[: len(row.results)]
-        if row.results and (behind or [result.at for result in row.results] != first):
+        gone, count = row.gone, len(row.results)
+        kept = [at for at in range(row.size) if at not in gone] if gone else range(row.size)
+        if count and (behind or row.results[-1].at != kept[count - 1]):
             return False
-        behind = behind or len(row.results) < max(len(kept), 1)
+        behind = behind or count < max(len(kept), not rules.alternates)
     return True
 
 
@@ -137,7 +137,8 @@ def _put_first(turn: _Turn, expected: list[Entry], rules: Rules, words: list[str
     if expected and (rules.own_row or not answers or not _takes_parts(answers[0], rules)):
         answers.insert(0, Row(None, {"role": "user"}, Role.ANSWERS))
     head = answers[0] if expected else None
-    turn.answers = [row for row in answers if _clear(row) or row is head]
+    kept = [row for row in answers if _clear(row) or row is head]
+    turn.answers = answers if rules.alternates else kept  # joined later, empty or not
     if head is not None:
         blank = _blank_parts(head, rules)
         if not blank.issubset(head.gone):

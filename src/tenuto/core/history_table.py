@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
+from enum import Enum, StrEnum, auto
 from typing import Any, Final
 
 JsonObject = dict[str, Any]
@@ -17,7 +17,7 @@ Path = tuple[str, ...]
 """The members that lead from an object to a value inside it."""
 
 
-class Role(Enum):
+class Role(StrEnum):
     """Whose row it is, in words that all wires share."""
 
     MODEL = auto()  # what the model said, often with its calls
@@ -38,9 +38,11 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """A part that is reasoning: where the object stands that has the signature."""
+    """A part that is reasoning: where the object stands that has the signature, and what its
+    removal is called."""
 
     inside: Path = ()
+    removal: str = "unsigned_thinking_removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +120,7 @@ class Row:
         gone: the parts that are left out.
         blank: the texts that show nothing.
         front: results that go before its parts.
+        joined: rows behind it whose parts go behind its own.
         calls: its calls, in order.
         results: its results, in order.
     """
@@ -131,6 +134,7 @@ class Row:
     gone: Collection[int] = field(default=(), init=False)
     blank: Collection[int] = field(default=(), init=False)
     front: Sequence[Entry] = field(default=(), init=False)
+    joined: Sequence[Row] = field(default=(), init=False)
     calls: list[Entry] = field(default_factory=list, init=False)
     results: list[Entry] = field(default_factory=list, init=False)
 
@@ -149,7 +153,7 @@ def by_role(**roles: Role) -> Callable[[Any], Role]:
     """Return a function that tells rows by their member `role`.
 
     >>> by_role(assistant=Role.MODEL)({"role": "assistant"}), by_role()({"role": []})
-    (<Role.MODEL: 1>, <Role.OTHER: 7>)
+    (<Role.MODEL: 'model'>, <Role.OTHER: 'other'>)
     """
 
     def role_of(row: Any) -> Role:
@@ -202,6 +206,8 @@ class Rules:
         empty_turns_go: a turn of blank texts is left out.
         object_arguments: arguments are an object; otherwise a text that holds one.
         may_lack_arguments: a call without arguments is valid.
+        alternates: no two rows of the user's or of the model's may follow each other.
+        result_changes: tells what a result lacks that the provider wants.
         led_by_reasoning: reasoning must lead to a row of the model's.
     """
 
@@ -229,4 +235,6 @@ class Rules:
     empty_turns_go: bool = False
     object_arguments: bool = False
     may_lack_arguments: bool = False
+    alternates: bool = False
+    result_changes: Callable[[JsonObject], Changes] | None = None
     led_by_reasoning: bool = False

@@ -36,11 +36,13 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
 from tenuto.wire import bedrock_converse_reasoning as reasoning
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.bedrock_converse_content import text_of, with_text
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
-from tenuto.wire.bedrock_converse_history import is_plain, repair_history, result_of
+from tenuto.wire.bedrock_converse_history import RULES, UNSIGNED_RULES, result_of
+from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import (
     joined,
@@ -166,11 +168,10 @@ def parse_request(
         if not rows or not all(isinstance(object_in(row).get("content"), list) for row in rows):
             return None
         facts = _facts(members, [object_in(row) for row in rows], probe_max_tokens, path)
-        if is_plain(rows):
-            return ConverseRequest(body, None, facts, ())
-        signed = _SIGNS_NOTHING.search(facts.model) is None
-        repaired, repairs = repair_history(raws, signed_reasoning=signed)
-        return ConverseRequest(body, repaired if repairs else None, facts, repairs)
+        rules = UNSIGNED_RULES if _SIGNS_NOTHING.search(facts.model) else RULES
+        plan, repairs = plan_repairs(rows, rules)
+        repaired = apply_repairs(plan, raws, rules) if repairs else None
+        return ConverseRequest(body, repaired, facts, repairs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
         return None
 

@@ -31,7 +31,7 @@ def apply_repairs(plan: Iterable[Row], raws: Sequence[bytes], rules: Rules) -> l
         content = members_of(raws[number]).get(rules.parts, b"[]")
         if content.startswith(b'"'):
             return [joined({"type": b'"text"', "text": content})]
-        return rows_of(content)
+        return rows_of(content) if content.startswith(b"[") else []
 
     return [_row(row, raws, rules, split) for row in plan]
 
@@ -42,7 +42,7 @@ def _row(
     raw = encode(row.value) if row.number is None else raws[row.number]
     if row.changes:
         raw = _changed(raw, row.changes)
-    if row.front or row.gone or row.inside:
+    if row.front or row.joined or row.gone or row.inside:
         raw = with_members(raw, {rules.parts: listed(_parts(row, split))})
     return raw
 
@@ -54,6 +54,8 @@ def _parts(row: Row, split: Callable[[int], list[bytes]]) -> Iterator[bytes]:
     for at, raw in enumerate(own):
         if at not in row.gone:
             yield _part(row, at, raw)
+    for behind in row.joined:
+        yield from _parts(behind, split)
 
 
 def _entry(entry: Entry, split: Callable[[int], list[bytes]]) -> bytes:
