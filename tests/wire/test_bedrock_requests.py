@@ -271,6 +271,14 @@ def test_a_history_that_would_be_refused_is_put_right_once(rows, word, left):
         assert mended[0] == HI
 
 
+@pytest.mark.behaviour("H4")
+def test_input_that_a_text_holds_keeps_numbers_that_no_double_holds():
+    rows = [HI, row("assistant", call(input='{"x": 1e400}')), row("user", result())]
+    mended, words = repair_history(rows, RULES)
+    assert words == ("broken_arguments_replaced",)
+    assert b'"input":{"x": 1e400}' in mended[1]
+
+
 @pytest.mark.behaviour("C20")
 def test_reasoning_without_a_signature_stays_where_nobody_signs():
     rows = [HI, row("assistant", UNSIGNED, X)]
