@@ -224,6 +224,8 @@ def test_every_call_is_answered_once_and_a_second_repair_changes_nothing(wire, c
         assert not unpaired(events, rules), (rows, once)
         given = re.findall(rb"result \d+", b"".join(once))
         assert len(given) == len(set(given)), "a result stands for two calls"
+        empty = [row for row in once if json.loads(row).get(rules.content) == []]
+        assert set(empty) <= set(rows), "a repair left a row empty"
         roles = [json.loads(row).get("role") for row in once]
         assert not rules.alternates or all(one != two for one, two in pairwise(roles)), rows
     assert mended > count / 2, "the histories need mending"
