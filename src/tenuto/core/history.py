@@ -14,7 +14,7 @@ repaired history needs no repair (H5a).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -38,10 +38,15 @@ def plan_repairs(
         if all(one != two for one, two in pairwise(roles)):
             return [], ()
     repair = RowRepair(rules)
-    mended = (repair.row(number, value) for number, value in enumerate(values))
-    rows = [row for row in mended if row is not None]
-    if rules.alternates and _stands_twice(rows):
-        repair.words.append("rows_joined")
+    rows: list[Row] = []
+    for number, value in enumerate(values):
+        row = repair.row(number, value)
+        if row is not None:
+            rows.append(row)
+        elif not rules.alternates:
+            repair.words.append("empty_row_removed")
+    if rules.alternates:
+        repair.words += _joins_and_removals(rows, len(values))
     if rules.in_place:
         elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
         rows = pair_anywhere(rows, rules, elsewhere, repair.words)
@@ -54,9 +59,12 @@ def plan_repairs(
     return rows, tuple(dict.fromkeys(repair.words))
 
 
-def _stands_twice(rows: Iterable[Row]) -> bool:
-    """Whether two rows of the user's or of the model's follow each other."""
-    return any(one.role is two.role is not Role.OTHER for one, two in pairwise(rows))
+def _joins_and_removals(rows: Sequence[Row], count: int) -> Iterator[str]:
+    """Yield what is said of joined and of removed rows together, behind the repairs of all rows."""
+    if any(one.role is two.role is not Role.OTHER for one, two in pairwise(rows)):
+        yield "rows_joined"
+    if len(rows) < count:
+        yield "empty_row_removed"
 
 
 def _drop_orphaned_reasoning(rows: Sequence[Row], words: list[str]) -> list[Row]:

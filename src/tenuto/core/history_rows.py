@@ -83,7 +83,6 @@ class RowRepair:
                 self.words.append("empty_call_list_removed")
                 changes[(rules.parts,)] = REMOVED
         if row.role is Role.MODEL and self._is_empty(row, content):
-            self.words.append("empty_row_removed")
             return None
         if rules.rows and isinstance(kind := value.get(rules.row_kind), str):
             self._note(row, 0, value, rules.rows.get(kind), changes)
