@@ -21,10 +21,12 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.sim.gemini_generate import WIRE as SIMULATED
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
 from tenuto.wire.base import Dialect, Spoken
+from tenuto.wire.gemini_generate import read
 from tenuto.wire.gemini_generate_content import merged_content, with_text
 from tenuto.wire.gemini_generate_history import RULES
 from tenuto.wire.gemini_generate_request import parse_request
@@ -176,9 +178,14 @@ def test_failed_calls_are_valid_whatever_was_wrong_with_them() -> None:
 @pytest.mark.behaviour("C20", "C28a")
 def test_parts_with_signatures_are_never_merged() -> None:
     signed = {"text": "b", "thoughtSignature": "c2ln"}
-    value = {"candidates": [{"content": {"parts": [{"text": "a"}, signed, {"text": "c"}]}}]}
-    rest = {"candidates": [{"content": {"parts": [{"text": "d"}]}}]}
-    merged = merged_content([Spoken(value, (), "abc"), Spoken(rest, (), "d")])
+    first, rest = Message(), Message()
+    for message, parts in (
+        (first, [{"text": "a"}, signed, {"text": "c"}]),
+        (rest, [{"text": "d"}]),
+    ):
+        message.take(read({"candidates": [{"content": {"parts": parts}}]}, event=False))
+    attempts = Spoken(None, (), "abc", message=first), Spoken(None, (), "d", message=rest)
+    merged = merged_content(attempts)
     assert merged == ({"text": "a"}, signed, {"text": "cd"})
 
 

@@ -58,13 +58,16 @@ class Opened:
     """A part begins.
 
     `native`: the object that it begins with. `holds`: the member of it that holds the part's text,
-    "" where none does. `says`: the text that it begins with."""
+    "" where none does. `says`: the text that it begins with. `goes_on`, of a part without a number:
+    whether it is more of the open part, where that is of its kind and goes on as well; other parts
+    without a number come whole."""
 
     place: Place
     kind: Kind
     native: Native
     holds: str = ""
     says: str = ""
+    goes_on: bool = False
 
 
 @record
@@ -260,6 +263,17 @@ class Message:
     [TextDelta(text='Hel'), TextDelta(text='lo'), Closed()]
     >>> [part.whole() for part in message.parts]
     [{'text': 'Hello'}]
+
+    Parts without numbers go on in each other:
+
+    >>> message = Message()
+    >>> for says in "Hel", "lo":
+    ...     opened = Opened((), Kind.TEXT, {"text": says}, "text", says, goes_on=True)
+    ...     message.take([opened])
+    [TextDelta(text='Hel')]
+    [TextDelta(text='lo')]
+    >>> [part.whole() for part in message.parts]
+    [{'text': 'Hello'}]
     """
 
     def __init__(self) -> None:
@@ -296,8 +310,11 @@ class Message:
 
     def _settle(self, signal: Placed, out: list[Signal]) -> None:
         match signal:
-            case Opened(place, kind, native, holds, says):
-                self._open(Part(place, kind, native, holds), says)
+            case Opened(place, kind, native, holds, says, goes_on):
+                if not (goes_on and self.flow(kind, says)):
+                    opened = Part(place, kind, native, holds)
+                    opened.closed = not place and not goes_on
+                    self._open(opened, says)
                 if kind is not Kind.GROUP:
                     out.append(_PLAIN[kind](says))
             case Piece():
@@ -335,7 +352,9 @@ class Message:
         if before is not None and self._last.get(before.kind) is before:
             del self._last[before.kind]
         self._keep(part)
-        self._last[part.kind] = self.open = part
+        self.open = part
+        if not part.closed:
+            self._last[part.kind] = part
 
     def _keep(self, part: Part) -> None:
         self._at[part.place] = part
@@ -364,7 +383,7 @@ class Message:
 
     def _settle_call(self, place: Place, delta: CallDelta, out: list[Signal]) -> None:
         part = self._at.get(place)
-        if part is not None and part.kind is Kind.OTHER and not delta.name:
+        if place and part is not None and part.kind is Kind.OTHER and not delta.name:
             if delta.arguments:
                 part.arguments.append(delta.arguments)
             out.append(OtherSeen())

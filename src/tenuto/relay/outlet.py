@@ -262,8 +262,8 @@ class Outlet:
             if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
             if message is not None:
-                part = message.open
-                if part is not None and part.kind is Kind.TEXT:  # as in `flow`, without the call
+                part = message.open  # as in `flow`, without the call
+                if part is not None and part.kind is Kind.TEXT and not part.closed:
                     part.pieces.append(text)
                 elif not message.flow(Kind.TEXT, text):
                     return None

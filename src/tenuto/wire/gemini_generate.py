@@ -19,6 +19,7 @@ import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said, plainly
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
@@ -38,8 +39,13 @@ from tenuto.wire import gemini_generate_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import error_in
 from tenuto.wire.gemini_generate_content import (
+    CITING,
+    GROWS,
+    SOURCES,
     TOKEN,
+    as_body,
     candidates_of,
+    is_plain_text,
     member,
     merged_content,
     parts_of,
@@ -155,11 +161,13 @@ _PART_KEYS = frozenset(
 """Keys of a part that carry no content beside its text."""
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals: list[Signal] = []
+    signals: list[AnySignal] = [
+        Envelope({key: item for key, item in value.items() if key not in ("candidates", "error")})
+    ]
     candidates = candidates_of(value)
     for number, candidate in enumerate(candidates):
         # Candidates beyond the first give their stops only: several are never recovered (C28).
@@ -167,37 +175,47 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
         if number if index is None else index:
             signals.append(ChoiceSeen())
         else:
+            signals.append(_said(candidate))
             for part in parts_of(candidate):
-                _parse_part(part, signals)
-        _parse_stop(candidate, number, signals)
-    _parse_failure(value, bool(candidates), signals)
+                signals += _read_part(part)
+        signals += _stop_of(candidate, number)
+    signals += _failure_of(value, bool(candidates))
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
 
 
-def _parse_failure(value: JsonObject, answered: bool, signals: list[Signal]) -> None:
-    signals.extend(_blocked(value, answered))
+def _said(candidate: JsonObject) -> Said:
+    """What a candidate says beside its parts."""
+    adds = {key: candidate[key] for key in GROWS & candidate.keys()}
+    if not CITING.isdisjoint(candidate):
+        adds[SOURCES] = [candidate]
+    beside = {key: item for key, item in candidate.items() if key not in ("content", *adds)}
+    return Said(beside, adds)
+
+
+def _failure_of(value: JsonObject, answered: bool) -> list[Signal]:
     error = error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
+    fault: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
+    return [*_blocked(value, answered), *fault]
 
 
-def _parse_stop(candidate: JsonObject, number: int, signals: list[Signal]) -> None:
+def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
     field = f"candidates[{number}].finishReason"
     raw = member(candidate, "finishReason", "finish_reason")
     stop = None if raw is None else read_stop(raw, field)
     if stop is None:
-        return
+        return []
     if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
-    signals.append(stop)
+    signals: list[Signal] = [stop]
     if number == 0:
-        signals.extend(_explained(stop, member(candidate, "finishMessage", "finish_message")))
+        signals += _explained(stop, member(candidate, "finishMessage", "finish_message"))
     if stop.raw.strip().lower() in _REPEATING_FAILS:
         signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
+    return signals
 
 
 def _explained(stop: StopSeen, words: object) -> list[Signal]:
@@ -207,18 +225,17 @@ def _explained(stop: StopSeen, words: object) -> list[Signal]:
     return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
-def _parse_part(part: JsonObject, signals: list[Signal]) -> None:
+def _read_part(part: JsonObject) -> list[AnySignal]:
     call = member(part, "functionCall", "function_call")
     if isinstance(call, dict):
-        signals.append(_call(part, call))
-        return
+        return [CallPiece((), _call(part, call))]
     text = part.get("text")
-    if isinstance(text, str):
-        signals.append(ReasoningDelta(text) if part.get("thought") is True else TextDelta(text))
-    elif not any(item is not None for key, item in part.items() if key not in _PART_KEYS):
-        signals.append(TextDelta(""))  # nothing but a signature
-    if any(item is not None for key, item in part.items() if key not in _PART_KEYS):
-        signals.append(OtherSeen())
+    other = any(item is not None for key, item in part.items() if key not in _PART_KEYS)
+    if not isinstance(text, str):  # nothing but a signature, or no text at all
+        return [Opened((), Kind.OTHER if other else Kind.TEXT, part)]
+    kind = Kind.REASONING if part.get("thought") is True else Kind.TEXT
+    opened = Opened((), kind, part, "text", text, goes_on=is_plain_text(part))
+    return [opened, OtherSeen()] if other else [opened]
 
 
 def _call(part: JsonObject, call: JsonObject) -> CallDelta:
@@ -272,6 +289,9 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
         stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
     words = member(feedback, "blockReasonMessage", "block_reason_message")
     return [stop, *_explained(stop, words)]
+
+
+parse_object = plainly(read)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
@@ -393,12 +413,9 @@ def looks_like(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event that does not end its stream. What ends one may as well be
     a whole body, and is read alike."""
-    ends: list[Signal] = []
     candidates = candidates_of(value)
-    for number, candidate in enumerate(candidates):
-        _parse_stop(candidate, number, ends)
-    _parse_failure(value, bool(candidates), ends)
-    return not ends
+    stops = (_stop_of(candidate, number) for number, candidate in enumerate(candidates))
+    return not any(stops) and not _failure_of(value, bool(candidates))
 
 
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
@@ -416,6 +433,7 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
+    read=read,
     parse_object=parse_object,
     read_flowing=read_flowing,
     running_usage=b'"usageMetadata"',
@@ -425,7 +443,7 @@ WIRE = Wire(
     writer=render.ResponseWriter,
     content=merged_content,
     clean_stop=render.clean_stop,
-    body_of=render.body_of,
+    as_body=as_body,
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,

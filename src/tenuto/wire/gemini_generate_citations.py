@@ -9,20 +9,13 @@ behind which segment; a segment counts bytes of UTF-8 from the start of its part
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tenuto.wire.base import JsonObject, Spoken
 from tenuto.wire.citations import Place, Span, places, size
-from tenuto.wire.gemini_generate_content import Part, candidates_of, is_text, parts_of
-from tenuto.wire.json import decode_object
+from tenuto.wire.gemini_generate_content import SOURCES, Part, is_text, parts_of
 
-CITING = frozenset(
-    {"groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"}
-)
-"""Members of a candidate that hold positions within the answer."""
-
-_NAMED = (b"groundingMetadata", b"citationMetadata")
 _COUNTED_IN_BYTES = "citationSources"
 _INDEXED = frozenset({"groundingChunks", "groundingSupports"})
 
@@ -33,17 +26,9 @@ def joined_sources(spoken: Sequence[Spoken], parts: Sequence[Part] | None) -> Js
     told = _Sources(parts)
     for one, place in zip(spoken, places(spoken), strict=True):
         told.begin(place)
-        for candidate in _citing(one):
+        for candidate in one.message.said.get(SOURCES, ()) if one.message is not None else ():
             told.add(candidate)
     return told.members()
-
-
-def _citing(spoken: Spoken) -> Iterator[JsonObject]:
-    """The candidates of an attempt that tell sources."""
-    named = (data for data in spoken.events if any(name in data for name in _NAMED))
-    for value in map(decode_object, named) if spoken.value is None else (spoken.value,):
-        if isinstance(value, dict):
-            yield from candidates_of(value)[:1]
 
 
 class _Sources:

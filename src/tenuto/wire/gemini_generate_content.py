@@ -6,18 +6,30 @@ merged with others. Calls for the caller stay out: they are judged and written b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Message
 from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
-from tenuto.wire.json import decode_object
 
 Part = Mapping[str, Any]
 
 TOKEN = "continuationToken"
 """What goes on where the provider paused; it stands in the content as a part of its own."""
+
+CITING = frozenset(
+    {"groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"}
+)
+"""Members of a candidate that hold positions within the answer."""
+
+SOURCES = "sources"
+"""By which a message keeps the candidates that hold such members, whole: what they say is put
+together by `gemini_generate_citations`."""
+
+GROWS = frozenset({"logprobsResult"})
+"""Members of a candidate of which each event says a piece."""
 
 SIGNATURES = ("thoughtSignature", "thought_signature")
 
@@ -52,6 +64,12 @@ def is_text(part: Part) -> bool:
     return isinstance(part.get("text"), str) and part.get("thought") is not True
 
 
+def is_plain_text(part: Part) -> bool:
+    """Whether a part is text of the answer or a thought, and nothing more: others of its kind may
+    be told in one with it."""
+    return isinstance(part.get("text"), str) and part.keys() <= {"text", "thought"}
+
+
 def is_call(part: Part) -> bool:
     """Whether a part is a call for the caller."""
     return "functionCall" in part or "function_call" in part
@@ -67,18 +85,24 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     each other are one, unless one is signed. Behind them the token of a pause, if the last of them
     paused.
 
-    >>> half = {"candidates": [{"content": {"parts": [{"text": "Half of "}]}}]}
-    >>> rest = {"candidates": [{"content": {"parts": [{"text": "half of it."}]}}]}
-    >>> merged_content([Spoken(half, (), "Half "), Spoken(rest, (), "of it.")])
+    >>> from tenuto.core.parts import Opened
+    >>> def spoken(came, kept):
+    ...     message = Message()
+    ...     message.take([Opened((), Kind.TEXT, {"text": came}, "text", came, goes_on=True)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """
-    merged = _joined(
-        part
-        for one in spoken
-        for part in with_text(_joined(p for p in _parts(one) if not is_call(p)), one.text)
-    )
-    token = _token(spoken[-1]) if spoken else None
+    merged = _joined(part for one in spoken for part in with_text(_joined(_parts(one)), one.text))
+    last = spoken[-1].message if spoken else None
+    token = member(last.said, TOKEN, "continuation_token") if last is not None else None
     return (*merged, {TOKEN: token}) if token else tuple(merged)
+
+
+def as_body(message: Message) -> JsonObject:
+    """What a message says as a body does, beside its parts (`wire.base.Wire`)."""
+    candidate = {key: item for key, item in message.said.items() if key != SOURCES}
+    return {"candidates": [candidate], **message.envelope}
 
 
 def without_token(content: Iterable[Part]) -> list[Part]:
@@ -120,33 +144,11 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
     return out if places or not text else [*out, {"text": text}]
 
 
-def _parts(spoken: Spoken) -> list[JsonObject]:
-    return [part for value in _values(spoken) for part in _first_parts(value)]
-
-
-def _values(spoken: Spoken) -> list[JsonObject]:
-    if spoken.value is not None:
-        return [spoken.value]
-    values = (decode_object(data) for data in spoken.events)
-    return [value for value in values if isinstance(value, dict)]
-
-
-def _first_parts(value: JsonObject) -> list[JsonObject]:
-    return parts_of(candidates_of(value)[0]) if candidates_of(value) else []
-
-
-_LAST_EVENTS = 4
-"""The stop, and whatever a provider says behind it."""
-
-
-def _token(spoken: Spoken) -> Any:
-    """The token at the end of an attempt: earlier ones are checkpoints."""
-    last = Spoken(spoken.value, spoken.events[-_LAST_EVENTS:], "")
-    for value in reversed(_values(last)):
-        for candidate in candidates_of(value)[:1]:
-            if token := member(candidate, TOKEN, "continuation_token"):
-                return token
-    return None
+def _parts(spoken: Spoken) -> Iterator[JsonObject]:
+    """The parts of one attempt, without calls for the caller."""
+    parts = spoken.message.parts if spoken.message is not None else ()
+    said = (part.whole() for part in parts if part.kind is not Kind.CALL)
+    return (part for part in said if not is_call(part))
 
 
 def _joined(parts: Iterable[Part]) -> list[Part]:
@@ -163,6 +165,4 @@ def _joined(parts: Iterable[Part]) -> list[Part]:
 
 def _goes_on(before: Part, part: Part) -> bool:
     """Whether two parts are one text, or one thought, told in two pieces."""
-    plain = before.keys() <= {"text", "thought"} and part.keys() <= {"text", "thought"}
-    texts = isinstance(before.get("text"), str) and isinstance(part.get("text"), str)
-    return plain and texts and is_text(before) == is_text(part)
+    return is_plain_text(before) and is_plain_text(part) and is_text(before) == is_text(part)

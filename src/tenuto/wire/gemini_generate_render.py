@@ -6,7 +6,7 @@ tests. A message keeps the identity of its first attempt: response id, model ver
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,8 +15,9 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
-from tenuto.wire.gemini_generate_citations import CITING, joined_sources
+from tenuto.wire.gemini_generate_citations import joined_sources
 from tenuto.wire.gemini_generate_content import (
+    CITING,
     TOKEN,
     Part,
     candidates_of,
@@ -153,36 +154,6 @@ def _call_part(call: ToolCall) -> JsonObject:
     named = {"id": call.id} if "id" in given else {}
     made = {**given, **named, "name": call.name, "args": arguments}
     return {"functionCall": made, **extra.get("part", {})}
-
-
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wire.base.Wire`): what any of them says beside its parts."""
-    body: JsonObject = {}
-    candidate: JsonObject = {}
-    for event in events:
-        body = {**event, **body}
-        told = {k: v for k, v in _first_candidate(event).items() if k != "content"}
-        for key in _GROWS & told.keys() & candidate.keys():
-            told[key] = _grown(candidate[key], told[key])
-        candidate |= told
-    body.pop("error", None)
-    return body | {"candidates": [candidate]}
-
-
-_GROWS = frozenset({"logprobsResult"})
-"""Members of a candidate of which each chunk says a piece. Sources are such too, and have
-positions: `gemini_generate_citations` joins them."""
-
-
-def _grown(said: Any, more: Any) -> Any:
-    if not isinstance(said, dict) or not isinstance(more, dict):
-        return more
-    lists = {k: [*said[k], *v] for k, v in more.items() if _are_lists(said.get(k), v)}
-    return {**said, **more, **lists}
-
-
-def _are_lists(*values: Any) -> bool:
-    return all(isinstance(value, list) for value in values)
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
