@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tenuto.turn
+from tenuto.relay import watch
 from tenuto.sim import CASES_ON
 from tenuto.sim.case import Ending, Writes
 from tenuto.sim.exchange import Exchange
@@ -17,10 +18,11 @@ __all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated"]
 
 
 def forget() -> None:
-    """Forget what turns of this process have learned of providers, so that no case changes the
-    next one."""
+    """Forget what turns of this process have learned of providers, and which stop values were
+    logged, so that no case changes the next one."""
     learned: Any = tenuto.turn._learned
     tenuto.turn._learned = type(learned)()
+    watch._seen_unknown.clear()
 
 
 def simulated(prefill: Any = "restart", dialect: str = "") -> Simulated:
