@@ -1,21 +1,27 @@
 """The short path against the machine: where a wire's typed readings are certain of a request, the
 machine lets it leave as it came; where they are certain of a body, the machine hands on its very
-bytes as a complete turn. They may be unsure of anything."""
+bytes as a complete turn. They may be unsure of anything. A stream gives the same requests, bytes and
+report by either, and no byte of it waits for longer, whatever it says and however it comes."""
 
 from __future__ import annotations
 
 import copy
 import json
 import random
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from fuzz.asked import ALL, Asked
 from fuzz.drawing import fixtures, is_stream, seed, split
 from fuzz.histories import HISTORY
 from tenuto import Policy
-from tenuto.relay.commands import Head, Open, Read, Request, Transmit, Write
+from tenuto.core.fault import FaultKind
+from tenuto.providers.learned import Learned
+from tenuto.relay.commands import Head, Lost, Open, Read, Request, Transmit, Write
 from tenuto.relay.engine import Engine
+from tenuto.relay.short_stream import ShortStream
 from tenuto.relay.watch import nobody
 from tenuto.wire.base import Dialect, Wire
 
@@ -41,6 +47,12 @@ _WORDS = (
 
 def seeds(wire: Wire) -> Iterator[bytes]:
     asked = _asked(wire)
+    streams = [data for data in fixtures(wire.name) if is_stream(data)]
+    healthy = [data for data in map(_longer, streams) if data]
+    for number, data in enumerate([*streams, *healthy * 4]):
+        for mutations in (0, 1, 2, 3):
+            yield seed(_STREAM + BETWEEN + data, mutations, number & 255, 200)
+            yield seed(_STREAM + BETWEEN + data, mutations, number & 255, 17)
     plain = json.dumps(asked.body).encode()
     requests = [each for history in _histories(asked) for each in (plain, history)]
     bodies = [body for body in fixtures(wire.name) if not is_stream(body)]
@@ -68,6 +80,9 @@ def check(wire: Wire, data: bytes) -> None:
     request, _, body = payload.partition(BETWEEN)
     draw = random.Random(knobs[1:])
     mutations = knobs[0] % 4
+    if request == _STREAM:
+        _check_stream(wire, body, mutations, draw, knobs[2])
+        return
     request, body = (_mutated(each, mutations, draw) for each in (request, body))
     short, path = wire.short, _asked(wire).path
     assert short is not None
@@ -77,7 +92,13 @@ def check(wire: Wire, data: bytes) -> None:
         if asks is not None:
             assert parsed is not None
             assert not parsed.repairs
-            assert asks == (parsed.facts.stream, parsed.facts.follows)
+            facts = parsed.facts
+            assert asks.alone or asks.model in ("", facts.model)
+            assert asks.alone or (
+                facts.left_alone in ("", "probe", "prewarm")
+                and ((asks.max_tokens or 0) < 1 or asks.max_tokens == facts.max_tokens)
+            )
+            assert (asks.stream, asks.follows) == (facts.stream, facts.follows)
             assert parsed.apply((), dialect) is request
     if parsed is not None and not parsed.facts.stream and short.is_whole(body, request):
         for engine in _ENGINES:
@@ -112,6 +133,128 @@ def _must_be_whole(engine: Engine, request: Request, body: bytes) -> None:
     assert report is not None
     assert (report.status, report.reason) == ("complete", "completed")
     assert not report.rungs
+
+
+# --- streams ------------------------------------------------------------------------------------
+
+_STREAM = b"stream"
+"""Stands for a plain request for a stream."""
+
+_STREAM_HEAD = Head(200, ((b"content-type", b"text/event-stream"),))
+_QUIET = [
+    Engine(Policy(on_incomplete=shown, backoff_s=0.0, empty_retries=1))
+    for shown in ("stop", "error")
+]
+_LEAST = Policy(hold_max_bytes=700, event_max_bytes=700)
+
+
+def _longer(data: bytes) -> bytes:
+    """A stream of text with its texts said again and again, b"" where it says none."""
+    end = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n"
+    events = data.split(end)
+    texts = [
+        event for event in events if b"Hello" in event or b" wor" in event or b"world" in event
+    ]
+    if not texts or b"call" in data or b"tool" in data:
+        return b""
+    at = events.index(texts[-1])
+    more = [texts[-1].replace(b"world", b"w%d" % n if n % 3 else b" ") for n in range(9)]
+    return end.join([*events[:at], *more, *events[at:]])
+
+
+def _check_stream(wire: Wire, data: bytes, mutations: int, draw: random.Random, most: int) -> None:
+    asked = _asked(wire)
+    body = asked.body if wire.name == "gemini-generate" else {**asked.body, "stream": True}
+    path = asked.path_of(stream=True)
+    request = Request("POST", f"https://host{path}", (), json.dumps(body).encode())
+    data = _with_events_changed(data, mutations, draw)
+    pieces, at = [], 0
+    while at < len(data):
+        size = draw.randint(1, (most + 1) * (8 if draw.random() < 0.3 else 1))
+        pieces.append(data[at : at + size])
+        at += size
+    ends = Lost(FaultKind.CONNECTION, ConnectionError()) if draw.random() < 0.1 else b""
+    engine = Engine(_LEAST) if draw.random() < 0.05 else draw.choice(_QUIET)
+    around = engine.around
+    for_machine = Engine(
+        engine.policy, nobody, around=replace(around, on_event=nobody, learned=Learned())
+    )
+    for_short = Engine(engine.policy, None, around=replace(around, learned=Learned()))
+    taken = for_short.take(request, for_short.telling(nobody))
+    assert isinstance(taken, ShortStream)
+    read = for_machine.read(request)
+    assert read is not None
+    record, run = for_machine.run(read)
+    one, other = _played(taken, pieces, ends), _played(run, pieces, ends)
+    assert one == other
+    assert taken.report == record.watch.report
+    kept = [each.around.learned._endings.keys() for each in (for_short, for_machine)]
+    assert kept[0] == kept[1]
+
+
+def _played(run: Any, pieces: list[bytes], ends: Any) -> tuple[Any, ...]:
+    """What a turn sends and gives, and how many bytes its caller has whenever more is read."""
+    left: Iterator[Any] = iter(())
+    sent: list[bytes] = []
+    seen, opened, progress = b"", [], []
+    reply: Any = None
+    while len(sent) < 4:
+        try:
+            command = run.send(reply)
+        except StopIteration:
+            break
+        reply = None
+        if isinstance(command, Transmit):
+            sent.append(_OWN_ID.sub(b"t-own", command.body))
+            left = iter([*pieces, ends]) if len(sent) == 1 else iter([*pieces, b""])
+            reply = _STREAM_HEAD
+        elif isinstance(command, Read):
+            progress.append(len(seen))
+            reply = next(left, b"")
+            while command.take is not None and isinstance(reply, bytes) and reply:
+                if (out := command.take(reply)) is None:
+                    break
+                seen += out
+                progress.append(len(seen))
+                reply = next(left, b"")
+        elif isinstance(command, Open):
+            opened.append(command.head)
+        elif isinstance(command, Write):
+            seen += command.data
+    return sent, _OWN_ID.sub(b"t-own", seen), opened, progress
+
+
+_OWN_ID = re.compile(rb"\bt[0-9a-f]{5}(?=\d{3}\b)")
+
+
+def _with_events_changed(data: bytes, mutations: int, draw: random.Random) -> bytes:
+    """The same stream with some of its events changed, doubled, moved or taken away."""
+    end = b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n"
+    events = data.split(end)
+    for _ in range(mutations):
+        at, how = draw.randrange(len(events)), draw.randrange(8)
+        if how == 0:
+            del events[at]
+        elif how == 1:
+            events.insert(at, events[at])
+        elif how == 2:
+            events.insert(
+                at,
+                draw.choice(
+                    [b": ping", b"", b"data: [DONE]", b"event: error\ndata: {}", b"data: {}"]
+                ),
+            )
+        elif how == 3:
+            other = draw.randrange(len(events))
+            events[at], events[other] = events[other], events[at]
+        elif how == 4:
+            return end.join(events)[: draw.randrange(len(data) + 1)]
+        else:
+            head, found, text = events[at].partition(b"data: ")
+            events[at] = head + found + _mutated(text, 1, draw)
+        if not events:
+            return b""
+    return end.join(events)
 
 
 def _mutated(data: bytes, mutations: int, draw: random.Random) -> bytes:

@@ -2,7 +2,7 @@
 
 How many functions are called does not depend on the machine. Time is told in units of
 `sum(range(1000))`, measured in the same run. "Each further event" is what a stream of twice as many
-events takes more, by the event; "fixed part" is what is left of a stream without its events.
+events takes more, by the event; what a stream takes at least is that of one token.
 """
 
 from __future__ import annotations
@@ -235,11 +235,13 @@ def _streams(wire: Wire) -> Iterator[Figure]:
         calls = [called(work) for work in works]
         each = (calls[1] - calls[0]) / _EVENTS
         yield Figure(f"{title}, each further event", each, "calls", MOST_CALLS_AN_EVENT)
-        times = _unit_us(*works)
-        each = (times[1] - times[0]) / _EVENTS
-        fixed = times[0] - each * len(few)
-        beside = f"of `sum(range(1000))`; {each:.3f} for each further event"
-        yield Figure(f"{title}, fixed part", fixed, "×", MOST_FIXED_TIME, beside)
+    least = wire.events(words(1))
+    work = partial(turn, wire.stream_url, request, b"text/event-stream", least)
+    assert work() == b"".join(least)
+    (time,) = _unit_us(work)
+    title = f"{wire.name}: a stream of one token, {len(least)} events"
+    beside = f"of `sum(range(1000))`; {called(work)} calls"
+    yield Figure(title, time, "×", MOST_FIXED_TIME, beside)
 
 
 def _at_once(events: list[bytes]) -> list[bytes]:

@@ -186,6 +186,7 @@ class Turn:
         else:
             self._run = self._told = taken
         self._asked: Command | None = None
+        self._reading: Read | None = None  # takes what comes without the run
         self._over = False
 
     def next(self, reply: Reply = None) -> Command | None:
@@ -200,20 +201,33 @@ class Turn:
         """
         if self._over:
             return None
-        kind = type(reply)
+        kind, reading = type(reply), self._reading
+        if reading is not None:
+            if reply is None and self._asked is not reading:
+                self._asked = reading  # behind what it took
+                return reading
+            if kind is bytes and reply and self._asked is reading:
+                out = reading.take(reply)  # type: ignore[misc, arg-type]
+                if out:
+                    written = self._asked = Write(out)
+                    return written
+                if out is not None:
+                    return reading
         if kind not in _PLAIN_REPLIES[type(self._asked)] or (
             kind is Head and not _is_sound(reply)  # type: ignore[arg-type]
         ):
             reply = self._checked(reply)
         try:
-            self._asked = self._run.send(reply)
+            asked = self._asked = self._run.send(reply)
         except StopIteration:
             self._asked, self._over = None, True
             return None
         if self._over:  # closed by who was told of an event, while the turn was inside
             self._asked = None
             self._run.close()
-        return self._asked
+            return None
+        self._reading = asked if type(asked) is Read and asked.take is not None else None
+        return asked
 
     def close(self) -> None:
         """End the turn at once: the caller went away (C23). May be called twice."""

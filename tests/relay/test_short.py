@@ -418,7 +418,9 @@ def test_a_history_is_plain_where_the_machine_repairs_nothing_of_it(wire: str) -
         body = encoded({**asked, key: rows})
         parsed = wires()[wire].request(body, 0, path, openai_chat_dialect())
         assert parsed is not None
-        assert short.asks(body, path) == (False, "")
+        asks = short.asks(body, path)
+        assert asks is not None
+        assert (asks.stream, asks.follows, asks.alone) == (False, "", False)
         assert not parsed.repairs
     for rows in UNSURE_ROWS[wire]:
         assert short.asks(encoded({**asked, key: rows}), path) is None
@@ -444,3 +446,183 @@ def test_turns_of_one_policy_share_what_they_were_taught() -> None:
     command = turn.next()
     assert isinstance(command, tenuto.Transmit)
     assert json.loads(command.body)["previous_response_id"] == "resp_2"
+
+
+# --- streams ------------------------------------------------------------------------------------
+
+EVENTS = tenuto.Head(200, ((b"content-type", b"text/event-stream"),))
+MOST_CALLS_AN_EVENT = 3
+
+
+def named(value: dict[str, Any]) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (value["type"].encode(), encoded(value))
+
+
+def chat_events(*texts: str) -> list[bytes]:
+    def chunk(delta: dict[str, Any], finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        value = {"object": "chat.completion.chunk", "choices": [choice], "obfuscation": "k3f"}
+        return b"data: " + encoded(value) + b"\n\n"
+
+    said = [chunk({"content": text}) for text in texts]
+    return [chunk({"role": "assistant"}), *said, chunk({}, "stop"), b"data: [DONE]\n\n"]
+
+
+def anthropic_events(*texts: str) -> list[bytes]:
+    def delta(text: str) -> dict[str, Any]:
+        piece = {"type": "text_delta", "text": text}
+        return {"type": "content_block_delta", "index": 0, "delta": piece}
+
+    block, usage = {"type": "text", "text": ""}, {"output_tokens": 9}
+    values: list[dict[str, Any]] = [
+        {"type": "message_start", "message": {"id": "a", "content": [], "usage": usage}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        {"type": "ping"},
+        *map(delta, texts),
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": usage},
+        {"type": "message_stop"},
+    ]
+    return [named(value) for value in values]
+
+
+def responses_events(*texts: str) -> list[bytes]:
+    place = {"item_id": "m", "output_index": 0, "content_index": 0}
+    part = {"type": "output_text", "annotations": [], "text": ""}
+    item = {"id": "m", "type": "message", "content": [], "status": "in_progress"}
+    values: list[dict[str, Any]] = [
+        {"type": "response.created", "response": {"id": "r", "status": "in_progress"}},
+        {"type": "response.output_item.added", "output_index": 0, "item": item},
+        {"type": "response.content_part.added", **place, "part": part},
+        *({"type": "response.output_text.delta", **place, "delta": text} for text in texts),
+        {"type": "response.output_text.done", **place, "text": "".join(texts)},
+        {"type": "response.content_part.done", **place, "part": {**part, "text": "".join(texts)}},
+        {"type": "response.output_item.done", "output_index": 0, "item": item},
+        {"type": "response.completed", "response": {**responses(MESSAGE), "id": "r"}},
+    ]
+    return [named({**value, "sequence_number": n}) for n, value in enumerate(values)]
+
+
+def gemini_events(*texts: str) -> list[bytes]:
+    values: list[dict[str, Any]] = [gemini({"text": text}) for text in texts]
+    for number, value in enumerate(values):
+        value["usageMetadata"] = {"candidatesTokenCount": number, "totalTokenCount": number + 9}
+        if number + 1 < len(values):
+            del value["candidates"][0]["finishReason"]
+    return [b"data: " + encoded(value) + b"\r\n\r\n" for value in values]
+
+
+STREAMS: dict[str, Any] = {
+    "openai-chat": chat_events,
+    "anthropic-messages": anthropic_events,
+    "openai-responses": responses_events,
+    "gemini-generate": gemini_events,
+}
+TEXTS = ["Once", " there", " was", "\n\n", "a town", " “so”", "\n", " by the", " river", "."]
+
+
+def stream(wire: str, pieces: list[bytes], **given: Any) -> tuple[tenuto.Turn, list[Any]]:
+    """A turn that is answered with these pieces of a stream."""
+    url, asked = ASKED[wire]
+    if wire == "gemini-generate":
+        url = url.replace(":generateContent", ":streamGenerateContent?alt=sse")
+    else:
+        asked = {**asked, "stream": True}
+    given.setdefault("policy", POLICY)
+    turn = tenuto.Turn("POST", url, HEADERS, encoded(asked), **given)
+    left: Iterator[bytes] = iter(())
+    commands: list[Any] = []
+    reply: Any = None
+    while (command := turn.next(reply)) is not None:
+        commands.append(command)
+        reply = None
+        if isinstance(command, tenuto.Transmit):
+            left, reply = iter(pieces), EVENTS
+        elif isinstance(command, tenuto.Read):
+            reply = next(left, b"")
+    return turn, commands
+
+
+def cut(data: bytes, size: int) -> list[bytes]:
+    return [data[at : at + size] for at in range(0, len(data), size)]
+
+
+def had(commands: list[Any]) -> list[int]:
+    """How many bytes the caller has whenever more is read."""
+    size, found = 0, []
+    for command in commands:
+        size += len(command.data) if isinstance(command, tenuto.Write) else 0
+        if isinstance(command, tenuto.Read):
+            found.append(size)
+    return found
+
+
+@pytest.mark.behaviour("C25", "C26", "S4", "C7")
+@pytest.mark.parametrize("wire", STREAMS)
+@pytest.mark.parametrize("size", [0, 1, 7, 150, 2_000, 16_000])
+def test_a_healthy_stream_gives_the_same_bytes_at_the_same_time(wire: str, size: int) -> None:
+    events = STREAMS[wire](*TEXTS * 4)
+    pieces = cut(b"".join(events), size) if size else events
+    quiet, quiet_commands = stream(wire, pieces)
+    heard, heard_commands = stream(wire, pieces, on_event=lambda event: None)
+    assert written(quiet_commands) == b"".join(events) == written(heard_commands)
+    assert had(quiet_commands) == had(heard_commands)
+    assert quiet.report == heard.report is not None
+    assert heard.report.status == "complete"
+
+
+@pytest.mark.behaviour("C25")
+@pytest.mark.parametrize("wire", STREAMS)
+def test_a_further_event_of_a_healthy_stream_takes_a_few_calls(wire: str) -> None:
+    def calls(events: list[bytes]) -> int:
+        count = 0
+
+        def profile(frame: FrameType, event: str, _: object) -> None:
+            nonlocal count
+            count += event == "call" and "/tenuto/" in frame.f_code.co_filename
+
+        stream(wire, events)
+        sys.setprofile(profile)
+        try:
+            stream(wire, events)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    few, many = (calls(STREAMS[wire](*TEXTS * times)) for times in (4, 8))
+    assert (many - few) / (4 * len(TEXTS)) <= MOST_CALLS_AN_EVENT
+
+
+@pytest.mark.behaviour("C25", "S3", "N3", "S6")
+@pytest.mark.parametrize("wire", STREAMS)
+def test_a_stream_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(wire: str) -> None:
+    events = STREAMS[wire](*TEXTS)
+    odd = {
+        "cut": events[:-2],
+        "comment": [*events[:5], b": wait\n\n", *events[5:]],
+        "error": [*events[:5], b'event: error\ndata: {"error":{"message":"No."}}\n\n'],
+        "twice": [*events, events[-1]],
+        "garbage": [*events[:5], b"data: {\n\n", *events[5:]],
+        "text behind the stop": [*events[:-1], events[4], events[-1]],
+        "not UTF-8": [*events[:5], events[5].replace(b'"', b'"\xff', 1), *events[6:]],
+        "a page": [b"<html>"],
+        "a body": [encoded(HEALTHY[wire][0])],
+    }
+    policy = tenuto.Policy(backoff_s=0.0, continuation_max_attempts=1)
+    for what, pieces in odd.items():
+        quiet, quiet_commands = stream(wire, pieces, policy=policy)
+        heard, heard_commands = stream(wire, pieces, policy=policy, on_event=lambda event: None)
+        assert own_ids(written(quiet_commands)) == own_ids(written(heard_commands)), what
+        assert sent(quiet_commands) == sent(heard_commands), what
+        assert had(quiet_commands) == had(heard_commands), what
+        assert quiet.report == heard.report, what
+
+
+def test_events_without_the_type_of_their_text_are_left_to_the_machine() -> None:
+    for wire, data in {
+        "anthropic-messages": b'{"type":"content_block_delta","delta":{"text":"Hi"}}',
+        "openai-responses": b'{"type":"response.content_part.added","part":{"text":""}}',
+    }.items():
+        short = wires()[wire].short
+        assert short is not None
+        assert short.event(data)[0].value == "unsure"

@@ -14,6 +14,7 @@ from tenuto.relay.commands import Request
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
 from tenuto.relay.scripted import Script, Scripted
+from tenuto.relay.watch import nobody
 
 CHAT = "https://api.example.com/v1/chat/completions"
 ANTHROPIC = "https://api.anthropic.com/v1/messages"
@@ -102,7 +103,7 @@ def test_what_one_stream_has_taught_changes_nothing_in_another(url: str) -> None
 @pytest.mark.behaviour("C26")
 @pytest.mark.parametrize("url", STREAMS)
 def test_the_next_stream_begins_with_what_the_last_one_taught(url: str) -> None:
-    engine = Engine(POLICY)
+    engine = Engine(POLICY).telling(nobody)
     turn(engine, url, STREAMS[url][0])
     ((read, template),) = engine.around.templates.items()
     alike = TemplateMatcher(read, template=template)

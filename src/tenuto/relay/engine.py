@@ -16,9 +16,11 @@ from tenuto.relay.one_array import in_one_array
 from tenuto.relay.pipe import Pipe
 from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
+from tenuto.relay.short_stream import ShortStream, is_for_streams
 from tenuto.relay.strangers import may_be_strange, unless_strange
 from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
 from tenuto.wire.base import WireRequest
+from tenuto.wire.short import Asks
 
 
 class Engine:
@@ -77,25 +79,31 @@ class Engine:
         `machine`: the engine that begins the machine where it is needed; None: this one."""
         if not self._may_be_short or request.carried is not None or request.method != "POST":
             return self.read(request)
-        wire, provider, path = route(request.url, self.speaks)
+        wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
             return None
         for name, _ in request.headers:
             if name[:8].lower() == b"x-tenuto":
                 return self.read(request)
         short, parsed = wire.short, None
-        asks = short.asks(request.body, path) if short is not None else None
+        asks = short.asks(request.body, request.url) if short is not None else None
         if asks is None or provider.overrides:
             asked = self.read(request)
             if asked is None or asked.parsed.repairs or provider.overrides:
                 return asked
             parsed, wire = asked.parsed, asked.wire
-            asks = parsed.facts.stream, parsed.facts.follows
-        stream, follows = asks
-        if follows and self.around.successors.knows(follows):
+            facts = parsed.facts
+            alone = bool(facts.left_alone)
+            asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
+        if asks.follows and self.around.successors.knows(asks.follows):
             return self.read(request)
-        reports = machine is not None
-        return Short(machine or self, request, wire, provider, stream, parsed, reports=reports)
+        reports, machine = machine is not None, machine or self
+        if not asks.stream:
+            return Short(machine, request, wire, provider, parsed, reports=reports)
+        least = self.policy.probe_max_tokens
+        if short is None or not is_for_streams(request, provider, asks, least):
+            return self.read(request, parsed)
+        return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> Asked | None:
         """A request as its wire reads it, or None where it is none and must pass untouched.

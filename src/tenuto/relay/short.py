@@ -48,7 +48,6 @@ class Short:
         engine: begins the machine.
         request: as it came; it leaves so.
         wire, provider: whom it is for.
-        stream: whether it asks for a stream.
         parsed: the request as its wire reads it; None: nobody has read it so far.
         reports: whether anybody may ask for the report; else nothing of the machine is kept.
 
@@ -59,6 +58,8 @@ class Short:
     __slots__ = (
         "_came",
         "_engine",
+        "_given_bytes",
+        "_has_head",
         "_is_coded",
         "_is_over",
         "_parsed",
@@ -81,7 +82,6 @@ class Short:
         request: Request,
         wire: Wire,
         provider: Provider,
-        stream: bool,
         parsed: WireRequest | None,
         *,
         reports: bool,
@@ -94,13 +94,14 @@ class Short:
         self._reports = reports
         self._started_s = engine.around.now()
         self._came: list[Reply] = []
-        self._size = 0
+        self._size = self._given_bytes = 0
+        self._has_head = False
         self._is_coded = False
         self._is_over = False
         self._waiting: deque[Reply] = deque()
         self._watch: Watch | None = None
         self._run: Run | None = None
-        self.send: Callable[[Reply], Command] = self._start if stream else self._transmit
+        self.send: Callable[[Reply], Command] = self._transmit
 
     @property
     def request(self) -> Request:
@@ -130,7 +131,7 @@ class Short:
         if self._run is not None:
             self._run.close()
         else:
-            self.send = _nothing_more
+            self.send = nothing_more
 
     @property
     def report(self) -> Report | None:
@@ -185,19 +186,23 @@ class Short:
             return b""
 
     def _hand_on(self, _: Reply) -> Command:
-        self.send = _nothing_more
+        self.send = nothing_more
         return Write(self._whole, last=True)
 
     # --- the machine ----------------------------------------------------------------------------
 
     def _start(self, _: Reply) -> Command:
         """Start the machine and give it what came; returns the first command that this does not
-        answer."""
+        answer, or that gives what the caller has not been given."""
         run = self._run = self._machine()
-        self._waiting, self._came = deque(self._came), []
+        self._waiting, self._came = deque(self._replies()), []
         self.send = run.send
         command = run.send(None)
         return self._given(run.send(self._waiting.popleft())) if self._waiting else command
+
+    def _replies(self) -> list[Reply]:
+        """What came so far."""
+        return self._came
 
     def _machine(self) -> Run:
         engine = self._engine
@@ -213,13 +218,26 @@ class Short:
         return self._given(self._run.send(reply))
 
     def _given(self, command: Command) -> Command:
-        """Answer what came already; returns the first command that it does not answer."""
-        assert self._run is not None
-        while self._waiting and isinstance(command, Read):
-            command = self._run.send(self._waiting.popleft())
+        """Pass over what was carried out already."""
+        run = self._run
+        assert run is not None
+        while True:
+            if isinstance(command, Read) and self._waiting:
+                command = run.send(self._waiting.popleft())
+            elif isinstance(command, Open) and self._has_head:
+                command = run.send(None)
+            elif isinstance(command, Write) and self._given_bytes >= len(command.data):
+                self._given_bytes -= len(command.data)
+                command = run.send(None)
+            else:
+                break
+        if isinstance(command, Write) and self._given_bytes:
+            command = Write(command.data[self._given_bytes :], command.last)
+            self._given_bytes = 0
         if isinstance(command, Transmit):
             self._waiting.clear()  # that answer is not wanted any more
-        self.send = self._go_on if self._waiting else self._run.send
+        self._has_head = False
+        self.send = self._go_on if self._waiting or self._given_bytes else run.send
         return command
 
     def _replay(self) -> None:
@@ -227,7 +245,7 @@ class Short:
         run = self._machine()
         command = run.send(None)
         with contextlib.suppress(StopIteration):
-            for reply in self._came:
+            for reply in self._replies():
                 while not isinstance(command, Transmit | Read):
                     command = run.send(None)
                 command = run.send(reply)
@@ -236,5 +254,6 @@ class Short:
         run.close()
 
 
-def _nothing_more(_: Reply) -> Command:
+def nothing_more(_: Reply) -> Command:
+    """The turn is over."""
     raise StopIteration

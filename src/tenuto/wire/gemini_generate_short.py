@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -12,14 +13,17 @@ from tenuto.wire.short import (
     NOTICE_START,
     NULL,
     UNREADABLE,
+    UNSURE,
     Asks,
+    Kind,
     Named,
+    Said,
     are_different,
     is_plain_text,
     lacks_required,
 )
 
-_WHOLE = ":generateContent"
+_WHOLE, _STREAMING = ":generateContent", ":streamGenerateContent"
 
 
 # --- the request --------------------------------------------------------------------------------
@@ -42,26 +46,46 @@ class _Row(msgspec.Struct):
     role: str | None = None
 
 
+class _Config(msgspec.Struct, rename="camel"):
+    """What may make a stream one that is only watched."""
+
+    max_output_tokens: int | None = None
+    candidate_count: Any = None
+    response_modalities: Any = None
+    response_logprobs: Any = None
+    logprobs: Any = None
+
+
 class _Request(msgspec.Struct):
     contents: list[_Row]
+    config: _Config | None = msgspec.field(default=None, name="generationConfig")
+    token: Any = msgspec.field(default=None, name="continuationToken")
+    snake_config: Any = msgspec.field(default=None, name="generation_config")
+    snake_token: Any = msgspec.field(default=None, name="continuation_token")
 
+
+_NO_CONFIG = _Config()
+_NOTHING_BESIDE = (None,) * 7
 
 _read_request = msgspec.json.Decoder(_Request).decode
 
 
-def asks(body: bytes, path: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
+def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
     """What a request asks for whose rows are texts of people, with pictures, and of the model; else
-    None. A stream may come in several framings, and is left to the machine.
+    None. Other framings than that of events are left to the machine.
 
-    >>> asks(b'{"contents": [{"parts": [{"text": "Hi"}]}]}')
-    (False, '')
+    >>> asks(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').stream
+    False
     >>> asks(b'{"contents": [{"parts": [{"functionResponse": {}}]}]}') is None
     True
     """
-    if not path.endswith(_WHOLE) or not is_plain_text(body):
+    path, _, query = url.partition("?")
+    stream = path.endswith(_STREAMING) and query == "alt=sse"
+    if not (stream or path.endswith(_WHOLE)) or not is_plain_text(body):
         return None
     try:
-        rows = _read_request(body).contents
+        request = _read_request(body)
+        rows = request.contents
     except UNREADABLE:
         return None
     for row in rows:
@@ -72,7 +96,25 @@ def asks(body: bytes, path: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
                 text = part.text
                 if not text or text.isspace() or NOTICE_START in text:
                     return None
-    return (False, "") if rows else None
+    if not rows:
+        return None
+    config = request.config or _NO_CONFIG
+    beside = (
+        request.token,
+        request.snake_config,
+        request.snake_token,
+        config.candidate_count,
+        config.response_modalities,
+        config.response_logprobs,
+        config.logprobs,
+    )
+    model = path.rpartition("/models/")[2].partition(":")[0]
+    return Asks(
+        stream,
+        model="" if "%" in model or "/" in model else model,
+        max_tokens=config.max_output_tokens,
+        alone=beside != _NOTHING_BESIDE,
+    )
 
 
 class _Schema(msgspec.Struct):
@@ -176,3 +218,58 @@ def _fits(call: _Call, function: _Function) -> bool:
         if schema is not None and lacks_required(call.args, schema.required):
             return False
     return True
+
+
+# --- a stream -----------------------------------------------------------------------------------
+
+
+class _TextPart(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+
+
+class _Texts(msgspec.Struct, forbid_unknown_fields=True):
+    parts: tuple[_TextPart]
+    role: str | None = None
+
+
+class _Flowing(msgspec.Struct, forbid_unknown_fields=True):
+    content: _Texts
+    index: Literal[0, None] = 0
+    reason: Literal["STOP", None] = msgspec.field(name="finishReason", default=None)
+
+
+class _Counts(msgspec.Struct):
+    """Whatever was used."""
+
+
+class _Event(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    candidates: tuple[_Flowing]
+    counts: _Counts | None = msgspec.field(default=None, name="usageMetadata")
+    snake_counts: None = msgspec.field(default=None, name="usage_metadata")
+    error: None = None
+    camel_feedback: None = msgspec.field(default=None, name="promptFeedback")
+    snake_feedback: None = msgspec.field(default=None, name="prompt_feedback")
+
+
+_read_event = msgspec.json.Decoder(_Event).decode
+
+
+def event(data: bytes) -> Said:
+    """What an event says.
+
+    >>> event(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}')[1]
+    'Hi'
+    """
+    try:
+        (candidate,) = _read_event(data).candidates
+    except UNREADABLE:
+        return UNSURE
+    text = candidate.content.parts[0].text
+    if candidate.reason:
+        return Kind.STOPS, text
+    return (Kind.TEXT, text) if text else UNSURE
+
+
+HOLES = re.compile(rb'"(?:(?:candidates|total|thoughts|prompt)T|t)okenCount": ?(\d+)(?=[,}\s])')

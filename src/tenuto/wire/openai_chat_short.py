@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -12,8 +12,11 @@ from tenuto.wire.short import (
     NOTICE_START,
     NULL,
     UNREADABLE,
+    UNSURE,
     Asks,
+    Kind,
     Named,
+    Said,
     are_different,
     is_plain_text,
     read_object,
@@ -34,17 +37,26 @@ class _Row(msgspec.Struct):
 
 class _Request(msgspec.Struct):
     messages: list[_Row]
+    model: Any = None
     stream: bool | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    n: Any = None
+    logprobs: Any = None
+    top_logprobs: Any = None
+    modalities: Any = None
 
+
+_ALONE = (None, None, None, None)
 
 _read_request = msgspec.json.Decoder(_Request).decode
 
 
-def asks(body: bytes, path: str = "") -> Asks | None:
+def asks(body: bytes, url: str = "") -> Asks | None:
     """What a request asks for whose rows are texts of people and of the model; else None.
 
-    >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}], "stream": true}')
-    (True, '')
+    >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}], "stream": true}').stream
+    True
     >>> asks(b'{"messages": [{"role": "tool", "content": "Hi"}]}') is None
     True
     """
@@ -59,7 +71,15 @@ def asks(body: bytes, path: str = "") -> Asks | None:
                     return None
     except UNREADABLE:
         return None
-    return (request.stream is True, "") if request.messages else None
+    if not request.messages:
+        return None
+    limit = request.max_completion_tokens
+    return Asks(
+        request.stream is True,
+        model=request.model if isinstance(request.model, str) else "",
+        max_tokens=limit if limit is not None and limit > 0 else request.max_tokens,
+        alone=(request.n, request.logprobs, request.top_logprobs, request.modalities) != _ALONE,
+    )
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -154,3 +174,78 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
         return is_utf8(body) and (len(calls) == 1 or are_different([call.id for call in calls]))
     except UNREADABLE:
         return False
+
+
+# --- a stream -----------------------------------------------------------------------------------
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    refusal: Literal["", None] = None
+    reasoning_content: Literal["", None] = None
+    reasoning: Literal["", None] = None
+    tool_calls: None = None
+    function_call: None = None
+    images: None = None
+    audio: None = None
+
+
+class _Piece(msgspec.Struct):
+    delta: _Delta
+    index: Literal[0, None] = 0
+    finish_reason: Literal["stop", "", None] = None
+    native_finish_reason: Literal["stop", "", None] = None
+    finish_details: None = None
+    error: None = None
+    message: None = None
+
+
+class _Counts(msgspec.Struct):
+    """Whatever was used."""
+
+
+class _GroqChunk(msgspec.Struct):
+    error: None = None
+    usage: None = None
+
+
+class _Chunk(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    choices: list[_Piece]
+    object: Literal["chat.completion.chunk", None] = None
+    error: None = None
+    usage: _Counts | None = None
+    x_groq: _GroqChunk | None = None
+    base_resp: _MiniMax | None = None
+    type: None = None
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def event(data: bytes) -> Said:
+    """What a chunk says.
+
+    >>> event(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')[1]
+    'Hi'
+    >>> event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}')[0].value
+    'unsure'
+    """
+    if data == b"[DONE]":
+        return Kind.ENDS, ""
+    try:
+        chunk = _read_chunk(data)
+    except UNREADABLE:
+        return UNSURE
+    if not chunk.choices:
+        return (Kind.NOTHING if chunk.usage is None else Kind.COUNTS), ""
+    if len(chunk.choices) > 1:
+        return UNSURE
+    (choice,) = chunk.choices
+    text = choice.delta.content or ""
+    if choice.finish_reason:
+        return UNSURE if text else (Kind.STOPS, "")
+    if chunk.usage is not None or choice.native_finish_reason:
+        return UNSURE
+    return (Kind.TEXT, text) if text else (Kind.NOTHING, "")

@@ -14,8 +14,10 @@ double holds, which nobody reads where they are skipped.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Annotated, Any
 
 import msgspec
@@ -23,9 +25,50 @@ import msgspec
 from tenuto.core import hints
 from tenuto.wire.json import is_utf8
 
-Asks = tuple[bool, str]
-"""What a request asks for: whether for a stream, and the id of the response that it goes on from,
-"" where it does not."""
+
+class Asks(msgspec.Struct, frozen=True):
+    """What a request asks for.
+
+    Attributes:
+        stream: whether for a stream.
+        follows: the id of the response that it goes on from, "" where it does not.
+        model: the model, "" where it is not known; a stream is then left to the machine.
+        max_tokens: the output limit, None where there is none.
+        alone: whether something beside text is asked for, so that a stream is only watched.
+    """
+
+    stream: bool
+    follows: str = ""
+    model: str = ""
+    max_tokens: int | None = None
+    alone: bool = False
+
+
+class Kind(Enum):
+    """What one event of a stream says, as far as it must be known to hand it on."""
+
+    TEXT = "text"
+    """A text of the answer, and nothing else."""
+    OPENS = "opens"
+    """That the message or a part of it begins."""
+    NOTHING = "nothing"
+    CLOSES = "closes"
+    """That a part is over."""
+    STOPS = "stops"
+    """A clean stop, perhaps with the last text or the usage."""
+    COUNTS = "counts"
+    """The usage, and nothing else."""
+    ENDS = "ends"
+    """The end mark, behind a stop."""
+    COMPLETES = "completes"
+    """A clean stop that is the end mark as well."""
+    UNSURE = "unsure"
+
+
+Said = tuple[Kind, str]
+"""What an event says, and its text, "" for none."""
+
+UNSURE: Said = (Kind.UNSURE, "")
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What typed readings raise."""
@@ -54,16 +97,25 @@ class ShortPath:
     Attributes:
         parse_request, parse_object: the wire's own, which these stand for. A wire that is made from
             another one with others in their place has no short path.
-        asks: what a request asks for, of its body and its path, where it is certain to be one of
+        asks: what a request asks for, of its body and its URL, where it is certain to be one of
             this wire that needs no repair; else None.
         is_whole: whether a body is certain to be a whole answer, text or calls, of which nothing
             has to change; of the body and that of its request.
+        event: what an event of a stream says, of its data; `UNSURE` for whatever is more.
+        ends_marked: whether a stream has an end mark; else it ends behind its stop.
+        named: whether each event must have a name.
+        holes: where in an event of text something stands that tells nothing: numbers that count on,
+            and what pads events against eavesdroppers; each as the only group of a match.
     """
 
     parse_request: Callable[..., Any]
     parse_object: Callable[..., Any]
     asks: Callable[[bytes, str], Asks | None]
     is_whole: Callable[[bytes, bytes], bool]
+    event: Callable[[bytes], Said]
+    ends_marked: bool = True
+    named: bool = False
+    holes: re.Pattern[bytes] = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"')
 
 
 def is_plain_text(body: bytes) -> bool:
