@@ -178,8 +178,10 @@ def as_dict(event: AgentEvent) -> dict[str, Any]:
 
     >>> as_dict(Said("Hi", 1))
     {'event': 'said', 'text': 'Hi', 'step': 1}
-    >>> as_dict(Recovered(Event("fault", "t1", "openai", "gpt"), 1))["name"]
-    'fault'
+    >>> from tenuto.events import Stalled
+    >>> told = {"time": 0.0, "turn": "t1", "provider": "openai", "model": "gpt", "attempt": 1}
+    >>> as_dict(Recovered(Stalled(**told, answered=True, output_chars=0), 1))["name"]
+    'stalled'
     """
     if isinstance(event, Recovered):
         return {"event": "recovered", "step": event.step, **event.event.as_dict()}

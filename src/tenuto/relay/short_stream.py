@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tenuto.frames.frame import Framing
-from tenuto.frames.sniff import named_by
+from tenuto.frames.sniff import begins, named_by
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import (
@@ -278,6 +278,8 @@ class ShortStream(Short):
         """The bytes for the caller of any piece, event by event; None: it takes the machine."""
         data = self._rest + piece
         self._rest = data
+        if not self._raw and begins(data) is not Framing.EVENTS:
+            return None  # an array under the name of events, say, of which each element is awaited
         end = self._end or (b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
         if _has_other_ends(data, end):
             return None
