@@ -626,3 +626,28 @@ def test_events_without_the_type_of_their_text_are_left_to_the_machine() -> None
         short = wires()[wire].short
         assert short is not None
         assert short.event(data)[0].value == "unsure"
+
+
+@pytest.mark.behaviour("C23")
+@pytest.mark.parametrize("wire", STREAMS)
+def test_a_caller_that_leaves_before_the_end_is_written_has_cancelled_the_turn(wire: str) -> None:
+    url, asked = ASKED[wire]
+    if wire == "gemini-generate":
+        url = url.replace(":generateContent", ":streamGenerateContent?alt=sse")
+    body = encoded({**asked, "stream": True} if "contents" not in asked else asked)
+    reports: list[Any] = []
+    for hear in (None, lambda event: None):
+        turn = tenuto.Turn("POST", url, HEADERS, body, policy=POLICY, on_event=hear)
+        left, command = iter([b"".join(STREAMS[wire](*TEXTS))]), turn.next()
+        reply: Any
+        while not isinstance(command, tenuto.Write):
+            reply = None
+            if isinstance(command, tenuto.Transmit):
+                reply = EVENTS
+            elif isinstance(command, tenuto.Read):
+                reply = next(left, b"")
+            command = turn.next(reply)
+        turn.close()
+        reports.append(turn.report)
+    assert reports[0] == reports[1] is not None
+    assert reports[0].reason == "cancelled"

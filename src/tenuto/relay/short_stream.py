@@ -202,6 +202,13 @@ class ShortStream(Short):
             base_url = self._request.url.partition("?")[0]
             around.learned.ended_marked(base_url, self._asks.model, around.now())
 
+    def close(self) -> None:
+        """The caller went away; where it has not been given the end, there is none for it."""
+        if self._ended and self.send == self._write_rest:
+            del self._raw[len(self._raw) - len(self._held) :]
+            self._ended = False
+        super().close()
+
     def _replies(self) -> list[Reply]:
         if not self._came:
             return []
