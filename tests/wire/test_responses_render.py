@@ -18,10 +18,11 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
+from tenuto.relay.merger import Merger
 from tenuto.wire.base import Answer, Spoken
 from tenuto.wire.openai_responses import WIRE
 from tenuto.wire.openai_responses import read as read_places
-from tenuto.wire.openai_responses_render import ResponseWriter
+from tenuto.wire.openai_responses_render import ResponseLayout
 
 EVENT: TypeAdapter[Any] = TypeAdapter(ResponseStreamEvent)
 FIRST: dict[str, Any] = {
@@ -85,7 +86,7 @@ def test_a_body_says_what_the_answer_says(answer):
 @pytest.mark.behaviour("C19", "S2", "S4")
 @given(answers, st.text(min_size=1, max_size=9), st.booleans())
 def test_a_stream_that_is_written_is_one_response_that_says_the_same(answer, thought, begun):
-    writer = ResponseWriter("m")
+    writer = Merger(ResponseLayout("m"))
     if begun:
         writer.begin(FIRST)
     out = writer.reasoning(thought)
@@ -101,7 +102,7 @@ def test_a_stream_that_is_written_is_one_response_that_says_the_same(answer, tho
 
 @pytest.mark.behaviour("P1a")
 def test_an_error_event_is_one_on_which_the_sdk_raises_and_readers_of_the_wire_too():
-    writer = ResponseWriter("m")
+    writer = Merger(ResponseLayout("m"))
     raw = writer.error("dropped", "Tenuto could not finish this turn.")
     value = json.loads(raw.splitlines()[-2].removeprefix(b"data: "))
     assert value["error"]["type"] == "tenuto_incomplete"
@@ -112,11 +113,12 @@ def test_an_error_event_is_one_on_which_the_sdk_raises_and_readers_of_the_wire_t
 @pytest.mark.behaviour("C19", "S2")
 @pytest.mark.parametrize("announced", [None, {"type": "zzz", "id": "msg_9"}])
 def test_text_that_was_not_announced_stands_in_the_end_all_the_same(announced):
-    writer = ResponseWriter("m")
+    writer = Merger(ResponseLayout("m"))
     writer.begin({"type": "response.created", "response": FIRST})
     if announced is not None:
-        writer.given({"type": "response.output_item.added", "output_index": 0, "item": announced})
-    writer.given({"type": "response.output_text.delta", "output_index": 0, "delta": "Half "})
+        added = {"type": "response.output_item.added", "output_index": 0, "item": announced}
+        writer.given(read_places(added, event=True))
+    writer.said(["Half "])
     out = writer.text("of it.")
     out += writer.end(Answer("Half of it.", native_stop="completed"), include_usage=True)
     assert Told(out).events[-1].response.output_text == "Half of it."
@@ -124,17 +126,21 @@ def test_text_that_was_not_announced_stands_in_the_end_all_the_same(announced):
 
 @pytest.mark.behaviour("T1", "T16")
 def test_a_call_that_was_announced_as_something_else_is_not_passed_on():
-    writer = ResponseWriter("m")
+    writer = Merger(ResponseLayout("m"))
     writer.begin({"type": "response.created", "response": FIRST})
     writer.next_attempt(apart=False)
+
+    def passed(event: dict[str, Any]) -> bytes:
+        return writer.passed(read_places(event, event=True))
+
     odd = {"type": "zzz", "id": "fc_1"}
     call = {"type": "function_call", "id": "fc_1", "call_id": "c", "name": "f", "arguments": '{"a'}
-    writer.passed({"type": "response.output_item.added", "output_index": 1, "item": odd})
+    passed({"type": "response.output_item.added", "output_index": 1, "item": odd})
     for kind in ("delta", "done"):
         event = {"type": f"response.function_call_arguments.{kind}", "output_index": 1}
-        assert writer.passed(event | {"delta": '{"a', "arguments": '{"a'}) == b""
+        assert passed(event | {"delta": '{"a', "arguments": '{"a'}) == b""
     done = {"type": "response.output_item.done", "output_index": 1, "item": call}
-    assert writer.passed(done) == b""
+    assert passed(done) == b""
     assert b"function_call" not in writer.end(
         Answer("", native_stop="max_output_tokens"), include_usage=True
     )

@@ -138,9 +138,11 @@ class Said:
 @record
 class Beside:
     """Something that is not read stands beside the parts, such as what keeps a connection alive, or
-    a member that nobody knows: it is handed on as it came."""
+    a member that nobody knows: it is handed on as it came. With a place it belongs to the part
+    there."""
 
     raw: Native
+    place: Place = ()
 
 
 Placed = Opened | Piece | CallPiece | PartClosed | Restated | Envelope | Said | Beside
@@ -159,6 +161,7 @@ class Part:
         pieces: its text.
         grown: what was added to other members, by name.
         parts: of a group, the parts that it holds, by their places.
+        group: the part that it stands in, None for most.
         arguments: what a tool that the provider runs itself was called with, as JSON text.
         closed: whether its end was seen.
 
@@ -171,6 +174,7 @@ class Part:
     __slots__ = (
         "arguments",
         "closed",
+        "group",
         "grown",
         "holds",
         "kind",
@@ -188,6 +192,7 @@ class Part:
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
         self.parts: dict[Place, Part] = {}
+        self.group: Part | None = None
         self.arguments: list[str] = []
         self.closed = False
 

@@ -48,7 +48,7 @@ from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import NO_TEMPLATE, FrameRun, Templates
 from tenuto.relay.carried import Carried, Told
-from tenuto.relay.merger import merger
+from tenuto.relay.merger import Merger, merger
 from tenuto.relay.stream_framing import StreamFraming, rule_for_events
 from tenuto.wire.base import JsonObject, Wire, Writer
 from tenuto.wire.json import decode_object
@@ -99,6 +99,9 @@ class Outlet:
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
         # Wires without a layout yet have a writer of their own; it reads objects, not signals.
         self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
+        self._merger = self.writer if isinstance(self.writer, Merger) else None
+        self._last = b""  # of what was handed on as it came
+        self._followed = 0
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
@@ -178,7 +181,7 @@ class Outlet:
         self._drop_held()
         if not self._writing and not self.writer.begun:
             return b""
-        self._writing = True
+        self._take_over()
         rest = self.say_rest() if apart else b""
         # A seam has been told of the white space that is owed; without one there was nothing.
         self._pending = ""
@@ -274,6 +277,7 @@ class Outlet:
                     keep(raw, text)
             say(text)
             give(text)
+            self._last = raw
             return raw
 
         def keep(raw: bytes, text: str) -> None:
@@ -329,12 +333,19 @@ class Outlet:
 
     def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
-        self._pending += text
         if text.isspace() or ends_cut(text):
+            self._pending += text
             return self._hold(raw, value)
-        before = self.release() if self._held else b""
+        before = self.release(text) if self._held else b""
         if value is not None:
+            self._follow()
             self.writer.given(self._told_by(value))
+        if before:
+            self._follow(text)
+        else:
+            self._pending += text
+        if b"{" in raw:
+            self._last = raw
         return before + self._deliver(raw)
 
     def _count(self, builder: Builder) -> None:
@@ -391,13 +402,32 @@ class Outlet:
             return value
         return read(value, event=True)
 
-    def release(self) -> bytes:
-        """What was held, as it came."""
+    def release(self, text: str = "") -> bytes:
+        """What was held, as it came. `text`: that of the event behind it."""
+        self._follow(self._pending)
         for value in self._told():
             self.writer.given(self._told_by(value))
         out = bytes(self._held)
         self._clear_held()
-        return self._deliver(out)
+        self._pending += text
+        self._deliver(out)
+        self._followed = len(self._delivered)
+        return out
+
+    def _follow(self, text: str = "") -> None:
+        """Tell the merger which texts were handed on, and that this one is next."""
+        if self._merger is not None:
+            texts = self._delivered[self._followed :]
+            self._followed = len(self._delivered)
+            self._merger.said([*texts, text] if text else texts)
+
+    def _take_over(self) -> None:
+        """Let the wire write from here on."""
+        if self._merger is not None and self._last and not self._writing:
+            self._follow()
+            last = event_object(self._framing.writes.kept(self._last))
+            self._merger.follow(last if isinstance(last, dict) else None)
+        self._writing = True
 
     def _deliver(self, raw: bytes) -> bytes:
         if self._pending:
@@ -435,6 +465,8 @@ class Outlet:
         for signal in signals:
             if isinstance(signal, TextDelta):
                 self._spoke = self._spoke or bool(signal.text)
+                if self._merger is not None:
+                    self._merger.heard(signal.text)
                 text = self._seam.feed(signal.text) if self._seam else signal.text
                 out.append(self.say(text))
             elif isinstance(signal, Closed):
@@ -455,7 +487,7 @@ class Outlet:
         """Give up the bytes that are held, but not what they say; from here on the wire writes."""
         held = list(self._told())
         self._drop_held()
-        self._writing = True
+        self._take_over()
         out = [self.writer.passed(self._told_by(value)) for value in held]
         return self.say("") + self.framed(b"".join(out))
 
@@ -470,6 +502,7 @@ class Outlet:
 
     def say_rest(self) -> bytes:
         """Deliver all that is pending, white space included."""
+        self._take_over()
         text, self._pending = self._pending, ""
         if not text:
             return b""

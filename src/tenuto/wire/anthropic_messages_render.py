@@ -61,31 +61,35 @@ class MessageLayout:
         """Write the `message_start`."""
         return render_event({"type": "message_start", "message": self._message})
 
-    def opened(self, number: int, native: Native) -> bytes:
+    def opened(self, part: Part) -> bytes:
         """Write a `content_block_start`."""
-        event = {"type": "content_block_start", "index": number, "content_block": native}
+        event = {"type": "content_block_start", "index": part.place[0]}
+        return render_event({**event, "content_block": part.native})
+
+    def said(self, part: Part, text: str) -> bytes:
+        """Write a delta of text or of thinking."""
+        member = "text" if part.kind is Kind.TEXT else "thinking"
+        return self.passed(part, {"type": f"{member}_delta", member: text})
+
+    def passed(self, part: Part, raw: Native) -> bytes:
+        """Write a delta."""
+        event = {"type": "content_block_delta", "index": part.place[0], "delta": raw}
         return render_event(event)
 
-    def said(self, number: int, kind: Kind, text: str) -> bytes:
-        """Write a delta of text or of thinking."""
-        member = "text" if kind is Kind.TEXT else "thinking"
-        return self.passed(number, {"type": f"{member}_delta", member: text})
-
-    def passed(self, number: int, raw: Native) -> bytes:
-        """Write a delta."""
-        return render_event({"type": "content_block_delta", "index": number, "delta": raw})
-
-    def closed(self, number: int) -> bytes:
+    def closed(self, part: Part, answer: Answer | None = None) -> bytes:
         """Write a `content_block_stop`."""
-        return render_event({"type": "content_block_stop", "index": number})
+        return render_event({"type": "content_block_stop", "index": part.place[0]})
 
-    def call(self, number: int, call: ToolCall) -> bytes:
+    def called(self, call: ToolCall, unled: bool) -> JsonObject:
+        """Return a block that begins without arguments."""
+        return {**_call(call), "input": {}}
+
+    def call(self, part: Part, call: ToolCall) -> bytes:
         """Write a block whose arguments come in one delta."""
         arguments = {"type": "input_json_delta", "partial_json": call.arguments}
-        begun = self.opened(number, {**_call(call), "input": {}})
-        return begun + self.passed(number, arguments) + self.closed(number)
+        return self.opened(part) + self.passed(part, arguments) + self.closed(part)
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+    def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
         """Write the stop with the usage, and `message_stop`."""
         delta = {"stop_reason": answer.native_stop, **_beside_the_stop(answer)}
         usage = merged_usage(answer.raw_usage or {}, answer.usage)

@@ -228,13 +228,11 @@ class Spoken:
     message: Message | None = None
 
 
-class Layout(Protocol):
+class PartLayout(Protocol):
     """How a wire writes the parts of one streamed message; the merger decides on them.
 
-    Numbers are the merger's: they count up over all attempts of a turn. Each method returns the
-    bytes of zero or more events."""
-
-    numbered: Literal[True]
+    The first number in the place of a part is the merger's: it counts up over all attempts of a
+    turn. Each method returns the bytes of zero or more events."""
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
@@ -248,29 +246,70 @@ class Layout(Protocol):
     def start(self) -> bytes:
         """Write what stands before all parts."""
 
-    def opened(self, number: int, native: Native) -> bytes:
+    def opened(self, part: Part) -> bytes:
         """Begin a part."""
 
-    def said(self, number: int, kind: Kind, text: str) -> bytes:
-        """Write text of the part that is open."""
+    def said(self, part: Part, text: str) -> bytes:
+        """Write text of a part."""
 
-    def passed(self, number: int, raw: Native) -> bytes:
+    def passed(self, part: Part, raw: Native) -> bytes:
         """Write a piece as another attempt's provider wrote it."""
 
-    def closed(self, number: int) -> bytes:
-        """End a part."""
+    def closed(self, part: Part, answer: Answer | None = None) -> bytes:
+        """End a part. `answer`: the message ends with it."""
 
-    def call(self, number: int, call: ToolCall) -> bytes:
+    def called(self, call: ToolCall, unled: bool) -> JsonObject:
+        """Return what a call is written as. `unled`: the reasoning that led to it was left out."""
+
+    def call(self, part: Part, call: ToolCall) -> bytes:
         """Write a whole call."""
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the stop, the usage and the end mark."""
+    def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
+        """Write the stop, the usage and the end mark. `items`: all parts that were given."""
 
     def beside(self, raw: Native) -> bytes:
         """Write what stands beside the parts, such as what keeps the connection alive."""
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
+
+
+class Layout(PartLayout, Protocol):
+    """The same of a wire whose parts stand for themselves."""
+
+    numbered: Literal[True]
+
+
+class GroupLayout(PartLayout, Protocol):
+    """The same of a wire that puts parts into items, and says all items at the end.
+
+    Attributes:
+        ahead: items of a body that is said as events; they are said before all else."""
+
+    numbered: Literal["groups"]
+    ahead: Sequence[Native]
+
+    def follow(self, last: JsonObject | None, events: int) -> None:
+        """Count on behind the last of the events that the caller was given."""
+
+    def holds(self, native: Native) -> Kind:
+        """Return what the parts of an item are, OTHER where it holds none."""
+
+    def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
+        """Return the item that a text stands in: the provider's, None where it announced none,
+        under an id that none of the others has."""
+
+    def unannounced(self, native: Native | None) -> JsonObject:
+        """Return the item of a text that came without one, or in one that can't be read."""
+
+    def thought(self, text: str) -> JsonObject:
+        """Return an item of reasoning."""
+
+    def empty(self, native: Native) -> JsonObject:
+        """Return an item as it begins."""
+
+    def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
+        """Write what points at words of a part, which stand so many characters further on."""
 
 
 class FlatLayout(Protocol):
@@ -502,7 +541,7 @@ class Wire:
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
-    layout: Callable[[str], Layout | FlatLayout] | None = None
+    layout: Callable[[str], Layout | GroupLayout | FlatLayout] | None = None
     writer: Callable[[str], Writer] = unwritten
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]

@@ -18,6 +18,7 @@ import msgspec
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
     AnySignal,
+    Beside,
     CallPiece,
     Kind,
     Opened,
@@ -58,7 +59,7 @@ from tenuto.wire.openai_responses_items import (
     kind_of,
     parts_of,
 )
-from tenuto.wire.openai_responses_render import ResponseWriter
+from tenuto.wire.openai_responses_render import ResponseLayout
 from tenuto.wire.openai_responses_request import parse_request
 from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -243,8 +244,17 @@ def _read_event(event: JsonObject) -> list[AnySignal]:
     said: list[AnySignal] = [Said(response)] if isinstance(response, dict) else []
     read_one = _EVENTS.get(kind)
     if read_one is not None:
-        return said + read_one(event)
-    return [*said, OtherSeen(_index(event))] if kind.startswith(_SERVER_EVENTS) else said
+        said += read_one(event)
+    elif kind.startswith(_SERVER_EVENTS):
+        said.append(OtherSeen(_index(event)))
+    if (read_one is None or kind.startswith(_WITHIN_ITEMS)) and _names_an_event(kind):
+        said.append(Beside(event, (_index(event),)))
+    return said
+
+
+def _names_an_event(kind: str) -> bool:
+    """Whether an event of this kind can be written again; an error is read apart."""
+    return kind != "error" and kind.isascii() and kind.isprintable()
 
 
 def _index(event: JsonObject) -> int | None:
@@ -333,7 +343,7 @@ def _annotation(event: JsonObject) -> list[AnySignal]:
     """It belongs to the text that is being written."""
     found = event.get("annotation")
     adds = {"annotations": [found]} if isinstance(found, dict) else None
-    return [Piece(_in_content(event), Kind.TEXT, adds=adds)]
+    return [Piece(_in_content(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
 
 
 def _call_piece(event: JsonObject) -> list[AnySignal]:
@@ -413,6 +423,14 @@ _EVENTS: dict[str, _Reading] = {
     **dict.fromkeys(_TYPE_MEANS, _ended),
 }
 """What is not here, `keepalive` and events yet to come, says nothing."""
+
+_WITHIN_ITEMS = (
+    "response.content_part.done",
+    "response.output_text.done",
+    "response.refusal.done",
+    "response.reasoning_",
+)
+"""How those events of `_EVENTS` begin that go with their item as they came, as all others do."""
 
 _SERVER_EVENTS = (
     "response.web_search_call.",
@@ -564,7 +582,7 @@ WIRE = Wire(
     ),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
-    writer=ResponseWriter,
+    layout=ResponseLayout,
     content=merged_content,
     clean_stop=body.clean_stop,
     render_body=body.render_body,
