@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from parts import agent, memory, pieces, short, turns
+from parts import agent, memory, pieces, short, turns, untuned
 from parts.figures import REPEATS, ROUNDS, Figure
 
 PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
@@ -24,6 +24,7 @@ PARTS: dict[str, Callable[[], Iterator[Figure]]] = {
     "short": short.figures,
     "memory": memory.figures,
     "turns": turns.figures,
+    "untuned": untuned.figures,
     "agent": agent.figures,
 }
 
@@ -46,6 +47,8 @@ A step of the agent is one request of its loop: 40 tokens of text, a call, and i
 takes of it is what the same client takes to send and read the same bytes without an agent.
 A turn without an SDK is one through `tenuto.Turn` that nobody listens to. Its Python calls are
 counted, for they do not depend on the machine, and its time is in units of `sum(range(1000))`.
+"A stream of others" is one that nothing was fitted to, a word a delta, from memory (its source says
+what is in it).
 Targets are those of the issues; where two name one, the stricter stands.
 """
 
