@@ -11,8 +11,10 @@ from tenuto.core.actions import AppendUser, SetOutputBudget
 from tenuto.core.builder import Builder
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.signals import Ended
+from tenuto.relay.merger import merger
 from tenuto.wire.base import Answer, Dialect
-from tenuto.wire.bedrock_invoke_chat import CHAT
+from tenuto.wire.bedrock_invoke_chat import CHAT, InvokeChatLayout
+from tenuto.wire.bedrock_invoke_makers import read
 
 PATH = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aimported-model%2Fx/invoke-with-response-stream"
 METRICS = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}}
@@ -71,9 +73,9 @@ def test_odd_shapes_are_read_and_written_without_an_exception(value):
     CHAT.parse_object(value, event=True)
     CHAT.parse_object(value, event=False)
     usage = CHAT.usage_object(value)
-    writer = CHAT.writer("m")
+    writer = merger(InvokeChatLayout("m"))
     writer.begin(value)
-    writer.passed(value)
+    writer.passed(read(value, event=True))
     answer = Answer("Hi", native_stop="stop", ending=value, raw_usage=usage)
     last = writer.text("Hi") + writer.end(answer, include_usage=True)
     assert last.count(b"amazon-bedrock-invocationMetrics") == 1

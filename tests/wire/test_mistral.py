@@ -20,11 +20,13 @@ from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS
 from tenuto.relay.commands import Request
 from tenuto.relay.engine import Engine
+from tenuto.relay.merger import merger
 from tenuto.sim.mistral.rules import violation
 from tenuto.sim.reply import Settings
 from tenuto.wire.base import Answer, Spoken
 from tenuto.wire.json import decode_object, encode
 from tenuto.wire.mistral import WIRE, read
+from tenuto.wire.mistral_render import MistralLayout
 from tenuto.wire.mistral_request import parse_request
 
 MISTRAL = ROWS.all()["mistral"].dialect
@@ -220,13 +222,13 @@ def test_a_body_of_several_attempts_keeps_their_chunks(attempts, reasoning, cont
 
 @pytest.mark.behaviour("S2", "P2")
 def test_events_of_a_further_attempt_keep_what_is_no_text():
-    writer = WIRE.writer("m")
+    writer = merger(MistralLayout("m"))
     first = {**IDENTITY, "object": "chat.completion.chunk"}
     writer.begin({**first, "choices": [{"index": 0, "delta": {"content": "Half"}}], "p": "ab"})
     writer.next_attempt(apart=False)
     content = [thinking("Hm."), text(" of it"), REFERENCE]
     event = {"choices": [{"index": 0, "delta": {"content": content}}]}
-    out = writer.passed(event) + writer.text(" of it") + writer.reasoning("Hm.")
+    out = writer.passed(read(event, event=True)) + writer.text(" of it") + writer.reasoning("Hm.")
     out += writer.end(Answer(" of it", native_stop="stop", usage=Usage(1, 2)), include_usage=True)
     *events, done, _ = out.split(b"\n\n")
     chunks: list[Any] = [CompletionChunk.model_validate_json(event[6:]) for event in events]

@@ -13,9 +13,11 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.detection import read
+from tenuto.relay.merger import merger
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer
 from tenuto.wire.openai_chat import WIRE
+from tenuto.wire.openai_chat_render import ChatLayout
 
 FIRST = {
     "id": "c1", "object": "chat.completion", "created": 1, "model": "m", "x_unknown": [1],
@@ -72,7 +74,7 @@ def test_a_body_is_what_the_sdk_expects_and_says_what_was_meant(answer):
 
 @given(answers, st.booleans())
 def test_a_stream_is_what_the_sdk_expects_and_says_what_was_meant(answer, include_usage):
-    writer = WIRE.writer("m")
+    writer = merger(ChatLayout("m"))
     writer.begin({**FIRST, "object": "chat.completion.chunk"})
     stream = (
         (writer.reasoning(answer.reasoning) if answer.reasoning else b"")
@@ -88,7 +90,7 @@ def test_a_stream_is_what_the_sdk_expects_and_says_what_was_meant(answer, includ
 
 
 def test_an_envelope_of_our_own_is_enough_for_the_sdk():
-    ChatCompletionChunk.model_validate_json(WIRE.writer("m").text("x")[6:].strip())
+    ChatCompletionChunk.model_validate_json(merger(ChatLayout("m")).text("x")[6:].strip())
 
 
 def test_an_error_of_ours_is_read_as_one_that_recovery_was_spent_on():
@@ -96,6 +98,6 @@ def test_an_error_of_ours_is_read_as_one_that_recovery_was_spent_on():
     body = render.render_error("dropped", "m", partial)
     assert json.loads(body)["error"]["partial"] == {"text": "half", "reasoning": "why"}
     assert WIRE.parse_fault(502, {}, body).kind.value == "upstream_gave_up"
-    fault = read(WIRE.writer("m").error("dropped", "m")).fault
+    fault = read(merger(ChatLayout("m")).error("dropped", "m")).fault
     assert fault is not None
     assert fault.kind.value == "upstream_gave_up"

@@ -60,8 +60,9 @@ class FlatMerger:
         self._layout.begin(value)
         self.begun = True
 
-    def given(self, signals: Iterable[AnySignal]) -> None:
-        """Do nothing: no event depends on those before it."""
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Follow an event that was handed on as it came."""
+        self._layout.given(signals)
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Write nothing between attempts."""
@@ -79,10 +80,9 @@ class FlatMerger:
         """Return False: no event ends the text."""
         return False
 
-    def passed(self, signals: Iterable[AnySignal]) -> bytes:
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what an event of a further attempt carries besides text, calls, stop and usage."""
-        raws = [s.raw for s in signals if isinstance(s, Piece | Beside) and s.raw is not None]
-        return self._layout.passed(raws) if raws else b""
+        return self._layout.passed(signals)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """End the message: the calls, the stop, the usage and the end mark."""

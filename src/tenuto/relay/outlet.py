@@ -51,7 +51,6 @@ from tenuto.relay.carried import Carried, Told
 from tenuto.relay.merger import Merger, merger
 from tenuto.relay.stream_framing import StreamFraming, rule_for_events
 from tenuto.wire.base import JsonObject, Wire, Writer
-from tenuto.wire.json import decode_object
 from tenuto.wire.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]
@@ -99,6 +98,7 @@ class Outlet:
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
         # Wires without a layout yet have a writer of their own; it reads objects, not signals.
         self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
+        self._placed = wire.read if wire.layout else None
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._last = b""  # of what was handed on as it came
         self._followed = 0
@@ -225,8 +225,10 @@ class Outlet:
             self.broken = True
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
+        # What the writer is told of it: where things stand, or its object.
+        told = value if value is None or not self._placed else self._reader.placed
         if self._writing and not self.transparent:
-            return self._write(signals, event, value)
+            return self._write(signals, event, told)
         text = ""
         if TextDelta in kinds:
             text = "".join(s.text for s in signals if isinstance(s, TextDelta))
@@ -236,7 +238,7 @@ class Outlet:
             return self.release() + self._watched(text, kinds, event)
         if self.transparent:
             return self._watched(text, kinds, event)
-        return self._forward(text, kinds, event, value)
+        return self._forward(text, kinds, event, told)
 
     def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
         self._give(text)
@@ -325,21 +327,19 @@ class Outlet:
             return event.raw
         if self._writing:
             looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
-            value = decode_object(event.data or b"") if looks else None
-            return self._write([signal], event, value if isinstance(value, dict) else None)
-        value = decode_object(event.data or b"") if self.writer.follows_text else None
-        given = value if isinstance(value, dict) else None
-        return self._settled(text, event.raw, given)
+            return self._write([signal], event, self._told_by(event) if looks else None)
+        told = self._told_by(event) if self.writer.follows_text else None
+        return self._settled(text, event.raw, told)
 
-    def _settled(self, text: str, raw: bytes, value: JsonObject | None) -> bytes:
+    def _settled(self, text: str, raw: bytes, told: Any) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         if text.isspace() or ends_cut(text):
             self._pending += text
-            return self._hold(raw, value)
+            return self._hold(raw, told)
         before = self.release(text) if self._held else b""
-        if value is not None:
+        if told is not None:
             self._follow()
-            self.writer.given(self._told_by(value))
+            self.writer.given(told)
         if before:
             self._follow(text)
         else:
@@ -367,46 +367,46 @@ class Outlet:
 
     # --- the first attempt: bytes as they came
 
-    def _forward(self, text: str, kinds: _Kinds, event: Frame, value: JsonObject | None) -> bytes:
+    def _forward(self, text: str, kinds: _Kinds, event: Frame, told: Any) -> bytes:
         raw = event.raw
-        if not event.terminated and value is None:
+        if not event.terminated and told is None:
             return self._hold(raw, None)  # half an event: of use only where nothing follows it
         if self._closing or not _flows(kinds):
             alike = not text or self._reader.matcher.text(event.raw) is not None
             self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
             self._pending += text
             self._closing = self._closing or not kinds <= _CLOSED
-            return self._hold(raw, value)
+            return self._hold(raw, told)
         if not kinds and self._held:
-            return self._hold(raw, value)
-        return self._settled(text, raw, value)
+            return self._hold(raw, told)
+        return self._settled(text, raw, told)
 
-    def _hold(self, raw: bytes, value: JsonObject | None) -> bytes:
-        if value is not None:
+    def _hold(self, raw: bytes, told: Any) -> bytes:
+        if told is not None:
             self._held_told.extend((len(self._held), len(self._held) + len(raw)))
         self._held += raw
         return b""
 
-    def _told(self) -> Iterator[JsonObject]:
-        """The objects of the events that are held."""
+    def _told(self) -> Iterator[Any]:
+        """What the events say that are held, as `_told_by`."""
         places = iter(self._held_told)
         for begin, end in zip(places, places, strict=True):
-            value = event_object(self._framing.writes.kept(bytes(self._held[begin:end])))
-            if isinstance(value, dict):
-                yield value
+            told = self._told_by(self._framing.writes.kept(bytes(self._held[begin:end])))
+            if told is not None:
+                yield told
 
-    def _told_by(self, value: JsonObject) -> Any:
-        """What an event's object says, as the writer reads it."""
-        read = self._wire.read
-        if read is None or self._wire.layout is None:
-            return value
-        return read(value, event=True)
+    def _told_by(self, event: Frame) -> Any:
+        """What an event says, as the writer reads it; None where it has no object."""
+        value = event_object(event)
+        if not isinstance(value, dict):
+            return None
+        return self._placed(value, event=True) if self._placed else value
 
     def release(self, text: str = "") -> bytes:
         """What was held, as it came. `text`: that of the event behind it."""
         self._follow(self._pending)
-        for value in self._told():
-            self.writer.given(self._told_by(value))
+        for told in self._told():
+            self.writer.given(told)
         out = bytes(self._held)
         self._clear_held()
         self._pending += text
@@ -447,7 +447,7 @@ class Outlet:
 
     # --- further attempts: one message, written by the wire
 
-    def _write(self, signals: list[Signal], event: Frame, value: JsonObject | None) -> bytes:
+    def _write(self, signals: list[Signal], event: Frame, told: Any) -> bytes:
         if event.data is None:
             # Comments keep the connection alive; fields without data belong to another message.
             return event.raw if self._framing.codec.is_comment(event) else b""
@@ -457,8 +457,7 @@ class Outlet:
         if self._part_ended and self._seam and not _PARTS.isdisjoint(map(type, signals)):
             out.append(self.say(self._seam.finish()))
             self._seam = None
-        if value is not None:
-            told = self._told_by(value)
+        if told is not None:
             if self._pending and self.writer.parts(told):
                 out.append(self.say_rest())
             out.append(self.framed(self.writer.passed(told)))
@@ -488,7 +487,7 @@ class Outlet:
         held = list(self._told())
         self._drop_held()
         self._take_over()
-        out = [self.writer.passed(self._told_by(value)) for value in held]
+        out = [self.writer.passed(told) for told in held]
         return self.say("") + self.framed(b"".join(out))
 
     def _drop_held(self) -> None:

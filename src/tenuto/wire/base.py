@@ -324,8 +324,11 @@ class FlatLayout(Protocol):
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text of the answer, or reasoning."""
 
-    def passed(self, raws: Sequence[Native]) -> bytes:
-        """Write pieces, and what stands beside them, as one event of another attempt had them."""
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Follow an event that was handed on as it came; not all are told that hold text alone."""
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write what one event of another attempt carries besides text, calls, stop and usage."""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write the calls, the stop, the usage and the end mark."""

@@ -18,13 +18,14 @@ from functools import cached_property
 import msgspec
 
 from tenuto.core.actions import Edit
+from tenuto.core.parts import AnySignal, Envelope, Native
 from tenuto.core.signals import ReasoningDelta, TextDelta, Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
 from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
-from tenuto.wire.bedrock_invoke_makers import METRICS, as_chunk, at, parse_object, read
+from tenuto.wire.bedrock_invoke_makers import METRICS, at, parse_object, read
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 
@@ -117,8 +118,8 @@ _NO_METRICS = {
 }
 
 
-class InvokeChatWriter(render.ChatWriter):
-    """One message as chunks, the last of which has what the turn cost (`wire.base.Writer`)."""
+class InvokeChatLayout(render.ChatLayout):
+    """How one message is written as chunks, the last of which has what the turn cost."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -131,13 +132,15 @@ class InvokeChatWriter(render.ChatWriter):
         self._shared = {k: v for k, v in self._shared.items() if not k.startswith(_BEDROCKS)}
         self._part, self._stop = _names(value)
 
-    def passed(self, value: JsonObject) -> bytes:
-        """The same as on OpenAI's chat; metrics are kept for the last chunk."""
-        self._note(value)
-        return super().passed(as_chunk(value))
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write the same as on OpenAI's chat, and keep metrics for the last chunk."""
+        for signal in signals:
+            if isinstance(signal, Envelope):
+                self._note(signal.members)
+        return super().passed(signals)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, and the stop with what Bedrock adds to it."""
+        """Write the calls, and the stop with what Bedrock adds to it."""
         out = [self._cited(answer)]
         out += [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
         self._note(answer.ending)
@@ -145,7 +148,7 @@ class InvokeChatWriter(render.ChatWriter):
         added |= self._costs(answer, include_usage)
         return b"".join(out) + self._chunk({}, answer.native_stop, **added)
 
-    def _note(self, value: JsonObject) -> None:
+    def _note(self, value: Native) -> None:
         metrics = value.get(METRICS)
         self._metrics = metrics if isinstance(metrics, dict) else self._metrics
 
@@ -223,7 +226,7 @@ CHAT = replace(
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
-    writer=InvokeChatWriter,
+    layout=InvokeChatLayout,
     render_body=render_body,
     render_error=bedrock_converse_render.render_error,
 )

@@ -6,15 +6,16 @@ Its SDK reads a stream line by line, and knows an error by the line `event:error
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tenuto.core.parts import Message
+from tenuto.core.parts import AnySignal, Message
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.dashscope_events import like, message_of
 from tenuto.wire.json import encode
 from tenuto.wire.members import object_in
-from tenuto.wire.openai_chat_render import ChatWriter, call_delta, choice_of, completion, envelope
+from tenuto.wire.openai_chat_render import ChatLayout, call_delta, choice_of, completion, envelope
 
 ERROR_STATUS = 424
 """What we depend on failed."""
@@ -50,10 +51,8 @@ def _is_text(value: JsonObject) -> bool:
     return not isinstance(output.get("choices"), list) and "text" in output
 
 
-class DashScopeWriter(ChatWriter):
-    """One message as events (`wire.base.Writer`)."""
-
-    follows_text = True  # events are counted
+class DashScopeLayout(ChatLayout):
+    """How one message is written as events, which are counted."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -66,15 +65,10 @@ class DashScopeWriter(ChatWriter):
         """What all events of one message share, and their form, taken from the first of them."""
         self._shared = {"request_id": value.get("request_id", "tenuto")}
         self._like = value
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
-        """An event was handed on as it came."""
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Count an event that was handed on as it came."""
         self._number += 1
-
-    def passed(self, value: JsonObject) -> bytes:
-        """What an event of a further attempt carries besides text, calls, stop and usage."""
-        return super().passed(as_chat(value))
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, and the stop with the usage; there is no end mark."""

@@ -448,7 +448,7 @@ WIRE = Wire(
     ),
     usage_object=usage_object,
     parse_fault=parse_fault,
-    writer=render.ResponseWriter,
+    layout=render.ResponseLayout,
     content=merged_content,
     clean_stop=render.clean_stop,
     as_body=as_body,

@@ -7,24 +7,24 @@ tests. A message keeps the identity of its first attempt: response id, model ver
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.gemini_generate_citations import joined_sources
 from tenuto.wire.gemini_generate_content import (
     CITING,
+    SOURCES,
     TOKEN,
     Part,
     candidates_of,
-    is_call,
     is_signed,
     is_text,
-    parts_of,
     without_token,
 )
 from tenuto.wire.gemini_generate_errors import OURS
@@ -52,54 +52,44 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "STOP"
 
 
-class ResponseWriter:
-    """One message as events (`wire.base.Writer`): each stands for itself."""
+class ResponseLayout:
+    """How one message is written as events (`wire.base.FlatLayout`): each stands for itself."""
 
-    follows_text = False
+    numbered: Literal[False] = False
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"modelVersion": model} if model else {}
-        self.begun = False
 
     def begin(self, value: JsonObject) -> None:
-        """What all events of one message share, taken from the first of them."""
+        """Take what all events of one message share from the first of them."""
         self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
-        """Nothing follows from the events that were given."""
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text, or a thought."""
+        part = {"text": text} if kind is Kind.TEXT else {"text": text, "thought": True}
+        return self._event({"content": _content([part])})
 
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """Nothing is said between attempts."""
-        return b""
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Do nothing: no event depends on those before it."""
 
-    def text(self, text: str) -> bytes:
-        """An event that carries text."""
-        return self._event({"content": _content([{"text": text}])})
-
-    def reasoning(self, text: str) -> bytes:
-        """An event that carries a thought."""
-        return self._event({"content": _content([{"text": text, "thought": True}])})
-
-    def parts(self, value: JsonObject) -> bool:
-        """Never: events stand for themselves."""
-        return False
-
-    def passed(self, value: JsonObject) -> bytes:
-        """Thoughts, signatures, and parts that are neither text nor calls; what stands beside the
-        content, unless the end of the message says it, as it does of all sources."""
-        candidate = _first_candidate(value)
-        parts = [_untold(part) for part in parts_of(candidate) if not is_call(part)]
-        kept = [part for part in parts if part is not None]
-        ends = candidate.get("finishReason") is not None
-        told = _WRITTEN | CITING
-        beside = {} if ends else {k: v for k, v in candidate.items() if k not in told}
-        if not kept and not beside:
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write thoughts, signatures, and parts that are neither text nor calls; and what stands
+        beside the content, unless the end of the message says it, as it does of all sources."""
+        parts: list[Part] = []
+        beside: JsonObject = {}
+        for signal in signals:
+            match signal:
+                case Opened(native=native) if (part := _untold(native)) is not None:
+                    parts.append(part)
+                case Said(members, adds) if members.get("finishReason") is None:
+                    told = {**members, **(adds or {})}
+                    beside = {k: v for k, v in told.items() if k not in _WRITTEN and k != SOURCES}
+        if not parts and not beside:
             return b""
-        return self._event({"content": _content(kept or [_NOTHING])} | beside)
+        return self._event({"content": _content(parts or [_NOTHING])} | beside)
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, the stop, the usage."""
+        """Write the calls, the stop and the usage."""
         parts = [_call_part(call) for call in answer.calls] or [_NOTHING] * bool(answer.text)
         candidate = {"content": _content(parts)} | _end_of(
             _first_candidate(answer.ending), answer, None
@@ -108,7 +98,7 @@ class ResponseWriter:
         return self._event(candidate, {"usageMetadata": usage} if usage else {})
 
     def error(self, code: str, message: str) -> bytes:
-        """An event on which the official SDK raises `ServerError`."""
+        """Write an event on which the official SDK raises `ServerError`."""
         return encode_event({"error": _error(code, message)})
 
     def _event(self, candidate: JsonObject, more: Mapping[str, Any] | None = None) -> bytes:
@@ -117,10 +107,10 @@ class ResponseWriter:
         )
 
 
-def _untold(part: JsonObject) -> JsonObject | None:
+def _untold(part: Native) -> Part | None:
     """What of a part the writer does not say by itself: of text, its signature."""
     if not is_text(part):
-        return part
+        return {**part}
     return {**part, "text": ""} if is_signed(part) else None
 
 

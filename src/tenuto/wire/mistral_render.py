@@ -6,31 +6,30 @@ A content is a text, or a list of chunks where there is more than text: thinking
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from tenuto.core.parts import Part
+from tenuto.core.parts import AnySignal, Kind, Part, Piece
 from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
 from tenuto.wire.json import encode, encode_event
-from tenuto.wire.members import object_in
 from tenuto.wire.openai_chat import CONTENT
-from tenuto.wire.openai_chat_render import DONE, ChatWriter, call_delta, completion, merged_usage
+from tenuto.wire.openai_chat_render import DONE, ChatLayout, call_delta, completion, merged_usage
 
 ERROR_STATUS = 424
 """What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
 
 
-class MistralWriter(ChatWriter):
-    """One message as chunks (`wire.base.Writer`)."""
+class MistralLayout(ChatLayout):
+    """How one message is written as chunks."""
 
-    def reasoning(self, text: str) -> bytes:
-        """A chunk that carries thinking."""
-        return self._chunk({"content": [_thinking(text)]})
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text, or a chunk of the content that holds thinking."""
+        return self._chunk({"content": text if kind is Kind.TEXT else [_thinking(text)]})
 
-    def passed(self, value: JsonObject) -> bytes:
-        """What the content carries besides text, and what Chat has."""
-        other = [part for part in _parts(value) if part.get("type") != "text"]
-        return super().passed(value) + (self._chunk({"content": other}) if other else b"")
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write what the content carries besides text, and what Chat has."""
+        other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
+        return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Calls, `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
@@ -82,16 +81,6 @@ def _chunks(part: Part) -> list[JsonObject]:
     """A part of a content as its chunks."""
     content = part.whole()["content"]
     return _texts(content) if isinstance(content, str) else content
-
-
-def _parts(value: JsonObject) -> list[JsonObject]:
-    """The chunks of a delta."""
-    choices = value.get("choices")
-    choice = object_in(choices[0]) if isinstance(choices, list) and choices else {}
-    content = object_in(choice.get("delta")).get("content")
-    if isinstance(content, str):
-        return _texts(content)
-    return [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
 
 
 def _merged(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:

@@ -208,13 +208,15 @@ def _content_parts(parts: list[Any]) -> Iterator[Piece]:
         thinking = part.get("thinking", part.get("summary"))
         if isinstance(thinking, str | list):
             thoughts = thinking if isinstance(thinking, list) else [{"text": thinking}]
+            raw: JsonObject | None = part
             for thought in thoughts:
                 if isinstance(thought, dict) and isinstance(thought.get("text"), str):
-                    yield Piece(_THINKING, Kind.REASONING, thought["text"], holds="content")
+                    yield Piece(_THINKING, Kind.REASONING, thought["text"], None, raw, "content")
+                    raw = None
         elif part.get("type") in OTHER_PARTS:
-            yield Piece(CONTENT, Kind.OTHER, "", {"content": [part]}, holds="")
+            yield Piece(CONTENT, Kind.OTHER, "", {"content": [part]}, part, "")
         elif not isinstance(text, str):
-            yield Piece(CONTENT, Kind.NOTE, "", {"content": [part]}, holds="")
+            yield Piece(CONTENT, Kind.NOTE, "", {"content": [part]}, part, "")
 
 
 _THINKING: Place = ("thinking", "content")
@@ -440,7 +442,7 @@ WIRE = Wire(
     ),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
-    writer=render.ChatWriter,
+    layout=render.ChatLayout,
     clean_stop=render.clean_stop,
     forced_stop="stop",
     as_body=render.as_body,

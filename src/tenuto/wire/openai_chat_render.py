@@ -7,10 +7,10 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.parts import Message
+from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
@@ -20,9 +20,6 @@ from tenuto.wire.openai_chat_citations import annotations_of, joined_annotations
 DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
 """Stands for the id of a deprecated `function_call`, which has none."""
-
-_RENDERED = frozenset({"role", "content", "annotations", "tool_calls", "function_call"})
-"""Members of a delta that the writer says by itself."""
 
 _OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
 """Members of a chunk that a body has otherwise."""
@@ -37,59 +34,49 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "tool_calls" if calls else "stop"
 
 
-class ChatWriter:
-    """One message as chunks (`wire.base.Writer`)."""
+class ChatLayout:
+    """How one message is written as chunks (`wire.base.FlatLayout`)."""
 
-    follows_text = False
+    numbered: Literal[False] = False
 
     def __init__(self, model: str) -> None:
         # The least that the official SDK's chunk type asks for.
         kind = "chat.completion.chunk"
         self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
         self._shared["model"] = model
-        self.begun = False
         self._given: list[Any] = []  # annotations that were handed on
 
     def begin(self, value: JsonObject) -> None:
-        """What all chunks of one message share, taken from the first of them."""
+        """Take what all chunks of one message share from the first of them."""
         self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
         if self._shared.get("object") == "chat.completion":  # a body that is said as events
             self._shared["object"] = "chat.completion.chunk"
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
-        """Chunks stand for themselves; only annotations are not to be said again at the end."""
-        delta = _first_choice(value).get("delta")
-        if isinstance(delta, dict) and isinstance(delta.get("annotations"), list):
-            self._given += delta["annotations"]
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text, or reasoning in the field that most dialects use."""
+        return self._chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
 
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """Text has one place on this wire: nothing is said between attempts."""
-        return b""
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Keep annotations: they are not said again at the end."""
+        for signal in signals:
+            match signal:
+                case Piece(_, _, None, {"annotations": [*annotations]}):
+                    self._given += annotations
 
-    def text(self, text: str) -> bytes:
-        """A chunk that carries text."""
-        return self._chunk({"content": text})
-
-    def reasoning(self, text: str) -> bytes:
-        """A chunk that carries reasoning, in the field that most dialects use."""
-        return self._chunk({"reasoning_content": text})
-
-    def parts(self, value: JsonObject) -> bool:
-        """Never: all text is in one part."""
-        return False
-
-    def passed(self, value: JsonObject) -> bytes:
-        """Reasoning in whatever field, words of a refusal, images, audio. Annotations wait for the
-        end: where they belong is known when all text is."""
-        delta = _first_choice(value).get("delta")
-        if not isinstance(delta, dict):
-            return b""
-        other = {key: item for key, item in delta.items() if item and key not in _RENDERED}
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write reasoning in whatever field, words of a refusal, images, audio. Annotations wait
+        for the end: where they belong is known when all text is."""
+        other: JsonObject = {}
+        for signal in signals:
+            match signal:
+                case Piece((str(name),), _, str(text)) if text and name != "content":
+                    other[name] = text
+                case Piece((str(name),), _, _, adds) if adds and name != "content":
+                    other |= {key: item for key, item in adds.items() if item}
         return self._chunk(other) if other else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, the stop, the usage if it was asked for, `[DONE]`."""
+        """Write the calls, the stop, the usage if it was asked for, and `[DONE]`."""
         out = [self._cited(answer)]
         out += [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         out.append(self._chunk({}, answer.native_stop))
@@ -99,11 +86,11 @@ class ChatWriter:
         return b"".join(out) + DONE
 
     def error(self, code: str, message: str) -> bytes:
-        """A chunk on which the official SDK raises `APIError`, and the end mark."""
+        """Write a chunk on which the official SDK raises `APIError`, and the end mark."""
         return encode_event({"error": _error(code, message)}) + DONE
 
     def _cited(self, answer: Answer) -> bytes:
-        """The annotations that were not handed on with the first attempt."""
+        """Write the annotations that were not handed on with the first attempt."""
         told = joined_annotations(answer.spoken, self._given)
         return self._chunk({"annotations": told}) if told else b""
 

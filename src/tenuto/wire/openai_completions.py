@@ -172,8 +172,8 @@ def is_request(path: str) -> bool:
 # --- writing ----------------------------------------------------------------------------------
 
 
-class CompletionsWriter(chat.ChatWriter):
-    """One message as events (`wire.base.Writer`): text is all that has a place."""
+class CompletionsLayout(chat.ChatLayout):
+    """How one message is written as events: text is all that has a place."""
 
     def __init__(self, model: str) -> None:
         super().__init__(model)
@@ -224,7 +224,7 @@ WIRE = replace(
     parse_object=plainly(read),
     read_flowing=read_flowing,
     is_plain=is_plain,
-    writer=CompletionsWriter,
+    layout=CompletionsLayout,
     as_body=as_body,
     render_body=render_body,
 )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import Message
+from tenuto.core.parts import AnySignal, Message
 from tenuto.core.signals import (
     CallDelta,
     Ended,
@@ -69,6 +69,9 @@ class EventReader:
         template: how the events look that were alike in another stream of the wire.
         message: what the parts of the answer are put together in, on wires that tell places.
 
+    Attributes:
+        placed: the signals of the last object, with their places.
+
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
 
@@ -83,6 +86,7 @@ class EventReader:
         self.new = new
         self.matcher = TemplateMatcher(wire.read_flowing, wire.running_usage, template)
         self.message = Message() if message is None else message
+        self.placed: list[AnySignal] = []
         self._other: set[int] = set()
         self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
@@ -155,7 +159,8 @@ class EventReader:
     def signals(self, value: JsonObject) -> list[Signal]:
         """The signals of an event's object."""
         if self.wire.read is not None:
-            signals = self.message.take(self.wire.read(self.new(value), event=True))
+            self.placed = self.wire.read(self.new(value), event=True)
+            signals = self.message.take(self.placed)
         else:
             signals = self.wire.parse_object(self.new(value), event=True)
         speaks = any(map(_speaks, signals))

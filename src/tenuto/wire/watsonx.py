@@ -27,7 +27,7 @@ from tenuto.wire.errors import row as _row
 from tenuto.wire.json import count, encode, encode_event
 from tenuto.wire.members import value_of
 from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
-from tenuto.wire.openai_chat_render import DONE, ChatWriter
+from tenuto.wire.openai_chat_render import DONE, ChatLayout
 from tenuto.wire.openai_chat_request import PLAIN, ChatRequest, request_of
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
@@ -203,15 +203,15 @@ def is_event(value: JsonObject) -> bool:
 # --- writing ----------------------------------------------------------------------------------
 
 
-class WatsonxWriter(ChatWriter):
-    """One message as chunks (`wire.base.Writer`); its end is the usage, and no mark."""
+class WatsonxLayout(ChatLayout):
+    """How one message is written as chunks; its end is the usage, and no mark."""
 
     def begin(self, value: JsonObject) -> None:
         """What all chunks share. What the service has to say to its user is said once."""
         super().begin({key: item for key, item in value.items() if key != "system"})
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, the stop, the usage."""
+        """Write the calls, the stop and the usage."""
         return super().end(answer, include_usage=include_usage).removesuffix(DONE)
 
     def error(self, code: str, message: str) -> bytes:
@@ -243,7 +243,7 @@ WIRE = replace(
     parse_object=plainly(read),
     is_terminator=never,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
-    writer=WatsonxWriter,
+    layout=WatsonxLayout,
     render_error=render_error,
     form=None,  # a request needs a project or a space too, which only its owner knows
 )
