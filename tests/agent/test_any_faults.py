@@ -29,7 +29,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
-from tenuto.sim.case import Arguments, Odd
+from tenuto.sim.case import Arguments, Ending, Odd
 from tenuto.wire.form import Composed, Declared, Opening
 
 BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
@@ -294,10 +294,12 @@ def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
 
 FOUND = {
     "a stop behind which nothing is left to come": (
+        "gemini-generate",
         [saying("", ("tool_0", {"key": "k0"})), saying("tide")],
         [Step(odd=Odd.CONTENT_AFTER_FINISH)],
     ),
     "a call that is none behind one that is broken": (
+        "gemini-generate",
         [
             saying("", ("tool_0", {"key": "k0", "payload": None})),
             saying("", ("tool_0", {"key": "k1", "payload": None})),
@@ -305,17 +307,22 @@ FOUND = {
         ],
         [Step(arguments=Arguments.ARRAY), Step(finish="UNEXPECTED_TOOL_CALL")],
     ),
+    "a call behind which nothing but the usage comes": (
+        "ollama",
+        [saying("", ("tool_0", {"key": "k0", "payload": None})), saying("Answer 1: tide.")],
+        [Step(ending=Ending.COUNT_ALONE)],
+    ),
 }
-"""Turns and their steps that the property once failed on, on Gemini: the simulator counted wrong."""
+"""Wires, turns and their steps that the property once failed on: the simulator counted wrong."""
 
 
 @pytest.mark.behaviour("H1", "H2", "H9")
 @pytest.mark.parametrize("stream", [False, True], ids=["body", "stream"])
 @pytest.mark.parametrize("name", FOUND)
 def test_what_was_found_once(sim: Simulator, folder: Path, name: str, stream: bool):
-    turn, faults = FOUND[name]
+    wire, turn, faults = FOUND[name]
     tools, limits = [("plain", False)], Limits(max_steps=1)
-    check(Play("gemini-generate", stream, False, [turn], faults, tools, limits, None), sim, folder)
+    check(Play(wire, stream, False, [turn], faults, tools, limits, None), sim, folder)
 
 
 @pytest.mark.behaviour("H1", "H2", "C14")

@@ -30,9 +30,10 @@ _CHOOSING: Final = re.compile(r"(?:.*/)?sim(?:-model)?[/:](?P<case>.*)", re.DOTA
 """A model's name that chooses a case. What stands before it is the name of a real model, whose ways
 the server then takes on; any other name with a colon or a slash is just that of a model."""
 
+_WHOLE_BODIES: Final = {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH, Ending.COUNT_ALONE}
 _WHOLE: Final = {
-    True: {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH, Ending.CUT_BODY, Ending.EMPTY_BODY},
-    False: {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH},
+    True: {*_WHOLE_BODIES, Ending.CUT_BODY, Ending.EMPTY_BODY},
+    False: _WHOLE_BODIES,
 }
 """Endings that leave an answer whole, of streams and of bodies."""
 
