@@ -54,7 +54,20 @@ def step(
     >>> action.status.value, action.reason
     ('complete', 'completed')
     """
-    outcome = outcome_of(state, response, facts)
+    return act(
+        state, response, in_turn(classify(response), state, response, facts), facts, policy, now_s
+    )
+
+
+def act(
+    state: State,
+    response: Response,
+    outcome: Outcome,
+    facts: Facts,
+    policy: Policy,
+    now_s: float,
+) -> tuple[State, Send | Finish]:
+    """Do the same for a response that is classified: `in_turn` says what it means."""
     state = _seen(state, outcome, response, facts, policy)
     if state.attempts == 1:
         state = replace(state, answered_s=now_s)
@@ -73,10 +86,14 @@ def step(
     return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told)
 
 
-def outcome_of(state: State, response: Response, facts: Facts) -> Outcome:
-    """What a response means within its turn. A request that goes on from what was said leaves it to
-    the model what to call (C28a): where the caller demanded a call, the turn owes it still."""
-    outcome = classify(response)
+def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) -> Outcome:
+    """Return what a response means within its turn. A request that goes on from what was said
+    leaves it to the model what to call (C28a): where the caller demanded a call, the turn owes it
+    still.
+
+    Args:
+        outcome: what the response means by itself.
+    """
     if outcome in _SAY_NO_MORE and _owes_call(state, response, facts):
         return Outcome.CALLS_MISSING
     return outcome

@@ -11,7 +11,7 @@ from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, S
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.machine import outcome_of, settled, step
+from tenuto.core.machine import act, in_turn, settled
 from tenuto.core.outcome import Outcome, classify
 from tenuto.core.response import Response
 from tenuto.core.runaway import is_runaway
@@ -37,16 +37,16 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     as_asked = turn.open is turn.facts.stream
     if as_asked and not turn.left_alone and _has_several(turn, attempt):
         turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
-    outcome = classify(response)
+    outcome = attempt.outcome = classify(response)
     if turn.carried is not None:
         turn.carried.output_tokens += _output_tokens(turn, attempt)
     if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
         _observed(turn, attempt, outcome, finish)
         return finish, outcome, Facts(said=turn.said)
-    facts = _facts(turn, attempt)
+    facts = _facts(turn, attempt, outcome)
     now_s, edits = turn.around.now(), turn.state.last_edits
-    outcome = outcome_of(turn.state, response, facts)
-    turn.state, action = _step(turn, response, facts, now_s)
+    outcome = in_turn(outcome, turn.state, response, facts)
+    turn.state, action = _act(turn, response, outcome, facts, now_s)
     _observed(turn, attempt, outcome, action)
     if turn.carried is not None:
         turn.carried.last_text = response.text
@@ -99,22 +99,22 @@ def _has_several(turn: Turn, attempt: Attempt) -> bool:
     return attempt.response.several and alone and not turn.outlet.writing
 
 
-def _step(
-    turn: Turn, response: Response, facts: Facts, now_s: float
+def _act(
+    turn: Turn, response: Response, outcome: Outcome, facts: Facts, now_s: float
 ) -> tuple[State, Send | Finish]:
     try:
-        return step(turn.state, response, facts, turn.policy, now_s)
+        return act(turn.state, response, outcome, facts, turn.policy, now_s)
     except PolicyError:  # it answers with what is no rung: a mistake to be mended at once
         raise
     except Exception:  # `decide` is somebody else's code: it must not cost an answer
         log.exception("decide raised")
         policy = replace(turn.policy, decide=None)
-        return step(turn.state, response, facts, policy, now_s)
+        return act(turn.state, response, outcome, facts, policy, now_s)
 
 
-def _facts(turn: Turn, attempt: Attempt) -> Facts:
+def _facts(turn: Turn, attempt: Attempt, outcome: Outcome) -> Facts:
     response, request = attempt.response, turn.facts
-    broke = classify(response) in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
+    broke = outcome in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
     return Facts(
         said=turn.said,
         content=turn.content(turn.said),

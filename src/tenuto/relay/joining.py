@@ -8,7 +8,7 @@ from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
-from tenuto.core.outcome import Outcome, classify
+from tenuto.core.outcome import Outcome
 from tenuto.core.response import broke_off, leading_thought, think_closing, visible
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
@@ -62,7 +62,7 @@ def _take_back_empty(turn: Turn) -> None:
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
     if last is None or last.attempt.response.text.strip():
         return
-    if classify(last.attempt.response) in (Outcome.EMPTY, Outcome.THINKING_ONLY):
+    if last.attempt.outcome in (Outcome.EMPTY, Outcome.THINKING_ONLY):
         turn.said = turn.said[: -last.attempt.new_chars]
         last.attempt.new_chars = 0
 

@@ -20,6 +20,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.calls import ToolCall
 from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
 from tenuto.core.parts import Message
 from tenuto.core.policy import Policy
 from tenuto.core.response import Response
@@ -96,6 +97,7 @@ class Attempt:
         unread: whether it was a body that cannot be read: it was made, and billed, all the same.
         lost: how its connection broke, None where it did not.
         stopped_at: the stop sequence across the cut that ended it, "" where none did.
+        outcome: what it means by itself; None until it is decided what follows from it.
     """
 
     response: Response
@@ -114,6 +116,7 @@ class Attempt:
     unread: bool = False
     lost: Lost | None = None
     stopped_at: str = ""
+    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
