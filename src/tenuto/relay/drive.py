@@ -1,5 +1,5 @@
 """The drivers: take a command, perform it, feed the reply back. They decide nothing, and differ
-only in waiting.
+only in waiting: what follows from a command, and from closing, stands in `_Driver`.
 
 A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
 the garbage collector, which closes generators in any order): closing is separate from the iterator
@@ -13,10 +13,11 @@ import contextlib
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Generator, Iterator
 from contextlib import AbstractContextManager
-from typing import Any, Protocol, TypeVar, assert_never
+from typing import Any, Generic, Protocol, TypeVar
 
 from tenuto.relay.alarm import Alarm
 from tenuto.relay.commands import (
+    Command,
     Commands,
     Head,
     Lost,
@@ -73,6 +74,7 @@ class AsyncUpstream(Protocol):
 
 Asked = TypeVar("Asked")
 Awaited = TypeVar("Awaited")
+_Answer = TypeVar("_Answer", Upstream, AsyncUpstream)
 
 WhenClosed = Callable[[], Exception]
 """Makes what is raised where more is asked for of a turn that was closed before its end."""
@@ -82,7 +84,63 @@ def _takes_nothing(_: bytes) -> None:
     """Every piece is a reply."""
 
 
-class Drive:
+class _Driver(Generic[_Answer]):
+    """What both drivers have alike: the turn, its state, and what follows from each command.
+
+    Args:
+        run, when_closed: as for `Drive`.
+    """
+
+    def __init__(self, run: Commands, when_closed: WhenClosed | None) -> None:
+        self._run = run
+        self._when_closed = when_closed
+        self._all_said = False
+        self._closed = False
+        self._upstream: _Answer | None = None
+
+    def _next(self, reply: Reply) -> Command | None:
+        """Give the turn a reply. Return its next command; None: the turn is over.
+
+        Raises:
+            Exception: the turn hands on an error, or was closed before all was said.
+        """
+        if not self._closed:
+            try:
+                command = self._run.send(reply)
+            except StopIteration:
+                if not self._closed:  # else it was the run that was closed
+                    return None
+            except ValueError:
+                if not self._closed:  # else another thread is just inside the run, closing it
+                    raise
+            else:
+                if isinstance(command, Write):
+                    self._all_said = self._all_said or command.last
+                elif isinstance(command, Reraise):
+                    raise command.error
+                return command
+        if self._when_closed is not None and not self._all_said:
+            raise self._when_closed()
+        return None
+
+    def _answered(self, answer: _Answer | Lost) -> Reply:
+        """Take what answers a request. Return the reply to it."""
+        if isinstance(answer, Lost):
+            self._upstream = None
+            return answer
+        self._upstream = answer
+        return answer.head
+
+    def _end(self) -> None:
+        """End the turn; its upstream is still to be closed."""
+        self._closed = True
+        # Whoever is just inside the run (another thread, an event's watcher) closes it as soon as
+        # it is out.
+        with contextlib.suppress(ValueError):
+            self._run.close()
+
+
+class Drive(_Driver[Upstream]):
     """One turn for callers that block. `pieces()` is iterated once.
 
     Args:
@@ -102,14 +160,10 @@ class Drive:
         when_closed: WhenClosed | None = None,
         wake: Callable[[Upstream | None, int], object] | None = None,
     ) -> None:
-        self._run = run
+        super().__init__(run, when_closed)
         self._connect = connect
-        self._when_closed = when_closed
         self._wake = wake
         self._limit: Alarm | None = None
-        self._all_said = False
-        self._upstream: Upstream | None = None
-        self._closed = False
         self._alarm: threading.Event | None = None
 
     @property
@@ -121,17 +175,7 @@ class Drive:
         """First the head, then the bytes for the caller."""
         reply: Reply = None
         try:
-            while not self._closed:
-                try:
-                    command = self._run.send(reply)
-                except StopIteration:
-                    if self._closed:  # it was the run that was closed
-                        break
-                    return
-                except ValueError:
-                    if self._closed:  # and another thread is just inside the run, closing it
-                        break
-                    raise
+            while (command := self._next(reply)) is not None:
                 reply = None
                 match command:
                     case Read():
@@ -155,27 +199,16 @@ class Drive:
                             if reply is None:
                                 raise
                     case Write():  # without names in the brackets: it comes with every event
-                        if command.last:
-                            self._all_said = True
                         yield command.data
                     case Open(head):
                         yield head
                     case Transmit():
                         self._leave()
-                        if self._closed:  # by who was told of an event, or by another thread
-                            break
-                        answer = self._connected(command)
-                        self._upstream = None if isinstance(answer, Lost) else answer
-                        reply = answer if isinstance(answer, Lost) else answer.head
+                        if not self._closed:  # by who was told of an event, or by another thread
+                            reply = self._answered(self._connected(command))
                     case Wait(seconds):
                         self._leave()
                         self._sleep(seconds)
-                    case Reraise(error):
-                        raise error
-                    case _:
-                        assert_never(command)
-            if self._when_closed is not None and not self._all_said:
-                raise self._when_closed()
         finally:
             self.close()
 
@@ -194,9 +227,7 @@ class Drive:
         self._closed = True
         if self._alarm is not None:
             self._alarm.set()
-        # Where another thread is just inside the run, that one closes it as soon as it is out.
-        with contextlib.suppress(ValueError):
-            self._run.close()
+        self._end()
         self._leave()
         if self._limit is not None:
             self._limit.close()
@@ -269,7 +300,7 @@ Limit = Callable[[float], AbstractContextManager[object]]
 """What `anyio.move_on_after` is: a wait within it ends after so many seconds, without an error."""
 
 
-class AsyncDrive:
+class AsyncDrive(_Driver[AsyncUpstream]):
     """The same for async callers.
 
     Args:
@@ -289,30 +320,19 @@ class AsyncDrive:
         scope: Callable[[], Scope] | None = None,
         limit: Limit | None = None,
     ) -> None:
-        self._run = run
+        super().__init__(run, when_closed)
         self._connect = connect
-        self._when_closed = when_closed
-        self._all_said = False
         self._sleep = sleep
         self._scope = scope
         self._limit = limit
         self._waiting: Scope | None = None
         self._opened = False
-        self._upstream: AsyncUpstream | None = None
-        self._closed = False
 
     async def pieces(self) -> AsyncGenerator[Head | bytes, None]:
         """First the head, then the bytes for the caller."""
         reply: Reply = None
         try:
-            while not self._closed:
-                try:
-                    command = self._run.send(reply)
-                except StopIteration:
-                    if self._closed:  # it was the run that was closed
-                        break
-                    await self._leave()
-                    return
+            while (command := self._next(reply)) is not None:
                 reply = None
                 match command:
                     case Read():
@@ -336,8 +356,6 @@ class AsyncDrive:
                             if reply is None:
                                 raise
                     case Write():  # without names in the brackets: it comes with every event
-                        if command.last:
-                            self._all_said = True
                         yield command.data
                     case Open(head):
                         self._opened = True
@@ -345,19 +363,13 @@ class AsyncDrive:
                     case Transmit():
                         await self._leave()
                         answer = await self._connected(command)
-                        if answer is None:
-                            continue
-                        self._upstream = None if isinstance(answer, Lost) else answer
-                        reply = answer if isinstance(answer, Lost) else answer.head
+                        if answer is not None:
+                            reply = self._answered(answer)
                     case Wait(seconds):
                         await self._leave()
                         await self._unless_closed(self._sleep, seconds)
-                    case Reraise(error):
-                        raise error
-                    case _:
-                        assert_never(command)
-            if self._when_closed is not None and not self._all_said:
-                raise self._when_closed()
+            if not self._closed:
+                await self._leave()
         finally:
             await self.close()
 
@@ -369,10 +381,7 @@ class AsyncDrive:
 
     def end(self) -> None:
         """End the turn, and whatever is waited for; its upstream is still to be closed."""
-        self._closed = True
-        # Where it is just inside the run (an event's watcher), it closes it as soon as it is out.
-        with contextlib.suppress(ValueError):
-            self._run.close()
+        self._end()
         if self._waiting is not None:
             self._waiting.cancel()
 
