@@ -2,9 +2,8 @@
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
-that the caller sent, and an edit replaces or appends whole ones. Rows that we add stand on their
-own: the provider combines rows of one role into one turn, so no row of the caller's is ever edited.
+As in `request_edits`. Rows that we add stand on their own: the provider combines rows of one role
+into one turn, so no row of the caller's is ever edited.
 
 Vertex and Bedrock name the model, and whether to stream, in the path instead of the body.
 Shapes follow `anthropic/types` of anthropic-sdk-python 2.12, read 2026-11-22;
@@ -27,30 +26,17 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     Content,
-    DropConstraint,
     Edit,
-    FreeToolChoice,
-    LowerReasoning,
     SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
 from tenuto.core.white_space import space_behind
 from tenuto.wire.anthropic_messages_history import RULES, UNSIGNED_RULES, result_of
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import (
-    joined,
-    listed,
-    members_of,
-    object_in,
-    read_leniently,
-    rows_of,
-    value_of,
-    with_members,
-)
+from tenuto.wire.members import object_in, read_leniently, value_of, with_members
+from tenuto.wire.request_edits import EditableRequest, Paths
 
 
 class _Asked(msgspec.Struct):
@@ -97,36 +83,28 @@ EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
 _THINKING = ("thinking", "redacted_thinking")
 
 
-class MessagesRequest:
+class MessagesRequest(EditableRequest):
     """A Messages request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
+    paths = Paths(
+        rows="messages",
+        output_limit=(("max_tokens",),),
+        constraints=[(("output_format",),), (("output_config",), ("format",))],
+    )
+
     def __init__(self, body: bytes, asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> None:
-        self._body = body
         self._asked = asked
         self._probe_max_tokens = probe_max_tokens
         # With a thread the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
-        self._rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
-        self._plan, self.repairs = plan_repairs(rows, self._rules)
-        self._members: dict[str, bytes] = {}
-        self._rows: list[bytes] = []
+        super().__init__(body, rows, RULES if dialect.signed_thinking else UNSIGNED_RULES)
 
     @cached_property
-    def facts(self) -> RequestFacts:
+    def facts(self) -> RequestFacts:  # type: ignore[override]
         """What the relay needs to know of it; an answer that is plain needs none."""
         return _facts(self._asked, self._probe_max_tokens)
 
-    def _split(self) -> None:
-        """The members and rows as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
-            rows = rows_of(self._members["messages"])
-            self._rows = apply_repairs(self._plan, rows, self._rules) if self.repairs else rows
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
-        self._split()
-        tools = value_of(self._members.get("tools")) or []
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
             tool["name"]: schema if isinstance(schema := tool.get("input_schema"), dict) else {}
             for tool in (tools if isinstance(tools, list) else ())
@@ -134,41 +112,44 @@ class MessagesRequest:
             if _is_client_tool(tool.get("type"))
         }
 
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        self._split()
-        members = dict(self._members)
-        rows = list(self._rows)
-        tokens: int | None = None
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    rows.append(_row("assistant", said_blocks(text, edit.content)))
-                    if edit.prefill:
-                        members |= {k: encode(v) for k, v in dialect.prefill_members}
-                case AppendUser(text):
-                    rows.append(_row("user", [_text(text)]))
-                case AppendContent(content):
-                    # As it came, but for what an attempt before the pause left unsigned (C20).
-                    kept = [b for b in content if b.get("type") != "thinking" or _is_kept(b, ())]
-                    content = tuple(kept) if dialect.signed_thinking else content
-                    rows.extend([_row("assistant", content)] if content else [])
-                case AppendCalls():
-                    rows.extend(_failed_rows(edit))
-                case SetOutputBudget(tokens):
-                    members["max_tokens"] = encode(tokens)
-                case LowerReasoning():
-                    _lower_reasoning(members, self._members)
-                case DropConstraint():
-                    _drop_constraint(members)
-                case FreeToolChoice():
-                    _free_tool_choice(members)
-        if tokens is not None:  # last: what it does to thinking depends on what is left of it
-            _fit_thinking(members, tokens)
-        members["messages"] = listed(rows)
-        return joined(members)
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits."""
+        members = super().edited(edits, dialect)
+        for edit in edits:  # last: what a limit does to thinking depends on what is left of it
+            if isinstance(edit, SetOutputBudget):
+                _fit_thinking(members, edit.tokens)
+        return members
+
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> list[bytes]:
+        match edit:
+            case AppendAssistant(text):
+                if edit.prefill:
+                    members |= {k: encode(v) for k, v in dialect.prefill_members}
+                return [_row("assistant", said_blocks(text, edit.content))]
+            case AppendUser(text):
+                return [_row("user", [_text(text)])]
+            case AppendContent(content):
+                # As it came, but for what an attempt before the pause left unsigned (C20).
+                kept = [b for b in content if b.get("type") != "thinking" or _is_kept(b, ())]
+                content = tuple(kept) if dialect.signed_thinking else content
+                return [_row("assistant", content)] if content else []
+            case AppendCalls():
+                return _failed_rows(edit)
+        return []
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        _lower_reasoning(members, self._members)
+
+    def _drop_constraint(self, members: dict[str, bytes]) -> None:
+        super()._drop_constraint(members)
+        if members.get("output_config") == b"{}" != self._members.get("output_config"):
+            del members["output_config"]
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = object_in(value_of(members.get("tool_choice")))
+        if choice.get("type") in ("any", "tool"):
+            changes = {"type": b'"auto"', "name": None}
+            members["tool_choice"] = with_members(members["tool_choice"], changes)
 
 
 def parse_request(
@@ -455,19 +436,3 @@ def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
         members["thinking"] = _thinking_budget(members["thinking"], less)
     else:
         del members["thinking"]
-
-
-def _drop_constraint(members: dict[str, bytes]) -> None:
-    members.pop("output_format", None)
-    config = object_in(value_of(members.get("output_config")))
-    if "format" in config:
-        members["output_config"] = with_members(members["output_config"], {"format": None})
-        if len(config) == 1:
-            del members["output_config"]
-
-
-def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = object_in(value_of(members.get("tool_choice")))
-    if choice.get("type") in ("any", "tool"):
-        changes = {"type": b'"auto"', "name": None}
-        members["tool_choice"] = with_members(members["tool_choice"], changes)

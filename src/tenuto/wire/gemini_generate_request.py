@@ -2,9 +2,8 @@
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
-that the caller sent, and an edit replaces or appends whole ones. The APIs read camelCase and
-snake_case alike, so that a member is looked for in both and changed in the one that is there.
+As in `request_edits`. The APIs read camelCase and snake_case alike, so that a member is looked for
+in both and changed in the one that is there.
 
 The path names the model, and whether to stream. Shapes follow `google/genai/types.py` of
 google-genai 3.4, read 2026-11-22; https://ai.google.dev/api/generate-content
@@ -26,15 +25,10 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     Content,
-    DropConstraint,
     Edit,
-    FreeToolChoice,
-    LowerReasoning,
-    SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.gemini_generate_content import (
     TOKEN,
@@ -48,18 +42,9 @@ from tenuto.wire.gemini_generate_content import (
 )
 from tenuto.wire.gemini_generate_history import RULES, result_of, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
-from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import (
-    joined,
-    listed,
-    members_of,
-    object_in,
-    read_leniently,
-    rows_of,
-    value_of,
-    with_members,
-)
+from tenuto.wire.members import members_of, object_in, read_leniently, value_of
+from tenuto.wire.request_edits import EditableRequest, Paths, put
 
 WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
 
@@ -90,10 +75,14 @@ CONSTRAINTS = (
 CONFIG = ("generationConfig", "generation_config")
 _CHOICE = ("toolConfig", "tool_config")
 _CALLING = ("functionCallingConfig", "function_calling_config")
+_ALLOWED = ("allowedFunctionNames", "allowed_function_names")
 _BUDGET = ("maxOutputTokens", "max_output_tokens")
 _THINKING = ("thinkingConfig", "thinking_config")
 _THINKING_TOKENS = ("thinkingBudget", "thinking_budget")
 _THINKING_LEVEL = ("thinkingLevel", "thinking_level")
+
+_Row = tuple[str, Sequence[Part]]
+"""The role of a row, and its parts."""
 
 LEAST_THINKING_TOKENS = 512
 """What every model that thinks takes as its budget, but for the one that is switched off by 0."""
@@ -105,70 +94,73 @@ LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "l
 """`thinkingLevel`: what less means for each value; `low` is the least that all models take."""
 
 
-class GenerateRequest:
+class GenerateRequest(EditableRequest):
     """A request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
+    paths = Paths(
+        rows="contents",
+        output_limit=(CONFIG, _BUDGET),
+        constraints=[(CONFIG, names) for names in CONSTRAINTS],
+    )
+
     def __init__(self, body: bytes, rows: list[Any], facts: RequestFacts) -> None:
-        self._body = body
+        super().__init__(body, rows, RULES)
+        self.facts = facts
         self._last_role = role_of(rows[-1])
         self._answers = _holds_result(rows[-1])
-        self.facts = facts
-        self._plan, self.repairs = plan_repairs(rows, RULES)
-        self._members: dict[str, bytes] = {}
-        self._rows: list[bytes] = []
         # Half a surrogate pair cannot be split: then this is no request for us.
         if b"\\ud" in body or b"\\uD" in body:
             self._split()
 
-    def _split(self) -> None:
-        """The members and rows as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
-            rows = rows_of(self._members["contents"])
-            self._rows = apply_repairs(self._plan, rows, RULES) if self.repairs else rows
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The schema of each function's parameters, by name; {} for one that has none."""
-        self._split()
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
             declared["name"]: schema_of(declared)
-            for declared in declarations(value_of(self._members.get("tools")))
+            for declared in declarations(tools)
             if isinstance(declared.get("name"), str)
         }
 
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        self._split()
-        members = dict(self._members)
-        added = _Rows(self._last_role, self._answers)
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    added.append("model", said_parts(text, edit.content))
-                case AppendUser(text):
-                    added.append("user", [{"text": text}])
-                case AppendContent(content):
-                    # The provider keeps what it said; with the token it goes on.
-                    members[TOKEN] = encode(token_in(content))
-                case AppendCalls():
-                    added.append("model", _calls_of(edit))
-                    added.append(
-                        "user",
-                        [result_of(_named(call), text, no) for call, text, no in edit.answers],
-                    )
-                case SetOutputBudget(tokens):
-                    _change(members, CONFIG, lambda config, t=tokens: _put(config, _BUDGET, t))
-                case LowerReasoning():
-                    _change(members, CONFIG, lambda c: _lower_reasoning(c, self.facts.model))
-                case DropConstraint():
-                    _change(members, CONFIG, _unconstrained)
-                case FreeToolChoice():
-                    if any(key in members for key in _CHOICE):
-                        _change(members, _CHOICE, _freed)
-        members["contents"] = listed([*self._rows, *added.rows])
-        return joined(members)
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+        match edit:
+            case AppendAssistant(text):
+                return [("model", said_parts(text, edit.content))]
+            case AppendUser(text):
+                return [("user", [{"text": text}])]
+            case AppendContent(content):
+                # The provider keeps what it said; with the token it goes on.
+                members[TOKEN] = encode(token_in(content))
+            case AppendCalls():
+                results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
+                return [("model", _calls_of(edit)), ("user", results)]
+        return []
+
+    def _written(self, added: list[_Row]) -> list[bytes]:
+        """Models take what follows a result in the same turn for a turn of their own, so that words
+        of the user stand apart from results by a row of the model's."""
+        rows: list[_Row] = []
+        before, answers = self._last_role, self._answers
+        for role, parts in added:
+            if role == "user" and before == "user" and answers:
+                rows.append(("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}]))
+            rows.append((role, parts))
+            before, answers = role, any("functionResponse" in part for part in parts)
+        return [encode({"role": role, "parts": [*map(dict, parts)]}) for role, parts in rows]
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        config = object_in(value_of(members.get(_spelled(CONFIG, members))))
+        if (found := _less_thinking(config, self.facts.model)) is not None:
+            knob, value = found
+            put(members, (CONFIG, _THINKING, knob), encode(value))
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = _spelled(_CHOICE, members)
+        calling = object_in(member(object_in(value_of(members.get(choice))), *_CALLING))
+        if str(calling.get("mode")).upper() in ("ANY", "VALIDATED"):
+            put(members, (_CHOICE, _CALLING, ("mode",)), b'"AUTO"')
+            put(members, (_CHOICE, _CALLING, _ALLOWED), None)
+
+
+def _spelled(names: Sequence[str], members: Mapping[str, bytes]) -> str:
+    return next((name for name in names if name in members), names[0])
 
 
 def parse_request(
@@ -279,23 +271,6 @@ def _left_alone(
 # --- rows -------------------------------------------------------------------------------------
 
 
-class _Rows:
-    """Rows behind the caller's. Models take what follows a result in the same turn for a turn of
-    their own, so that words of the user stand apart from results by a row of the model's."""
-
-    def __init__(self, role: str, answers: bool) -> None:
-        self._role = role
-        self._answers = answers
-        self.rows: list[bytes] = []
-
-    def append(self, role: str, parts: Sequence[Part]) -> None:
-        """One row more."""
-        if role == "user" and self._role == "user" and self._answers:
-            self.append("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}])
-        self._role, self._answers = role, any("functionResponse" in part for part in parts)
-        self.rows.append(encode({"role": role, "parts": [dict(part) for part in parts]}))
-
-
 def said_parts(text: str, content: Content = ()) -> list[Part]:
     """What the model has said, as parts whose joined text is `text`. Signed parts, and those that
     are no text, go with it as they came; thoughts without a signature stay out.
@@ -331,35 +306,7 @@ def _named(call: ToolCall) -> JsonObject:
 # --- members ----------------------------------------------------------------------------------
 
 
-def _change(members: dict[str, bytes], names: Sequence[str], change: Any) -> None:
-    """Replace an object by what `change` makes of its bytes; {} where there is none."""
-    key = next((name for name in names if name in members), names[0])
-    raw = members.get(key, b"{}")
-    members[key] = change(raw if isinstance(value_of(raw), dict) else b"{}")
-
-
-def _put(raw: bytes, names: Sequence[str], value: object) -> bytes:
-    key = next((name for name in names if name in object_in(value_of(raw))), names[0])
-    return with_members(raw, {key: encode(value)})
-
-
-def _unconstrained(raw: bytes) -> bytes:
-    return with_members(raw, {name: None for names in CONSTRAINTS for name in names})
-
-
-def _freed(raw: bytes) -> bytes:
-    calling = next((name for name in _CALLING if name in object_in(value_of(raw))), None)
-    if calling is None:
-        return raw
-    inner = members_of(raw)[calling]
-    mode = object_in(value_of(inner)).get("mode")
-    if str(mode).upper() not in ("ANY", "VALIDATED"):
-        return raw
-    names = dict.fromkeys(("allowedFunctionNames", "allowed_function_names"))
-    return with_members(raw, {calling: with_members(inner, {"mode": b'"AUTO"', **names})})
-
-
-def _less_thinking(config: JsonObject, model: str) -> tuple[Sequence[str], object] | None:
+def _less_thinking(config: JsonObject, model: str) -> tuple[tuple[str, ...], object] | None:
     """The knob for less thinking and its new value; None where there is none. Models of the
     generation 2.5 have a budget, those after it a level, and those before it do not think."""
     thinking = object_in(member(config, *_THINKING))
@@ -375,12 +322,3 @@ def _less_thinking(config: JsonObject, model: str) -> tuple[Sequence[str], objec
     if "gemini-2.5" in model:
         return _THINKING_TOKENS, LESS_THINKING_TOKENS
     return (_THINKING_LEVEL, "low") if re.search(r"gemini-[3-9]", model) else None
-
-
-def _lower_reasoning(raw: bytes, model: str) -> bytes:
-    found = _less_thinking(object_in(value_of(raw)), model)
-    if found is None:
-        return raw
-    members = members_of(raw)
-    _change(members, _THINKING, lambda thinking: _put(thinking, *found))
-    return joined(members)

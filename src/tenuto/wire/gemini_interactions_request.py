@@ -31,15 +31,11 @@ from tenuto.core.actions import (
     AppendContent,
     AppendUser,
     Content,
-    DropConstraint,
     Edit,
-    FreeToolChoice,
-    LowerReasoning,
-    SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.wire.base import JsonObject, RequestFacts
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import repair_history, result_of
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
@@ -52,6 +48,7 @@ from tenuto.wire.members import (
     value_of,
     with_members,
 )
+from tenuto.wire.request_edits import Paths
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
 """Kinds of parts; an input may be a list of them, or of steps."""
@@ -92,11 +89,25 @@ _read = reader(_Asked)
 class InteractionRequest(ItemsRequest):
     """A request (`wire.base.WireRequest`)."""
 
+    paths = Paths(
+        rows="input",
+        output_limit=(("generation_config",), ("max_output_tokens",)),
+        constraints=[((key,),) for key in _CONSTRAINTS],
+    )
+
     def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
         super().__init__(body, facts, *repair_history(rows, bool(asked.previous_interaction_id)))
         self._stored = asked.store is not False
 
-    def _added(self, edit: Edit) -> Iterable[bytes]:
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits; what a pause goes on with is no row."""
+        members = super().edited(edits, dialect)
+        for edit in edits:
+            if isinstance(edit, AppendContent):
+                self._go_on(members, edit.content)
+        return members
+
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[bytes]:
         match edit:
             case AppendAssistant(text):
                 return map(encode, said_steps(text, edit.content))
@@ -106,19 +117,11 @@ class InteractionRequest(ItemsRequest):
                 return map(encode, _failed_steps(edit))
         return ()
 
-    def _change(self, members: dict[str, bytes], edit: Edit) -> None:
-        match edit:
-            case AppendContent(content):
-                self._go_on(members, content)
-            case SetOutputBudget(tokens):
-                _configure(members, {"max_output_tokens": encode(tokens)})
-            case LowerReasoning():
-                _configure(members, {"thinking_level": encode(_less_thinking(members))})
-            case DropConstraint():
-                for key in _CONSTRAINTS:
-                    members.pop(key, None)
-            case FreeToolChoice():
-                _free_tool_choice(members)
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        _configure(members, {"thinking_level": encode(_less_thinking(members))})
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        _free_tool_choice(members)
 
     def _go_on(self, members: dict[str, bytes], content: Content) -> None:
         """With the token of a pause; without one, which the tables rule out, nothing changes."""

@@ -2,29 +2,20 @@
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and `input` into its items, each
-kept as the bytes that the caller sent. An edit appends whole items or changes other members; which
-ones is the wire's own.
+As in `request_edits`, with `input` as the history and its items as the rows.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import msgspec
 
-from tenuto.core.actions import Edit
-from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.base import JsonObject, RequestFacts
 from tenuto.wire.json import decode_object
-from tenuto.wire.members import (
-    joined,
-    listed,
-    members_of,
-    object_in,
-    value_of,
-)
+from tenuto.wire.members import members_of, object_in
+from tenuto.wire.request_edits import EditableRequest
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -46,8 +37,8 @@ def reader(shape: type[T]) -> Callable[[bytes], T]:
     return asked
 
 
-class ItemsRequest(ABC):
-    """A request as bytes, with what was read of it (`wire.base.WireRequest`).
+class ItemsRequest(EditableRequest):
+    """A request whose items are split when it is read: an input may also be a text, or one item.
 
     Args:
         rows: the items, repaired; `repairs` says in words what was done.
@@ -62,37 +53,13 @@ class ItemsRequest(ABC):
         self.repairs = repairs
         self._members: dict[str, bytes] = {}
 
-    def _split(self) -> dict[str, bytes]:
-        """The members as bytes: a request that passes as it came needs none."""
+    def _split(self) -> None:
         if not self._members:
             self._members = members_of(self._body)
-        return self._members
 
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        tools = value_of(self._split().get("tools"))
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
             tool["name"]: object_in(tool.get("parameters"))
             for tool in (tools if isinstance(tools, list) else ())
             if isinstance(tool, dict) and isinstance(tool.get("name"), str)
         }
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        members = dict(self._split())
-        added = [row for edit in edits for row in self._added(edit)]
-        if added or self.repairs:
-            members["input"] = listed([*self._rows, *added])
-        for edit in edits:
-            self._change(members, edit)
-        return joined(members)
-
-    @abstractmethod
-    def _added(self, edit: Edit) -> Iterable[bytes]:
-        """The items that an edit appends, often none."""
-
-    @abstractmethod
-    def _change(self, members: dict[str, bytes], edit: Edit) -> None:
-        """Change the other members as an edit says."""

@@ -73,20 +73,20 @@ def less_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, 
     return {key: encode(value) for key, value in less.items()}
 
 
-def without_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, bytes]:
-    """The members of a request that carries reasoning as its prefill: with reasoning off, and so
-    without how hard to reason, which DeepSeek refuses beside that.
+def turn_off_reasoning(members: dict[str, bytes], dialect: Dialect) -> None:
+    """Turn reasoning off in a request that carries some as its prefill; how hard to reason is left
+    out, which DeepSeek refuses beside that.
 
     >>> off = (("chat_template_kwargs", {"enable_thinking": False}),)
     >>> asked = {"reasoning_effort": b'"high"', "chat_template_kwargs": b'{"a":1}'}
-    >>> without_reasoning(asked, Dialect(reasoning_members=off))
+    >>> turn_off_reasoning(asked, Dialect(reasoning_members=off))
+    >>> asked
     {'chat_template_kwargs': b'{"a":1,"enable_thinking":false}'}
     """
-    out = {key: raw for key, raw in members.items() if key != "reasoning_effort"}
-    out |= {key: encode(value) for key, value in dialect.less_reasoning}
+    members.pop("reasoning_effort", None)
+    members |= {key: encode(value) for key, value in dialect.less_reasoning}
     for key, value in dialect.reasoning_members:
-        out[key] = _over(out.get(key), value)
-    return out
+        members[key] = _over(members.get(key), value)
 
 
 def _over(raw: bytes | None, value: Any) -> bytes:

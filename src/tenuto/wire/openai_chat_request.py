@@ -1,15 +1,7 @@
-"""The request's side of OpenAI Chat: facts, edits; its history in `…_history`.
-
-Theory of operation
--------------------
-The body is split into its top-level members, and `messages` into its rows, each kept as the bytes
-that the caller sent (msgspec.Raw). An edit replaces or appends whole members or rows; whatever no
-edit names leaves as it came, so that prompt caches hit and unknown fields survive (C7).
-"""
+"""The request's side of OpenAI Chat: facts, edits; its history in `…_history`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -20,35 +12,23 @@ from tenuto.core.actions import (
     AppendContent,
     AppendReasoning,
     AppendUser,
-    DropConstraint,
     Edit,
-    FreeToolChoice,
-    LowerReasoning,
-    SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import (
-    joined,
-    listed,
-    members_of,
-    read_leniently,
-    rows_of,
-    value_of,
-)
+from tenuto.wire.members import read_leniently, value_of
 from tenuto.wire.openai_chat_history import RULES
 from tenuto.wire.openai_chat_paths import model_in
 from tenuto.wire.openai_chat_reasoning import (
     Knobs,
     can_reason_less,
     less_reasoning,
-    without_reasoning,
+    turn_off_reasoning,
 )
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID
+from tenuto.wire.request_edits import EditableRequest, Path, Paths
 
 
 class _Asked(Knobs):
@@ -83,88 +63,63 @@ PLAIN = Dialect()
 """Of a provider of whom nothing is known."""
 
 
-class ChatRequest:
+class ChatRequest(EditableRequest):
     """A chat request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
+    paths = Paths(
+        rows="messages",
+        output_limit=(OUTPUT_KEYS,),
+        constraints=[(("response_format",),)],
+    )
+
     def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
-        self._body = body
+        super().__init__(body, values, RULES)
         self.facts = facts
-        self._plan, self.repairs = plan_repairs(values, RULES)
-        self._members: dict[str, bytes] = {}
-        self._rows: list[bytes] = []
         # Half a surrogate pair cannot be split: then this is no request for us.
         if b"\\ud" in body or b"\\uD" in body:
             self._split()
 
-    def _split(self) -> None:
-        """The members and rows as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
-            rows = rows_of(self._members["messages"])
-            self._rows = apply_repairs(self._plan, rows, RULES) if self.repairs else rows
-
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        """The rows, ours among them, as those who speak alike may want them arranged."""
-        return rows
-
-    def _choose_freely(self, members: dict[str, bytes]) -> None:
-        """Leave it to the model which tools it calls, unless it may call none."""
-        if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
-            members["tool_choice"] = b'"auto"'
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        self._split()
-        tools = _list(self._members.get("tools"))
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        listed = tools if isinstance(tools, list) else []
         functions = _list(self._members.get("functions"))
-        found = [t.get("function") for t in tools if isinstance(t, dict)] + functions
+        found = [t.get("function") for t in listed if isinstance(t, dict)] + functions
         return {
             f["name"]: f["parameters"] if isinstance(f.get("parameters"), dict) else {}
             for f in found
             if isinstance(f, dict) and isinstance(f.get("name"), str)
         }
 
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        return joined(self.edited(edits, dialect))
-
-    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
-        self._split()
-        members = dict(self._members)
-        rows = list(self._rows)
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    row: JsonObject = {"role": "assistant", "content": text}
-                    row |= _reasoning(edit.reasoning, dialect)
-                    if edit.prefill:
-                        row |= dict(dialect.prefill_row)
-                        members |= {k: encode(v) for k, v in dialect.prefill_members}
-                    rows.append(encode(row))
-                case AppendReasoning(reasoning):
-                    rows.append(encode(_thought(reasoning, dialect) | dict(dialect.prefill_row)))
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> list[bytes]:
+        match edit:
+            case AppendAssistant(text):
+                row: JsonObject = {"role": "assistant", "content": text}
+                row |= _reasoning(edit.reasoning, dialect)
+                if edit.prefill:
+                    row |= dict(dialect.prefill_row)
                     members |= {k: encode(v) for k, v in dialect.prefill_members}
-                    members = without_reasoning(members, dialect)
-                case AppendUser(text):
-                    rows.append(encode({"role": "user", "content": text}))
-                case AppendContent():
-                    raise AssertionError("this wire keeps no content: no rung sends any back")
-                case AppendCalls():
-                    rows.extend(_failed_rows(edit, dialect))
-                case SetOutputBudget(tokens):
-                    key = next((k for k in OUTPUT_KEYS if k in members), dialect.output_key)
-                    members[key] = encode(tokens)
-                case LowerReasoning():
-                    members |= less_reasoning(members, dialect)
-                case DropConstraint():
-                    members.pop("response_format", None)
-                case FreeToolChoice():
-                    self._choose_freely(members)
-        members["messages"] = listed(self._arranged(rows))
-        return members
+                return [encode(row)]
+            case AppendReasoning(reasoning):
+                members |= {k: encode(v) for k, v in dialect.prefill_members}
+                turn_off_reasoning(members, dialect)
+                return [encode(_thought(reasoning, dialect) | dict(dialect.prefill_row))]
+            case AppendUser(text):
+                return [encode({"role": "user", "content": text})]
+            case AppendContent():
+                raise AssertionError("this wire keeps no content: no rung sends any back")
+            case AppendCalls():
+                return _failed_rows(edit, dialect)
+        return []
+
+    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+        is_there = any(key in members for key in OUTPUT_KEYS)
+        return self.paths.output_limit if is_there else ((dialect.output_key,),)
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        members |= less_reasoning(members, dialect)
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
+            members["tool_choice"] = b'"auto"'
 
 
 _Request = TypeVar("_Request", bound=ChatRequest)

@@ -28,28 +28,20 @@ from tenuto.core.actions import (
     AppendCalls,
     AppendContent,
     AppendUser,
-    DropConstraint,
     Edit,
-    FreeToolChoice,
-    LowerReasoning,
-    SetOutputBudget,
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.history import plan_repairs
-from tenuto.wire.base import JsonObject, RequestFacts
+from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.history import apply_repairs
 from tenuto.wire.items_request import ItemsRequest, reader
 from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import (
-    object_in,
-    rows_of,
-    value_of,
-    with_members,
-)
+from tenuto.wire.members import object_in, rows_of, value_of
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import RULES
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
+from tenuto.wire.request_edits import Paths, put
 
 SERVER_TOOLS = frozenset(
     {"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation"}
@@ -97,7 +89,13 @@ _read = reader(_Asked)
 class ResponsesRequest(ItemsRequest):
     """A Responses request (`wire.base.WireRequest`)."""
 
-    def _added(self, edit: Edit) -> Iterable[bytes]:
+    paths = Paths(
+        rows="input",
+        output_limit=(("max_output_tokens",),),
+        constraints=[(("text",), ("format",))],
+    )
+
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[bytes]:
         match edit:
             case AppendAssistant(text):
                 return map(encode, said_items(text, edit.content))
@@ -109,17 +107,17 @@ class ResponsesRequest(ItemsRequest):
                 return map(encode, _failed_items(edit))
         return ()
 
-    def _change(self, members: dict[str, bytes], edit: Edit) -> None:
-        match edit:
-            case SetOutputBudget(tokens):
-                members["max_output_tokens"] = encode(tokens)
-            case LowerReasoning():
-                _lower_reasoning(members)
-            case DropConstraint():
-                if isinstance(value_of(members.get("text")), dict):
-                    members["text"] = with_members(members["text"], {"format": None})
-            case FreeToolChoice():
-                _free_tool_choice(members)
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        effort = object_in(value_of(members.get("reasoning"))).get("effort")
+        less = encode(LEAST_EFFORT.get(str(effort), "low"))
+        put(members, (("reasoning",), ("effort",)), less)
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = value_of(members.get("tool_choice"))
+        if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+            put(members, (("tool_choice",), ("mode",)), b'"auto"')
+        elif choice is not None and choice != "none":
+            members["tool_choice"] = b'"auto"'
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
@@ -240,20 +238,3 @@ def _valid_call(call: ToolCall) -> JsonObject:
         return {"type": "custom_tool_call", **named, **space, "input": call.arguments}
     arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
     return {"type": "function_call", **named, **space, "arguments": arguments}
-
-
-# --- members ----------------------------------------------------------------------------------
-
-
-def _lower_reasoning(members: dict[str, bytes]) -> None:
-    effort = object_in(value_of(members.get("reasoning"))).get("effort")
-    less = encode(LEAST_EFFORT.get(str(effort), "low"))
-    members["reasoning"] = with_members(members.get("reasoning", b"{}"), {"effort": less})
-
-
-def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = value_of(members.get("tool_choice"))
-    if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
-        members["tool_choice"] = with_members(members["tool_choice"], {"mode": b'"auto"'})
-    elif choice is not None and choice != "none":
-        members["tool_choice"] = b'"auto"'

@@ -100,7 +100,7 @@ _asked = msgspec.json.Decoder(_Asked).decode
 class WatsonxRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wire.base.WireRequest`)."""
 
-    def _choose_freely(self, members: dict[str, bytes]) -> None:
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
         """`tool_choice` names a tool; whether any is called, another key says."""
         if members.pop("tool_choice", None) is not None:
             members.setdefault("tool_choice_option", b'"auto"')
