@@ -9,8 +9,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 UV := $(shell command -v uv 2>/dev/null)
 INSTALL_INTO = $(if $(UV),$(UV) pip install --python $(1),$(1) -m pip install --disable-pip-version-check --no-compile)
-# Installs what a lock file pins, and shows how far it is; uv shows that by itself.
-INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(2))
+# Installs what a lock file pins, and shows how far it is; uv shows that by itself. A lock file names every
+# dependency. Without --no-deps, pip 23 looks up a package that another wants with an extra
+# (google-auth[requests]) a second time, takes its newest release, and then refuses it as not pinned.
+INSTALL_LOCKED = $(call INSTALL_INTO,$(1)) --no-deps --require-hashes -r $(2)$(if $(UV),, --progress-bar off | $(1) tools/progress.py $(2))
 QUIETLY := $(if $(UV),--quiet,-qq)
 INSTALL := $(call INSTALL_INTO,$(BIN)/python)
 MAKE_VENV = $(if $(UV),$(UV) venv --quiet --clear --python $(1) $(2),$(1) -m venv --clear $(2))
@@ -139,7 +141,7 @@ FUZZ_S ?= 600
 
 $(FUZZ_VENV)/.installed: requirements/fuzz.lock pyproject.toml | $(BIN)/python
 	@$(BIN)/python -m venv $(FUZZ_VENV)
-	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
+	@$(FUZZ_VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --progress-bar off --only-binary :all: --no-deps --require-hashes -r requirements/fuzz.lock | $(FUZZ_VENV)/bin/python tools/progress.py requirements/fuzz.lock
 	@touch $@
 
 fuzz: $(FUZZ_VENV)/.installed ## fuzz every decoder, FUZZ_S seconds each (600); ONLY=sse: one of them
