@@ -122,10 +122,8 @@ class EditableRequest(ABC):
         """The members of the request with these edits."""
         self._split()
         members = dict(self._members)
-        added = [row for edit in edits for row in self._added(edit, members, dialect)]
-        if added or self.repairs:
-            members[self.paths.rows] = listed(self._arranged([*self._rows, *self._written(added)]))
-        for edit in edits:
+        added: list[Any] = []
+        for edit in edits:  # in their order: what one sets, a later one may take out again
             match edit:
                 case SetOutputBudget(tokens):
                     put(members, self._output_limit(members, dialect), encode(tokens))
@@ -135,6 +133,10 @@ class EditableRequest(ABC):
                     self._drop_constraint(members)
                 case FreeToolChoice():
                     self._free_tool_choice(members)
+                case _:
+                    added += self._added(edit, members, dialect)
+        if added or self.repairs:
+            members[self.paths.rows] = listed(self._arranged([*self._rows, *self._written(added)]))
         return members
 
     # --- what a wire says
