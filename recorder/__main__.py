@@ -14,6 +14,7 @@ from pathlib import Path
 
 from recorder import INSIDE, recording
 from recorder.groups_written import corpus
+from recorder.showing import WITHOUT_EVENTS
 
 PROJECT = Path(__file__).resolve().parent.parent
 
@@ -33,6 +34,9 @@ def _arguments() -> argparse.ArgumentParser:
     check = commands.add_parser("check", help="play every case and compare with the digests")
     compare = commands.add_parser("compare", help="play every case with another tree's source too")
     compare.add_argument("--against", type=Path, required=True, help="a checkout, or its src")
+    compare.add_argument(
+        "--without-events", action="store_true", help="leave out events and the names of rungs"
+    )
     for command in (record, check, compare):
         command.add_argument("--only", nargs="*", default=[], help="beginnings of keys")
         command.add_argument(
@@ -119,6 +123,8 @@ def _compare(asked: argparse.Namespace) -> int:
     """The cases of this tree by the source of both: only what is measured differs."""
     there = asked.against / "src" if (asked.against / "src").is_dir() else asked.against
     sources = {"there": there.resolve(), "here": PROJECT / "src"}
+    if asked.without_events:
+        os.environ[WITHOUT_EVENTS] = "1"  # the processes that play the cases inherit it
     folder = PROJECT / ".recorder"
     folder.mkdir(exist_ok=True)
     digests = {}

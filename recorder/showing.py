@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +15,10 @@ from zlib import crc32
 from recorder.far import Answer
 from recorder.playing import Played
 from recorder.questions import Request
+
+WITHOUT_EVENTS = "RECORDER_WITHOUT_EVENTS"
+"""The variable by which `compare --without-events` leaves out what a change of the events changes:
+events, the names of rungs, and when bytes were handed on within columns that hold more."""
 
 Shown = dict[str, bytes]
 """By column, what is kept of a case."""
@@ -69,6 +74,9 @@ def progress(played: Played) -> bytes:
 
 def reported(played: Played) -> bytes:
     """The events, without the id of the turn and all times, and the report."""
+    if os.environ.get(WITHOUT_EVENTS):
+        report = _members(played.report) if played.report is not None else {}
+        return normal(_plain({k: v for k, v in report.items() if k != "rungs"}).encode())
     lines = [
         f"{event.name} {event.provider} {event.model} {_plain(_untimed(event.data))}"
         for event in played.events
@@ -92,7 +100,10 @@ def provider(played: Played) -> bytes:
 
 def unwatched(played: Played) -> bytes:
     """All of a turn to which nobody listens."""
-    return b"\n".join(column(played) for column in (sent, received, progress, reported))
+    columns = [sent, received, progress, reported]
+    if os.environ.get(WITHOUT_EVENTS):
+        columns.remove(progress)
+    return b"\n".join(column(played) for column in columns)
 
 
 COLUMNS = {
