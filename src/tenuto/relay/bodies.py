@@ -16,7 +16,7 @@ from tenuto.frames.sniff import framing_of
 from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.relay.ending import hand_on
 from tenuto.relay.gathering import gathered
-from tenuto.relay.joining import joined, stands_apart
+from tenuto.relay.joining import joined
 from tenuto.relay.stream_framing import named
 from tenuto.relay.turn import Attempt, Turn, failed
 from tenuto.wire.base import JsonObject
@@ -51,7 +51,7 @@ def read_body(
         yield Write(raw, last=True)
         return None
     attempt = _read(turn, head, raw, decoder, lost)
-    if turn.open and (data := turn.outlet.begin(None, apart=stands_apart(turn))):
+    if turn.open and (data := turn.outlet.begin(None, apart=turn.state.apart)):
         yield Write(data)
     text = joined(turn, attempt)
     if turn.open and (data := turn.outlet.say(text)):

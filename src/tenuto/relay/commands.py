@@ -82,6 +82,11 @@ class Head(msgspec.Struct, frozen=True):
         return ""
 
     @property
+    def is_good(self) -> bool:
+        """Whether the status is one that models answer with."""
+        return 200 <= self.status < 300
+
+    @property
     def coding(self) -> str:
         """How its body is coded; lines of one name are one list
         (https://www.rfc-editor.org/rfc/rfc9110#section-5.3)."""

@@ -4,10 +4,10 @@ what an error teaches of the model."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import AppendCalls, DropKeys, Edit, Finish, Recovery, Send, reasoning_in
+from tenuto.core.actions import AppendCalls, DropKeys, Finish, Recovery, Send, reasoning_in
+from tenuto.core.calls import ToolCall
 from tenuto.core.edits import asked_tokens
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import Fault, FaultKind
@@ -19,6 +19,7 @@ from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.core.view import Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
+from tenuto.relay import checking
 from tenuto.relay.turn import Attempt, Turn
 from tenuto.relay.usage import output_tokens
 
@@ -32,50 +33,47 @@ _OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 
 
 def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
-    """What to do after an attempt, what it was, and the facts that were looked at."""
-    response = attempt.response
-    as_asked = turn.open is turn.facts.stream
-    if as_asked and not turn.left_alone and _has_several(turn, attempt):
+    """Return what to do after an attempt, what it means, and the facts that were looked at. The
+    turn's state, and what is left alone, change here and nowhere else."""
+    response, carried, state = attempt.response, turn.carried, turn.state
+    # Nobody has asked for several choices: they are a gateway's own default.
+    alone = attempt is turn.first or attempt.new_chars == len(turn.said)
+    several = response.several and alone and not turn.outlet.writing
+    if several and turn.open is turn.facts.stream and not turn.left_alone:
         turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
     outcome = attempt.outcome = classify(response)
-    if turn.carried is not None:
-        turn.carried.output_tokens += _output_tokens(turn, attempt)
-    if turn.policy.decide is None and (finish := settled(turn.state, outcome)):
-        _observed(turn, attempt, outcome, finish)
-        return finish, outcome, Facts(said=turn.said)
-    facts = _facts(turn, attempt, outcome)
-    now_s, edits = turn.around.now(), turn.state.last_edits
-    outcome = in_turn(outcome, turn.state, response, facts)
-    turn.state, action = _act(turn, response, outcome, facts, now_s)
-    _observed(turn, attempt, outcome, action)
-    if turn.carried is not None:
-        turn.carried.last_text = response.text
-    if isinstance(action, Finish) and action.without_stop:
-        _ends_unmarked(turn, attempt)
-    if isinstance(action, Send):
-        left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
-        turn.watch.sending(action, outcome, turn.state, facts, left)
-        if turn.carried is not None and action.recovery is Recovery.TOOL_REPAIR:
-            turn.carried.unsure_chars = len(turn.said)
-        for edit in action.edits:
-            if isinstance(edit, AppendCalls) and turn.carried is not None:
-                turn.carried.answered(edit.answers)
-            if isinstance(edit, DropKeys) and facts.droppable:
-                turn.watch.leaving_out(_may_go(turn, attempt, edits) or ())
-    elif facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
-        turn.events.left_alone(facts.left_alone, outcome)
+    used_tokens = _output_tokens(turn, attempt)
+    if carried is not None:
+        carried.output_tokens += used_tokens
+    action: Send | Finish
+    if turn.policy.decide is None and (finish := settled(state, outcome)):
+        action, facts = finish, Facts(said=turn.said)
+    else:
+        left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
+        going = _may_go(turn, attempt)
+        facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
+        outcome = in_turn(outcome, state, response, facts)
+        now_s = turn.around.now()
+        turn.state, action = _act(turn, response, outcome, facts, now_s)
+        if carried is not None:
+            carried.last_text = response.text
+    turn.watch.observed(attempt, outcome, action, len(turn.said))
+    if isinstance(action, Finish):
+        if action.without_stop:
+            _ends_unmarked(turn, attempt)
+        if facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
+            turn.events.left_alone(facts.left_alone, outcome)
+        return action, outcome, facts
+    left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
+    turn.watch.sending(action, outcome, turn.state, facts, left)
+    if carried is not None and action.recovery is Recovery.TOOL_REPAIR:
+        carried.unsure_chars = len(turn.said)
+    for edit in action.edits:
+        if isinstance(edit, AppendCalls) and carried is not None:
+            carried.answered(edit.answers)
+        if isinstance(edit, DropKeys) and facts.droppable:
+            turn.watch.leaving_out(going or ())
     return action, outcome, facts
-
-
-def _observed(turn: Turn, attempt: Attempt, outcome: Outcome, action: Send | Finish) -> None:
-    turn.watch.observed(
-        attempt.response,
-        outcome,
-        action,
-        status=attempt.head.status if attempt.head is not None else None,
-        lost=attempt.lost,
-        output_chars=len(turn.said),
-    )
 
 
 def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
@@ -92,13 +90,6 @@ def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
         turn.events.no_end_mark_learned(UNMARKED_TURNS)
 
 
-def _has_several(turn: Turn, attempt: Attempt) -> bool:
-    """Whether the answer, which is this attempt's alone, has several choices. Nobody has asked for
-    them: it is a gateway's own default."""
-    alone = attempt is turn.first or attempt.new_chars == len(turn.said)
-    return attempt.response.several and alone and not turn.outlet.writing
-
-
 def _act(
     turn: Turn, response: Response, outcome: Outcome, facts: Facts, now_s: float
 ) -> tuple[State, Send | Finish]:
@@ -112,23 +103,36 @@ def _act(
         return act(turn.state, response, outcome, facts, policy, now_s)
 
 
-def _facts(turn: Turn, attempt: Attempt, outcome: Outcome) -> Facts:
+def _facts(
+    turn: Turn,
+    attempt: Attempt,
+    outcome: Outcome,
+    used_tokens: int,
+    left_alone: str,
+    *,
+    droppable: bool,
+) -> Facts:
     response, request = attempt.response, turn.facts
     broke = outcome in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
+    prefill = _takes_prefill(turn)
+    dialect = turn.provider.dialect
     return Facts(
         said=turn.said,
-        content=turn.content(turn.said),
+        content=turn.content(turn.spoken(turn.said)),
         reasoning="".join(turn.reasoning),
         new_chars=attempt.new_chars,
         runaway=broke and is_runaway(turn.said),
-        output_tokens=_output_tokens(turn, attempt),
+        output_tokens=used_tokens,
         input_tokens=response.usage.input_tokens if response.usage else None,
         max_tokens=request.max_tokens,
         least_tokens=request.least_tokens,
         ceiling_tokens=_ceiling_tokens(turn),
-        window_tokens=_window_tokens(turn),
-        prefill=_takes_prefill(turn),
-        reasoning_prefill=_takes_reasoning(turn),
+        window_tokens=_learned(turn, _WINDOW) or dialect.window_tokens or None,
+        prefill=prefill,
+        # Some models that go on with a text do not go on behind reasoning of their own.
+        reasoning_prefill=prefill
+        and dialect.reasoning_prefill
+        and _learned(turn, _REASONING) is None,
         goes_on=request.goes_on,
         lower_reasoning=request.lower_reasoning,
         structured=request.structured,
@@ -137,34 +141,32 @@ def _facts(turn: Turn, attempt: Attempt, outcome: Outcome) -> Facts:
         tools=request.tools,
         call_forced=request.call_forced,
         after_tool_result=request.after_tool_result,
-        runnable=turn.runnable(response),
+        runnable=_runnable(turn, response),
         http_error=attempt.http_error and turn.carried is None,
-        droppable=_droppable(turn, attempt),
+        droppable=response.fault.keys if droppable and response.fault is not None else (),
         call_hints=turn.carried.hints if turn.carried is not None else {},
-        left_alone=turn.left_alone
-        or request.sent_once
-        or (_SEVERAL if _has_several(turn, attempt) else ""),
+        left_alone=left_alone,
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,
     )
 
 
-def _droppable(turn: Turn, attempt: Attempt) -> tuple[str, ...]:
-    """The keys that an error names, where all of them may be left out."""
-    fault = attempt.response.fault
-    may_go = _may_go(turn, attempt, turn.state.last_edits)
-    return fault.keys if fault is not None and may_go is not None else ()
+def _runnable(turn: Turn, response: Response) -> tuple[ToolCall, ...]:
+    """Return the calls of a cut response that may run (T3)."""
+    if turn.policy.truncated_calls != "execute_complete" or not response.calls:
+        return ()
+    return checking.runnable(response.calls, turn.parsed.tool_parameters())
 
 
-def _may_go(turn: Turn, attempt: Attempt, edits: Sequence[Edit]) -> tuple[str, ...] | None:
-    """What of the caller's own request goes with the keys that an error names, which answers a
-    request with these edits; None where they may not go."""
+def _may_go(turn: Turn, attempt: Attempt) -> tuple[str, ...] | None:
+    """Return what of the caller's own request goes with the keys that an error names; None where
+    they may not go."""
     fault = attempt.response.fault
     if fault is None or not fault.keys or not attempt.http_error:
         return None
     if fault.status not in _NAMES_KEYS:
         return None
-    return turn.unsupported.may_go(turn.body(edits), fault.keys)
+    return turn.unsupported.may_go(turn.body(turn.state.last_edits), fault.keys)
 
 
 _NAMES_KEYS = (400, 422)
@@ -181,10 +183,6 @@ def _ceiling_tokens(turn: Turn) -> int | None:
     least = request.max_tokens or 0
     bounds = [max(n, least) for n in (bears, known) if n is not None]
     return min([told, *bounds] if told else bounds, default=None)
-
-
-def _window_tokens(turn: Turn) -> int | None:
-    return _learned(turn, _WINDOW) or turn.provider.dialect.window_tokens or None
 
 
 def _learned(turn: Turn, what: str) -> int | None:
@@ -209,12 +207,6 @@ def _takes_prefill(turn: Turn) -> bool:
     if wanted != "always" and not turn.provider.dialect.takes_prefill(turn.facts.model):
         return False
     return _learned(turn, _PREFILL) is None
-
-
-def _takes_reasoning(turn: Turn) -> bool:
-    """Whether the model goes on behind reasoning of its own. Some that go on with a text do not."""
-    knows = turn.provider.dialect.reasoning_prefill and _takes_prefill(turn)
-    return knows and _learned(turn, _REASONING) is None
 
 
 def _prefilled(turn: Turn) -> str:

@@ -9,16 +9,14 @@ from tenuto.core.policy import Policy
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
-from tenuto.relay import schema
+from tenuto.relay import checking, pipe
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Commands, Request, Run
-from tenuto.relay.one_array import in_one_array
-from tenuto.relay.pipe import Pipe
 from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.short_stream import ShortStream, is_for_streams
-from tenuto.relay.strangers import may_be_strange, unless_strange
-from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
+from tenuto.relay.stream_framing import in_one_array
+from tenuto.relay.turn import Asked, Surroundings, Turn
 from tenuto.wire.base import WireRequest
 from tenuto.wire.short import Asks
 
@@ -48,7 +46,7 @@ class Engine:
         learned: Learned | None = None,
         around: Surroundings | None = None,
     ) -> None:
-        schema.require(policy)
+        checking.require_packages(policy)
         self.policy = policy
         self.on_event = on_event
         self.speaks = ""
@@ -122,8 +120,7 @@ class Engine:
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
-        switch = switch_of(request.headers)
-        return Asked(request, wire, provider, path, parsed, switch, self.around.now())
+        return Asked(request, wire, provider, path, parsed, self.around.now())
 
     def run(self, asked: Asked) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
@@ -135,11 +132,10 @@ class Engine:
             record = self._capture.begin(asked.wire.name, asked.request, around.on_event)
             around = replace(around, on_event=record.hear)
         turn = Turn(asked, around)
-        run = Pipe(turn).run()
-        alone = bool(turn.left_alone)
-        if turn.facts.stream and not alone and turn.framing.asked is Framing.ARRAY:
-            run = in_one_array(run, turn.framing)
-        run = repeated(run, asked, self.policy, left_alone=alone)
-        if not alone and may_be_strange(asked, self.policy):
-            run = unless_strange(run, turn)
+        run = pipe.run(turn)
+        if turn.facts.stream and not turn.left_alone:
+            if turn.framing.asked is Framing.ARRAY:
+                run = in_one_array(run, turn.framing)
+            if turn.facts.repeats is not False:
+                run = repeated(run, asked, self.policy)
         return turn, run if record is None else record.watching(run)

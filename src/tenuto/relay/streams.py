@@ -24,7 +24,7 @@ from tenuto.relay.commands import (
     Write,
     late,
 )
-from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
+from tenuto.relay.joining import joint_of, keep, stopped
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.turn import Attempt, Turn
 
@@ -79,7 +79,7 @@ def read_stream(
     else:
         given = None
     builder, outlet = turn.builder(), turn.outlet
-    apart, joint = stands_apart(turn), joint_of(turn)
+    apart, joint = turn.state.apart, joint_of(turn)
     opening = outlet.begin(joint, apart=apart)
     if not turn.open:
         turn.open = True

@@ -1,9 +1,21 @@
-"""The record of one turn: all that attempts add to, and that its end is made from."""
+"""The record of one turn: all that attempts add to, and that its end is made from.
+
+`Turn` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
+surroundings say never changes. Who may change the rest:
+
+    attributes                          changed by
+    first, answered, reasoning          `received`, once an attempt is over
+    the time limits                     `begin_attempt`, `begin_stream`
+    provider                            `answered_by`, where the server names itself
+    said, kept                          `relay.joining`
+    state, left_alone, ceiling_tokens   `relay.decision`
+    headed, open                        `relay.streams`, which shows the head and the first events
+    watch                               itself: it adds up the report and sends the events
+"""
 
 from __future__ import annotations
 
 import itertools
-import math
 import random
 import time
 import uuid
@@ -11,13 +23,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from email.utils import formatdate
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, SupportsBytes
+from typing import SupportsBytes
 
 import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
-from tenuto.core.calls import ToolCall
 from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -31,8 +42,8 @@ from tenuto.frames.compression import Decoder
 from tenuto.frames.templates import Templates
 from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
-from tenuto.relay import schema
-from tenuto.relay.commands import READ, Head, Headers, LeftS, Lost, Read, Request
+from tenuto.providers.table import by_server
+from tenuto.relay.commands import Head, Headers, LeftS, Lost, Request, reading
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Telling
 from tenuto.relay.stream_framing import StreamFraming, rule_of
@@ -41,9 +52,6 @@ from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 from tenuto.wire.unsupported import Unsupported
-
-if TYPE_CHECKING:
-    from tenuto.relay.event_sender import EventSender
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,6 @@ class Asked(msgspec.Struct, frozen=True):
         provider: who is behind its URL, as far as that tells.
         path: that of its URL.
         parsed: the request as the wire reads it.
-        switch: the value of `x-tenuto`, None where no header is for us.
         started_s: when the turn began, by the clock of the surroundings.
     """
 
@@ -152,12 +159,23 @@ class Asked(msgspec.Struct, frozen=True):
     provider: Provider
     path: str
     parsed: WireRequest
-    switch: bytes | None
     started_s: float
 
 
 class Turn:
-    """One turn, of one request, within its surroundings."""
+    """One turn, of one request, within its surroundings.
+
+    Attributes:
+        left_alone: why the turn is only watched, "" where it is not.
+        state: the machine's state.
+        said: all text that is kept.
+        kept: the attempts that it came from, in order.
+        reasoning: what each attempt thought.
+        first: the first attempt; answered: the first whose body could be read.
+        headed: whether the caller has the head; open: whether it is given events.
+        reading: the command to read on for as long as there is time.
+        within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
+    """
 
     def __init__(self, asked: Asked, around: Surroundings) -> None:
         self.wire = asked.wire
@@ -168,9 +186,10 @@ class Turn:
         self.around = around
         self.policy = around.policy
         self.facts = asked.parsed.facts
-        self.headers_for_us = asked.switch is not None
-        self.left_alone = "switched_off" if asked.switch in OFF else self.facts.left_alone
-        self.number = next(_number)
+        switch = _switch_in(asked.request.headers)
+        self.headers_for_us = switch is not None
+        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
+        self._number = next(_number)
         self.carried = asked.request.carried
         spent = self.carried.spent if self.carried is not None else {}
         self.state = State(started_s=asked.started_s, spent=spent)
@@ -178,21 +197,16 @@ class Turn:
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
-        self._ends_s: float | None = None  # when what is read now must be there
         self._just_ended = False  # an attempt, where nobody knew whether that says anything
-        self.headed = False  # the caller has the head
-        self.open = False  # and is given events
+        self.headed = False
+        self.open = False
         self.first: Attempt | None = None
-        self.answered: Attempt | None = None  # the first whose body could be read
+        self.answered: Attempt | None = None
         self.telling = Telling(asked.request.url, asked.request.headers)
-        self.watch = Watch(
-            f"{_PROCESS}{self.number:08x}",
-            self.facts.model,
-            self.policy,
-            self.telling,
-            asked.provider.dialect.name,
-        )
-        self.watch.tell(around.on_event, around.now, around.wall, asked.started_s)
+        turn, provider = f"{_PROCESS}{self._number:08x}", asked.provider.dialect.name
+        self.watch = Watch(turn, self.facts.model, provider, self.telling, around, asked.started_s)
+        self.events = self.watch.events  # None where nobody listens
+        self._end_by(None)
 
     @cached_property
     def framing(self) -> StreamFraming:
@@ -217,20 +231,10 @@ class Turn:
         )
 
     @property
-    def events(self) -> EventSender | None:
-        """Sends the turn's events; None where nobody listens."""
-        return self.watch.events
-
-    @property
     def held_bytes(self) -> int:
         """The most bytes of the stream that were held back at once."""
         outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
         return outlet.most_held_bytes if outlet is not None else 0
-
-    @property
-    def salt(self) -> str:
-        """Letters and digits that tell this turn's own ids from those of others."""
-        return f"{self.number ^ _SALT:05x}"[-5:]
 
     @cached_property
     def model(self) -> tuple[str, str]:
@@ -263,35 +267,37 @@ class Turn:
 
     def builder(self) -> Builder:
         """Adds up what an attempt says."""
+        # Letters and digits that tell this turn's own ids from those of others.
+        salt = f"{self._number ^ _SALT:05x}"[-5:]
         return Builder(
             self.facts.max_tokens if self.first is None else None,
-            self.salt,
+            salt,
             self.provider.overrides,
             self.parsed.tool_parameters,
         )
 
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
-        self.reasoning.append(self._newly_thought(attempt.response.reasoning))
+        reasoning = attempt.response.reasoning
+        if self.provider.dialect.reasoning_echoed:  # without that which it went on from
+            reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
+            reasoning = reasoning if reasoning.strip() else ""
+        self.reasoning.append(reasoning)
         if self.first is None:
             self.first = attempt
         if self.answered is None and attempt.value and attempt.response.fault is None:
             self.answered = attempt
         return attempt
 
-    def _newly_thought(self, reasoning: str) -> str:
-        """The reasoning of an attempt without that which it went on from."""
-        if not self.provider.dialect.reasoning_echoed:
-            return reasoning
-        rest = reasoning.removeprefix(reasoning_in(self.state.last_edits))
-        return rest if rest.strip() else ""
+    def answered_by(self, server: str) -> None:
+        """Note whose server answers, where the URL does not tell who the provider is."""
+        self.provider = by_server(server, self.wire.name)
+        self.watch.provider = name = self.provider.dialect.name
+        if self.events is not None:
+            self.events.provider = name
 
-    def content(self, text: str) -> Content:
-        """What is kept, merged, in the wire's own form; `text` is all of its text."""
-        return self.merged(self.spoken(text))
-
-    def merged(self, spoken: Sequence[Spoken]) -> Content:
-        """The same of what `spoken` gave."""
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """What `spoken` gave, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
     def spoken(self, text: str) -> list[Spoken]:
@@ -343,58 +349,46 @@ class Turn:
         read. Returns the seconds that there are, None where nothing bounds them: a first attempt
         takes as long as without Tenuto."""
         now_s, begun_s = self.around.now(), self.state.started_s
-        ends = [self._turn_ends_s()]
+        ends = [self._recovery_ends_s()]
         if self.carried is not None and self.carried.within_s is not None:
             ends.append(begun_s + self.carried.within_s)
         if self.state.attempts and self.request.timeout_s is not None:
             ends.append((now_s if self.facts.stream else begun_s) + self.request.timeout_s)
-        self._ends_s = min((end for end in ends if end is not None), default=None)
-        return None if self._ends_s is None else max(self._ends_s - now_s, 0.001)
+        ends_s = min((end for end in ends if end is not None), default=None)
+        self._end_by(ends_s)
+        return None if ends_s is None else max(ends_s - now_s, 0.001)
 
     def begin_stream(self) -> None:
         """The attempt is a stream: while it goes on only the turn's own limit ends it."""
-        self._ends_s = self._turn_ends_s()
+        self._end_by(self._recovery_ends_s())
 
-    def _turn_ends_s(self) -> float | None:
+    def _recovery_ends_s(self) -> float | None:
         """By when a further attempt must be over: so long after the end of the first one."""
         limit = self.policy.turn_timeout_s
         return self.state.answered_s + limit if limit and self.state.attempts else None
 
-    @property
-    def reading(self) -> Read:
-        """To read on for as long as there is time."""
-        return READ if self._ends_s is None else Read(within_s=self._left_s)
-
-    @property
-    def within_s(self) -> LeftS | None:
-        """Tells how many seconds are left for what is read now; None: nothing bounds it."""
-        return None if self._ends_s is None else self._left_s
+    def _end_by(self, ends_s: float | None) -> None:
+        """Bound what is read from here on; None: it takes as long as it takes."""
+        now = self.around.now
+        self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
+        self.reading = reading(self.within_s)
 
     @property
     def late(self) -> bool:
         """Whether no time is left for what is read now."""
-        return self._ends_s is not None and self._left_s() <= 0
-
-    def _left_s(self) -> float:
-        return math.inf if self._ends_s is None else self._ends_s - self.around.now()
+        return self.within_s is not None and self.within_s() <= 0
 
     def is_over(self) -> bool:
         """Whether a loop has no time left for this turn: no silence is waited out any more."""
         left = self.carried.within_s if self.carried is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
 
-    def runnable(self, response: Response) -> tuple[ToolCall, ...]:
-        """The calls of a cut response that may run (T3)."""
-        if self.policy.truncated_calls != "execute_complete" or not response.calls:
-            return ()
-        return schema.runnable(response.calls, self.parsed.tool_parameters())
-
 
 OFF = frozenset({b"off", b"false", b"no", b"0"})
 """Values of the header `x-tenuto` that switch Tenuto off for one request."""
 
 
-def switch_of(headers: Headers) -> bytes | None:
+def _switch_in(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
     return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
