@@ -167,6 +167,7 @@ class Turn:
 
     Attributes:
         left_alone: why the turn is only watched, "" where it is not.
+        model: the base URL and the model's name: by them lessons about a model are kept.
         state: the machine's state.
         said: all text that is kept.
         kept: the attempts that it came from, in order.
@@ -192,6 +193,7 @@ class Turn:
         self._number = next(_number)
         self.carried = asked.request.carried
         spent = self.carried.spent if self.carried is not None else {}
+        self.model = self.request.url.partition("?")[0], self.facts.model
         self.state = State(started_s=asked.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
@@ -235,11 +237,6 @@ class Turn:
         """The most bytes of the stream that were held back at once."""
         outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
         return outlet.most_held_bytes if outlet is not None else 0
-
-    @cached_property
-    def model(self) -> tuple[str, str]:
-        """The base URL and the name: by them lessons about a model are kept."""
-        return self.request.url.partition("?")[0], self.facts.model
 
     @cached_property
     def stop_sequences(self) -> tuple[str, ...]:
