@@ -109,7 +109,7 @@ class _Ending:
         fault = self._attempt.response.fault
         if fault is not None:  # some repeat the key that they refuse
             fault = with_words(fault, self._attempt)
-            fault = replace(fault, message=self._turn.telling(fault.message, _MESSAGE_CHARS))
+            fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
         carried.refusal = self._attempt.response.refusal
         carried.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
 
@@ -281,7 +281,7 @@ class _Ending:
         if how := _LOST.get(attempt.lost.kind if attempt.lost else failed):
             message += f" The last of {report.attempts} attempts {how}."
         if fault is not None and fault.message:
-            said = turn.telling(fault.message, _MESSAGE_CHARS)
+            said = turn.redactor.brief(fault.message, _MESSAGE_CHARS)
             message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
         line = usage_line(report)
         if turn.headed:

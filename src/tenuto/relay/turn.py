@@ -45,7 +45,7 @@ from tenuto.providers.provider import Provider
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import Head, Headers, LeftS, Lost, Request, reading
 from tenuto.relay.outlet import Outlet
-from tenuto.relay.redaction import Telling
+from tenuto.relay.redaction import Redactor
 from tenuto.relay.stream_framing import StreamFraming, rule_of
 from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
@@ -204,9 +204,9 @@ class Turn:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
-        self.telling = Telling(asked.request.url, asked.request.headers)
+        self.redactor = Redactor(asked.request.url, asked.request.headers)
         turn, provider = f"{_PROCESS}{self._number:08x}", asked.provider.dialect.name
-        self.watch = Watch(turn, self.facts.model, provider, self.telling, around, asked.started_s)
+        self.watch = Watch(turn, self.facts.model, provider, self.redactor, around, asked.started_s)
         self.events = self.watch.events  # None where nobody listens
         self._end_by(None)
 

@@ -22,7 +22,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
 from tenuto.relay.commands import Lost
-from tenuto.relay.redaction import Telling
+from tenuto.relay.redaction import Redactor
 
 if TYPE_CHECKING:
     from tenuto.relay.event_sender import EventSender
@@ -33,14 +33,14 @@ log = logging.getLogger("tenuto")
 _seen_unknown: set[tuple[str, str, str]] = set()
 _seen_lock = threading.Lock()
 _MOST_UNKNOWN = 1_000
-_told = Telling("", ())
+_nameless = Redactor("", ())
 
 
 def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
     """Log a stop value that no table has, once per provider, model and value (N9).
 
     Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
-    model, raw = printable(model), _told(raw)
+    model, raw = printable(model), _nameless.brief(raw)
     key = (provider, model, raw)
     with _seen_lock:
         if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
@@ -65,7 +65,7 @@ class Watch:
         turn: the turn's id.
         model: as the request says it.
         provider: its name, as far as it is known.
-        telling: makes texts of the provider fit for logs and events.
+        redactor: makes texts of the provider fit for logs and events.
         around: the limits, the clocks, and who listens.
         started_s: when the turn began, by the steady clock.
 
@@ -79,7 +79,7 @@ class Watch:
     """
 
     __slots__ = (
-        *("_policy", "_telling", "ended", "events", "last", "left_out", "model", "provider"),
+        *("_policy", "_redactor", "ended", "events", "last", "left_out", "model", "provider"),
         *("report", "rungs", "usage"),
     )
 
@@ -88,14 +88,14 @@ class Watch:
         turn: str,
         model: str,
         provider: str,
-        telling: Telling,
+        redactor: Redactor,
         around: Surroundings,
         started_s: float,
     ) -> None:
         self.model = model
         self.provider = provider
         self._policy = around.policy
-        self._telling = telling
+        self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
         self.rungs: list[str] = []
@@ -108,7 +108,7 @@ class Watch:
             from tenuto.relay.event_sender import EventSender
 
             self.events = EventSender(
-                on_event, turn, model, provider, telling, around.now, around.wall, started_s
+                on_event, turn, model, provider, redactor, around.now, around.wall, started_s
             )
 
     def observed(
@@ -129,7 +129,7 @@ class Watch:
             status = attempt.head.status if attempt.head is not None else None
             self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
-            logged = note_unknown_stop(self.provider, self.model, self._telling(stop.raw))
+            logged = note_unknown_stop(self.provider, self.model, self._redactor.brief(stop.raw))
             if self.events is not None:
                 self.events.unknown_stop_seen(stop.raw, logged=logged)
 
