@@ -12,11 +12,12 @@ from tenuto.providers.registry import route
 from tenuto.relay import checking, pipe
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Commands, Request, Run
+from tenuto.relay.environment import Environment
 from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.short_stream import ShortStream, is_for_streams
 from tenuto.relay.stream_framing import in_one_array
-from tenuto.relay.turn import Asked, Surroundings, Turn
+from tenuto.relay.turn import Asked, Turn
 from tenuto.wire.base import WireRequest
 from tenuto.wire.short import Asks
 
@@ -28,7 +29,7 @@ class Engine:
         policy: the limits.
         on_event: called with every event, or None.
         learned: what providers taught, where it is shared with others; None: an own one.
-        around: all of its surroundings, where they are shared with others.
+        around: all of its environment, where it is shared with others.
 
     Attributes:
         around: what its turns need from outside.
@@ -44,13 +45,13 @@ class Engine:
         policy: Policy,
         on_event: OnEvent | None = None,
         learned: Learned | None = None,
-        around: Surroundings | None = None,
+        around: Environment | None = None,
     ) -> None:
         checking.require_packages(policy)
         self.policy = policy
         self.on_event = on_event
         self.speaks = ""
-        self.around = around or Surroundings(policy, on_event, learned or Learned())
+        self.around = around or Environment(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
         self._may_be_short = self._capture is None and not self.around.watched
 

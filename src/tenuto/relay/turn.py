@@ -1,7 +1,7 @@
 """The record of one turn: all that attempts add to, and that its end is made from.
 
 `Turn` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
-surroundings say never changes. Who may change the rest:
+environment say never changes. Who may change the rest:
 
     attributes                          changed by
     first, answered, reasoning          `received`, once an attempt is over
@@ -16,74 +16,35 @@ surroundings say never changes. Who may change the rest:
 from __future__ import annotations
 
 import itertools
-import random
-import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email.utils import formatdate
-from functools import cached_property, partial
+from functools import cached_property
 from typing import SupportsBytes
 
 import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
-from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import Message
-from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen, TransferEnded
 from tenuto.core.view import State
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
-from tenuto.frames.templates import Templates
-from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import Head, Headers, LeftS, Lost, Request, reading
+from tenuto.relay.environment import Environment
 from tenuto.relay.outlet import Outlet
 from tenuto.relay.redaction import Redactor
 from tenuto.relay.stream_framing import StreamFraming, rule_of
-from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 from tenuto.wire.unsupported import Unsupported
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a turn needs from outside: all that is not pure.
-
-    Attributes:
-        policy: the limits.
-        on_event: who listens, or None.
-        learned: what providers taught, shared by all turns of a client.
-        now: a steady clock, in seconds; how long anything took is measured by it.
-        wall: the time of day, in seconds since the epoch, for events.
-        date: what a header says that tells the date.
-        jitter: a factor for waits, around 1.
-        successors: responses that others took the place of, shared by all turns of a client.
-        templates: how the events of streams look that are alike, shared by all turns of a client.
-    """
-
-    policy: Policy
-    on_event: OnEvent | None
-    learned: Learned
-    now: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
-    date: Callable[[], str] = partial(formatdate, usegmt=True)
-    jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
-    successors: Successors = field(default_factory=Successors)
-    templates: Templates = field(default_factory=dict)
-
-    @property
-    def watched(self) -> bool:
-        """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None
 
 
 @dataclass(slots=True)
@@ -151,7 +112,7 @@ class Asked(msgspec.Struct, frozen=True):
         provider: who is behind its URL, as far as that tells.
         path: that of its URL.
         parsed: the request as the wire reads it.
-        started_s: when the turn began, by the clock of the surroundings.
+        started_s: when the turn began, by the clock of the environment.
     """
 
     request: Request
@@ -163,7 +124,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class Turn:
-    """One turn, of one request, within its surroundings.
+    """One turn, of one request, within its environment.
 
     Attributes:
         left_alone: why the turn is only watched, "" where it is not.
@@ -178,7 +139,7 @@ class Turn:
         within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
     """
 
-    def __init__(self, asked: Asked, around: Surroundings) -> None:
+    def __init__(self, asked: Asked, around: Environment) -> None:
         self.wire = asked.wire
         self.parsed = asked.parsed
         self.request = asked.request

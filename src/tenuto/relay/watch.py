@@ -25,8 +25,9 @@ from tenuto.relay.commands import Lost
 from tenuto.relay.redaction import Redactor
 
 if TYPE_CHECKING:
+    from tenuto.relay.environment import Environment
     from tenuto.relay.event_sender import EventSender
-    from tenuto.relay.turn import Attempt, Surroundings
+    from tenuto.relay.turn import Attempt
 
 log = logging.getLogger("tenuto")
 
@@ -89,7 +90,7 @@ class Watch:
         model: str,
         provider: str,
         redactor: Redactor,
-        around: Surroundings,
+        around: Environment,
         started_s: float,
     ) -> None:
         self.model = model
