@@ -72,8 +72,8 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
-Asked = TypeVar("Asked")
-Awaited = TypeVar("Awaited")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 _Answer = TypeVar("_Answer", Upstream, AsyncUpstream)
 
 WhenClosed = Callable[[], Exception]
@@ -418,18 +418,18 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         return b""
 
     async def _unless_closed(
-        self, wait: Callable[[Asked], Awaitable[Awaited]], asked: Asked
-    ) -> Awaited | None:
+        self, wait: Callable[[Argument], Awaitable[Result]], argument: Argument
+    ) -> Result | None:
         """What is waited for; None where the turn is closed meanwhile. Nobody can close a turn
         whose head he does not have yet."""
         if self._scope is None or not self._opened:
-            return await wait(asked)
+            return await wait(argument)
         if self._closed:
             return None
         scope = self._waiting = self._scope()
         with scope:
             try:
-                return await wait(asked)
+                return await wait(argument)
             finally:
                 self._waiting = None
         return None

@@ -17,7 +17,7 @@ from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.short_stream import ShortStream, is_for_streams
 from tenuto.relay.stream_framing import in_one_array
-from tenuto.relay.turn import Asked, Turn
+from tenuto.relay.turn import Turn, TurnRequest
 from tenuto.wire.base import WireRequest
 from tenuto.wire.short import Asks
 
@@ -68,9 +68,9 @@ class Engine:
     def begin(self, request: Request) -> Commands | None:
         """The turn of a request, or None where it is none and must pass untouched."""
         taken = self.take(request)
-        return self.run(taken)[1] if isinstance(taken, Asked) else taken
+        return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
-    def take(self, request: Request, machine: Engine | None = None) -> Short | Asked | None:
+    def take(self, request: Request, machine: Engine | None = None) -> Short | TurnRequest | None:
         """The turn of a request that leaves as it came and that nobody wants to hear of: it needs
         no machine as long as its answer is healthy. Other requests for a turn are given as their
         wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
@@ -87,10 +87,10 @@ class Engine:
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
         if asks is None or provider.overrides:
-            asked = self.read(request)
-            if asked is None or asked.parsed.repairs or provider.overrides:
-                return asked
-            parsed, wire = asked.parsed, asked.wire
+            turn_request = self.read(request)
+            if turn_request is None or turn_request.parsed.repairs or provider.overrides:
+                return turn_request
+            parsed, wire = turn_request.parsed, turn_request.wire
             facts = parsed.facts
             alone = bool(facts.left_alone)
             asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
@@ -104,7 +104,7 @@ class Engine:
             return self.read(request, parsed)
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
-    def read(self, request: Request, parsed: WireRequest | None = None) -> Asked | None:
+    def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """A request as its wire reads it, or None where it is none and must pass untouched.
         `parsed`: what the wire has read of it before."""
         least, carried = self.policy.probe_max_tokens, request.carried
@@ -121,22 +121,24 @@ class Engine:
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
-        return Asked(request, wire, provider, path, parsed, self.around.now())
+        return TurnRequest(request, wire, provider, path, parsed, self.around.now())
 
-    def run(self, asked: Asked) -> tuple[Turn, Run]:
+    def run(self, turn_request: TurnRequest) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
         around, record = self.around, None
-        carried = asked.request.carried
+        carried = turn_request.request.carried
         if carried is not None and carried.on_event is not None:
             around = replace(around, on_event=carried.on_event)
         if self._capture is not None:
-            record = self._capture.begin(asked.wire.name, asked.request, around.on_event)
+            record = self._capture.begin(
+                turn_request.wire.name, turn_request.request, around.on_event
+            )
             around = replace(around, on_event=record.hear)
-        turn = Turn(asked, around)
+        turn = Turn(turn_request, around)
         run = pipe.run(turn)
         if turn.facts.stream and not turn.left_alone:
             if turn.framing.asked is Framing.ARRAY:
                 run = in_one_array(run, turn.framing)
             if turn.facts.repeats is not False:
-                run = repeated(run, asked, self.policy)
+                run = repeated(run, turn_request, self.policy)
         return turn, run if record is None else record.watching(run)

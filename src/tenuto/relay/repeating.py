@@ -34,7 +34,7 @@ from tenuto.relay.commands import (
     reading,
 )
 from tenuto.relay.stream_framing import look_ahead
-from tenuto.relay.turn import Asked
+from tenuto.relay.turn import TurnRequest
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
@@ -43,12 +43,12 @@ PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
 """How the paths of such requests end."""
 
 
-def repeated(run: Run, asked: Asked, policy: Policy) -> Run:
+def repeated(run: Run, turn_request: TurnRequest, policy: Policy) -> Run:
     """Return the same turn for a caller that reads events which repeat, where its request asks for
     these or may."""
-    if not asked.path.rstrip("/").endswith(PATHS):
+    if not turn_request.path.rstrip("/").endswith(PATHS):
         return run
-    return _repeated(run, _Repeating(policy, repeats=asked.parsed.facts.repeats), policy)
+    return _repeated(run, _Repeating(policy, repeats=turn_request.parsed.facts.repeats), policy)
 
 
 def _repeated(run: Run, events: _Repeating, policy: Policy) -> Run:

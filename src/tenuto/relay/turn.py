@@ -103,7 +103,7 @@ _SALT = int(_PROCESS[:5], 16)
 _number = itertools.count(1)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TurnRequest(msgspec.Struct, frozen=True):
     """A request for a turn.
 
     Attributes:
@@ -139,23 +139,23 @@ class Turn:
         within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
     """
 
-    def __init__(self, asked: Asked, around: Environment) -> None:
-        self.wire = asked.wire
-        self.parsed = asked.parsed
-        self.request = asked.request
-        self.path = asked.path
-        self.provider = asked.provider
+    def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
+        self.wire = turn_request.wire
+        self.parsed = turn_request.parsed
+        self.request = turn_request.request
+        self.path = turn_request.path
+        self.provider = turn_request.provider
         self.around = around
         self.policy = around.policy
-        self.facts = asked.parsed.facts
-        switch = _switch_in(asked.request.headers)
+        self.facts = turn_request.parsed.facts
+        switch = _switch_in(turn_request.request.headers)
         self.headers_for_us = switch is not None
         self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
         self._number = next(_number)
-        self.carried = asked.request.carried
+        self.carried = turn_request.request.carried
         spent = self.carried.spent if self.carried is not None else {}
         self.model = self.request.url.partition("?")[0], self.facts.model
-        self.state = State(started_s=asked.started_s, spent=spent)
+        self.state = State(started_s=turn_request.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
@@ -165,9 +165,11 @@ class Turn:
         self.open = False
         self.first: Attempt | None = None
         self.answered: Attempt | None = None
-        self.redactor = Redactor(asked.request.url, asked.request.headers)
-        turn, provider = f"{_PROCESS}{self._number:08x}", asked.provider.dialect.name
-        self.watch = Watch(turn, self.facts.model, provider, self.redactor, around, asked.started_s)
+        self.redactor = Redactor(turn_request.request.url, turn_request.request.headers)
+        turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
+        self.watch = Watch(
+            turn, self.facts.model, provider, self.redactor, around, turn_request.started_s
+        )
         self.events = self.watch.events  # None where nobody listens
         self._end_by(None)
 
