@@ -38,7 +38,7 @@ def read_body(
     `ahead`: what of it was read already."""
     raw, last = yield from _received(turn, ahead)
     if isinstance(last, bytes) and last:
-        if turn.first is not None or turn.carried is not None:
+        if turn.first is not None or turn.context is not None:
             said = _TOO_LARGE.format(turn.policy.body_max_bytes)
             fault = Fault(FaultKind.LIMIT, "body_too_large", said)
             return turn.received(Attempt(failed(fault), head))
@@ -77,7 +77,7 @@ def _is_plain(turn: Turn, raw: bytes) -> bool:
     """Whether the turn is over with this body and nobody wants to hear of it."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.around.watched or turn.carried is not None or turn.provider.overrides:
+    if turn.around.watched or turn.context is not None or turn.provider.overrides:
         return False
     short = turn.wire.short
     if short is not None:

@@ -35,7 +35,7 @@ _OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """Return what to do after an attempt, what it means, and the facts that were looked at. The
     turn's state, and what is left alone, change here and nowhere else."""
-    response, carried, state = attempt.response, turn.carried, turn.state
+    response, context, state = attempt.response, turn.context, turn.state
     # Nobody has asked for several choices: they are a gateway's own default.
     alone = attempt is turn.first or attempt.new_chars == len(turn.said)
     several = response.several and alone and not turn.outlet.writing
@@ -43,8 +43,8 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
     outcome = attempt.outcome = classify(response)
     used_tokens = _output_tokens(turn, attempt)
-    if carried is not None:
-        carried.output_tokens += used_tokens
+    if context is not None:
+        context.output_tokens += used_tokens
     action: Send | Finish
     if turn.policy.decide is None and (finish := settled(state, outcome)):
         action, facts = finish, Facts(said=turn.said)
@@ -55,8 +55,8 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         outcome = in_turn(outcome, state, response, facts)
         now_s = turn.around.now()
         turn.state, action = _act(turn, response, outcome, facts, now_s)
-        if carried is not None:
-            carried.last_text = response.text
+        if context is not None:
+            context.last_text = response.text
     turn.watch.observed(attempt, outcome, action, len(turn.said))
     if isinstance(action, Finish):
         if action.without_stop:
@@ -66,11 +66,11 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
         return action, outcome, facts
     left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
     turn.watch.sending(action, outcome, turn.state, facts, left)
-    if carried is not None and action.recovery is Recovery.TOOL_REPAIR:
-        carried.unsure_chars = len(turn.said)
+    if context is not None and action.recovery is Recovery.TOOL_REPAIR:
+        context.unsure_chars = len(turn.said)
     for edit in action.edits:
-        if isinstance(edit, AppendCalls) and carried is not None:
-            carried.answered(edit.answers)
+        if isinstance(edit, AppendCalls) and context is not None:
+            context.answered(edit.answers)
         if isinstance(edit, DropKeys) and facts.droppable:
             turn.watch.leaving_out(going or ())
     return action, outcome, facts
@@ -142,9 +142,9 @@ def _facts(
         call_forced=request.call_forced,
         after_tool_result=request.after_tool_result,
         runnable=_runnable(turn, response),
-        http_error=attempt.http_error and turn.carried is None,
+        http_error=attempt.http_error and turn.context is None,
         droppable=response.fault.keys if droppable and response.fault is not None else (),
-        call_hints=turn.carried.hints if turn.carried is not None else {},
+        call_hints=turn.context.hints if turn.context is not None else {},
         left_alone=left_alone,
         timeout_s=turn.timeout_s(),
         patience_s=turn.request.timeout_s,

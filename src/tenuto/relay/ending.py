@@ -18,7 +18,7 @@ from tenuto.core.report import Report
 from tenuto.core.stop import StopReason
 from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
-from tenuto.relay.carried import Carried
+from tenuto.relay.call_context import CallContext
 from tenuto.relay.commands import (
     READ,
     Head,
@@ -84,8 +84,8 @@ def finish_turn(
         turn.around.successors.add(turn.first.response.id, attempt.response.id)
     report = turn.watch.finished(finish, outcome, facts, turn.held_bytes)
     ending = _Ending(turn, finish, facts, attempt, report)
-    if turn.carried is not None:
-        ending.tell(turn.carried)
+    if turn.context is not None:
+        ending.tell(turn.context)
     return ending.show()
 
 
@@ -104,14 +104,14 @@ class _Ending:
         self._is_first = attempt is turn.first
         self._is_complete = finish.status is Status.COMPLETE
 
-    def tell(self, carried: Carried) -> None:
+    def tell(self, context: CallContext) -> None:
         """Give the whole answer to a loop, whether or not its caller has seen some of it."""
         fault = self._attempt.response.fault
         if fault is not None:  # some repeat the key that they refuse
             fault = with_words(fault, self._attempt)
             fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
-        carried.refusal = self._attempt.response.refusal
-        carried.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
+        context.refusal = self._attempt.response.refusal
+        context.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
 
     def show(self) -> Run:
         """The head and the bytes that are still to come."""

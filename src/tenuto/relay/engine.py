@@ -76,7 +76,7 @@ class Engine:
         wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
 
         `machine`: the engine that begins the machine where it is needed; None: this one."""
-        if not self._may_be_short or request.carried is not None or request.method != "POST":
+        if not self._may_be_short or request.context is not None or request.method != "POST":
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
@@ -107,15 +107,15 @@ class Engine:
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
         """A request as its wire reads it, or None where it is none and must pass untouched.
         `parsed`: what the wire has read of it before."""
-        least, carried = self.policy.probe_max_tokens, request.carried
-        meant = carried.provider if carried is not None else None
+        least, context = self.policy.probe_max_tokens, request.context
+        meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
         if wire is None or request.method != "POST":
             return None
         if meant is not None and provider.unknown:
             provider = meant
-        if carried is not None:
-            parsed = carried.parsed
+        if context is not None:
+            parsed = context.parsed
         elif parsed is None:
             parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
         if parsed is None:
@@ -126,9 +126,9 @@ class Engine:
     def run(self, turn_request: TurnRequest) -> tuple[Turn, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
         around, record = self.around, None
-        carried = turn_request.request.carried
-        if carried is not None and carried.on_event is not None:
-            around = replace(around, on_event=carried.on_event)
+        context = turn_request.request.context
+        if context is not None and context.on_event is not None:
+            around = replace(around, on_event=context.on_event)
         if self._capture is not None:
             record = self._capture.begin(
                 turn_request.wire.name, turn_request.request, around.on_event

@@ -86,8 +86,8 @@ def run(turn: Turn) -> Run:
         if not turn.watch.ended:
             said = turn.outlet.delivered_text or turn.said
             turn.watch.cancelled(len(said), turn.held_bytes)
-            if turn.carried is not None:
-                turn.carried.given = said
+            if turn.context is not None:
+                turn.context.given = said
 
 
 def _wait(turn: Turn, send: Send) -> Run:
@@ -109,7 +109,7 @@ def _receive(turn: Turn, send: Send) -> Receiving:
     reply = yield command
     if isinstance(reply, Lost):
         url = turn.request.url
-        if turn.first is None and turn.carried is None:
+        if turn.first is None and turn.context is None:
             turn.watch.left_to_the_sdk(partial(unreachable, reply, url), reply)
             yield Reraise(reply.error)
             return None
@@ -129,7 +129,7 @@ def _receive(turn: Turn, send: Send) -> Receiving:
     decoder = decoder_for(reply.coding, turn.policy.body_max_bytes)
     error = 400 <= reply.status < 600
     readable = decoder is not None and (error or reply.is_good)
-    if not readable and turn.first is None and turn.carried is None:
+    if not readable and turn.first is None and turn.context is None:
         yield from hand_on(turn, reply, b"", "unreadable")
         return None
     if error:

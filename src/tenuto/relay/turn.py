@@ -152,8 +152,8 @@ class Turn:
         self.headers_for_us = switch is not None
         self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
         self._number = next(_number)
-        self.carried = turn_request.request.carried
-        spent = self.carried.spent if self.carried is not None else {}
+        self.context = turn_request.request.context
+        spent = self.context.spent if self.context is not None else {}
         self.model = self.request.url.partition("?")[0], self.facts.model
         self.state = State(started_s=turn_request.started_s, spent=spent)
         self.said = ""
@@ -190,7 +190,7 @@ class Turn:
             self.facts.model,
             hold,
             alone,
-            self.carried,
+            self.context,
             templates,
             framing=self.framing,
         )
@@ -300,7 +300,7 @@ class Turn:
         """How long the turn may take by its caller's word, in seconds: as long as he waits for a
         whole body, and what a loop has left. None for ever."""
         waits = None if self.facts.stream else self.request.timeout_s
-        left = self.carried.within_s if self.carried is not None else None
+        left = self.context.within_s if self.context is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
 
     def begin_attempt(self) -> float | None:
@@ -310,8 +310,8 @@ class Turn:
         takes as long as without Tenuto."""
         now_s, begun_s = self.around.now(), self.state.started_s
         ends = [self._recovery_ends_s()]
-        if self.carried is not None and self.carried.within_s is not None:
-            ends.append(begun_s + self.carried.within_s)
+        if self.context is not None and self.context.within_s is not None:
+            ends.append(begun_s + self.context.within_s)
         if self.state.attempts and self.request.timeout_s is not None:
             ends.append((now_s if self.facts.stream else begun_s) + self.request.timeout_s)
         ends_s = min((end for end in ends if end is not None), default=None)
@@ -340,7 +340,7 @@ class Turn:
 
     def is_over(self) -> bool:
         """Whether a loop has no time left for this turn: no silence is waited out any more."""
-        left = self.carried.within_s if self.carried is not None else None
+        left = self.context.within_s if self.context is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
 
 

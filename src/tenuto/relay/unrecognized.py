@@ -142,7 +142,7 @@ def may_be_unrecognized(turn: Turn) -> bool:
     """Whether nothing but the path says that a request asks for a turn, and nothing came so far."""
     if turn.state.attempts or turn.left_alone or not turn.provider.unknown:
         return False
-    if turn.policy.on_incomplete == "error" or turn.carried is not None:
+    if turn.policy.on_incomplete == "error" or turn.context is not None:
         return False
     agents = [value for key, value in turn.request.headers if key.lower() == b"user-agent"]
     return any(agent.startswith(_LIBRARY) for agent in agents)
