@@ -20,7 +20,7 @@ from tenuto.core.view import Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.relay import checking
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
 from tenuto.relay.usage import output_tokens
 
 log = logging.getLogger("tenuto")
@@ -32,7 +32,7 @@ _OUTPUT, _WINDOW = "output_tokens", "window_tokens"
 """What errors teach about a model."""
 
 
-def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
+def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
     """Return what to do after an attempt, what it means, and the facts that were looked at. The
     turn's state, and what is left alone, change here and nowhere else."""
     response, context, state = attempt.response, turn.context, turn.state
@@ -76,7 +76,7 @@ def decide(turn: Turn, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]
     return action, outcome, facts
 
 
-def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
+def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
     """A turn is whole that nothing marks the end of: its stop is inferred, and the absence is
     learned (S3a)."""
     reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
@@ -91,7 +91,7 @@ def _ends_unmarked(turn: Turn, attempt: Attempt) -> None:
 
 
 def _act(
-    turn: Turn, response: Response, outcome: Outcome, facts: Facts, now_s: float
+    turn: TurnRecord, response: Response, outcome: Outcome, facts: Facts, now_s: float
 ) -> tuple[State, Send | Finish]:
     try:
         return act(turn.state, response, outcome, facts, turn.policy, now_s)
@@ -104,7 +104,7 @@ def _act(
 
 
 def _facts(
-    turn: Turn,
+    turn: TurnRecord,
     attempt: Attempt,
     outcome: Outcome,
     used_tokens: int,
@@ -151,14 +151,14 @@ def _facts(
     )
 
 
-def _runnable(turn: Turn, response: Response) -> tuple[ToolCall, ...]:
+def _runnable(turn: TurnRecord, response: Response) -> tuple[ToolCall, ...]:
     """Return the calls of a cut response that may run (T3)."""
     if turn.policy.truncated_calls != "execute_complete" or not response.calls:
         return ()
     return checking.runnable(response.calls, turn.parsed.tool_parameters())
 
 
-def _may_go(turn: Turn, attempt: Attempt) -> tuple[str, ...] | None:
+def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
     """Return what of the caller's own request goes with the keys that an error names; None where
     they may not go."""
     fault = attempt.response.fault
@@ -173,7 +173,7 @@ _NAMES_KEYS = (400, 422)
 """Statuses by which providers refuse a request for a key that it has."""
 
 
-def _ceiling_tokens(turn: Turn) -> int | None:
+def _ceiling_tokens(turn: TurnRecord) -> int | None:
     """What the provider said; and what its row or the model's says, and for bodies what the
     wire bears: of these no less than was asked."""
     request, dialect = turn.facts, turn.provider.dialect
@@ -185,12 +185,12 @@ def _ceiling_tokens(turn: Turn) -> int | None:
     return min([told, *bounds] if told else bounds, default=None)
 
 
-def _learned(turn: Turn, what: str) -> int | None:
+def _learned(turn: TurnRecord, what: str) -> int | None:
     around = turn.around
     return around.learned.tokens(*turn.model, what, around.now())
 
 
-def _output_tokens(turn: Turn, attempt: Attempt) -> int:
+def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
     """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
     asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
     if attempt.unread and asked is not None and attempt.response.usage is None:
@@ -198,7 +198,7 @@ def _output_tokens(turn: Turn, attempt: Attempt) -> int:
     return output_tokens(attempt.response, asked)
 
 
-def _takes_prefill(turn: Turn) -> bool:
+def _takes_prefill(turn: TurnRecord) -> bool:
     if turn.facts.goes_on:  # a prompt that grows is none
         return True
     wanted = turn.policy.prefill
@@ -209,12 +209,12 @@ def _takes_prefill(turn: Turn) -> bool:
     return _learned(turn, _PREFILL) is None
 
 
-def _prefilled(turn: Turn) -> str:
+def _prefilled(turn: TurnRecord) -> str:
     """What a prefill of the last request teaches about."""
     return _REASONING if reasoning_in(turn.state.last_edits) else _PREFILL
 
 
-def learn(turn: Turn, fault: Fault) -> None:
+def learn(turn: TurnRecord, fault: Fault) -> None:
     """Keep what an error says about the model, for this turn and those that follow."""
     learned, now_s = turn.around.learned, turn.around.now()
     if fault.kind is FaultKind.PREFILL_REJECTED:
@@ -227,6 +227,6 @@ def learn(turn: Turn, fault: Fault) -> None:
         learned.limit(*turn.model, _OUTPUT, fault.allowed_tokens, now_s)
 
 
-def took_prefill(turn: Turn) -> None:
+def took_prefill(turn: TurnRecord) -> None:
     """Keep that the model has taken a prefill."""
     turn.around.learned.allow(*turn.model, _prefilled(turn))

@@ -32,7 +32,7 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.streams import open_as_events
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
 from tenuto.relay.unrecognized import with_words
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
 from tenuto.wire.base import Answer, Shown
@@ -76,7 +76,7 @@ _WHOSE = {
 
 
 def finish_turn(
-    turn: Turn, finish: Finish, outcome: Outcome, facts: Facts, attempt: Attempt
+    turn: TurnRecord, finish: Finish, outcome: Outcome, facts: Facts, attempt: Attempt
 ) -> Run:
     """Finish a turn: add up its report, give the answer to whoever takes it whole, and return the
     commands that show the caller what is still to come."""
@@ -93,7 +93,7 @@ class _Ending:
     """How one turn ended, and what of it the caller has still to see."""
 
     def __init__(
-        self, turn: Turn, finish: Finish, facts: Facts, attempt: Attempt, report: Report
+        self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt, report: Report
     ) -> None:
         self._turn = turn
         self._finish = finish
@@ -303,7 +303,7 @@ class _Ending:
         yield Write(body, last=True)
 
 
-def hand_on(turn: Turn, head: Head, raw: bytes, why: str) -> Run:
+def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
     """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
     if turn.events is not None:
         turn.events.left_alone(why)

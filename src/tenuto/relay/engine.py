@@ -17,7 +17,7 @@ from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.short_stream import ShortStream, is_for_streams
 from tenuto.relay.stream_framing import in_one_array
-from tenuto.relay.turn import Turn, TurnRequest
+from tenuto.relay.turn import TurnRecord, TurnRequest
 from tenuto.wire.base import WireRequest
 from tenuto.wire.short import Asks
 
@@ -123,7 +123,7 @@ class Engine:
         wire = getattr(parsed, "wire", wire)
         return TurnRequest(request, wire, provider, path, parsed, self.around.now())
 
-    def run(self, turn_request: TurnRequest) -> tuple[Turn, Run]:
+    def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
         """The turn's record, which holds its report in the end, and its commands."""
         around, record = self.around, None
         context = turn_request.request.context
@@ -134,7 +134,7 @@ class Engine:
                 turn_request.wire.name, turn_request.request, around.on_event
             )
             around = replace(around, on_event=record.hear)
-        turn = Turn(turn_request, around)
+        turn = TurnRecord(turn_request, around)
         run = pipe.run(turn)
         if turn.facts.stream and not turn.left_alone:
             if turn.framing.asked is Framing.ARRAY:

@@ -1,6 +1,6 @@
 """How an attempt's text is joined to what the turn keeps.
 
-What is kept (`Turn.said`, `Turn.kept`) changes here and nowhere else: in `joint_of`, before an
+What is kept (`said` and `kept` of the turn) changes here and nowhere else: in `joint_of`, before an
 attempt is read, and in `keep`, behind it.
 """
 
@@ -17,11 +17,11 @@ from tenuto.core.response import broke_off, leading_thought, think_closing, visi
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
 from tenuto.core.wrapped import Wrapped
-from tenuto.relay.turn import Attempt, Kept, Turn
+from tenuto.relay.turn import Attempt, Kept, TurnRecord
 from tenuto.wire.stop_sequences import stop_of
 
 
-def joint_of(turn: Turn) -> Stopping | None:
+def joint_of(turn: TurnRecord) -> Stopping | None:
     """Return where this attempt's text is joined to what is kept; None where nothing is, and where
     it stands apart from what is kept."""
     if turn.state.apart:
@@ -58,7 +58,7 @@ def joint_of(turn: Turn) -> Stopping | None:
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 
-def _take_back_empty(turn: Turn) -> None:
+def _take_back_empty(turn: TurnRecord) -> None:
     """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
     the turn is asked for again: no request shows it, and what follows does not go on with it."""
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
@@ -69,7 +69,7 @@ def _take_back_empty(turn: Turn) -> None:
         last.attempt.new_chars = 0
 
 
-def joined(turn: Turn, attempt: Attempt) -> str:
+def joined(turn: TurnRecord, attempt: Attempt) -> str:
     """Join a whole body's text to what is kept. Return what is new."""
     apart, joint = turn.state.apart, joint_of(turn)
     text, said = attempt.response.text, turn.said
@@ -87,7 +87,7 @@ def joined(turn: Turn, attempt: Attempt) -> str:
     return new
 
 
-def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
+def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
     """Keep an attempt: from now on all text is `said`, and that of the attempt begins at `begins`
     of it."""
     apart, turn.said = turn.state.apart, said
@@ -101,7 +101,7 @@ def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
     turn.kept.append(Kept(attempt, begins, apart))
 
 
-def stopped(turn: Turn, attempt: Attempt, found: Found | None) -> None:
+def stopped(turn: TurnRecord, attempt: Attempt, found: Found | None) -> None:
     """End an attempt at a stop sequence that lies across the cut, where one was found."""
     if found is not None:
         stop = stop_of(turn.wire)

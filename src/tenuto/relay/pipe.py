@@ -9,10 +9,10 @@ back. One turn is one run, and goes round in three steps until it ends:
 2. decide: ask the machine what follows (`decision`);
 3. present: show the caller how the turn ended (`ending`).
 
-What belongs to the turn stands in its `Turn`, which says who may change it; the pipe keeps nothing,
-and decides nothing that a table decides. A turn that needs nothing is handed on as the bytes that
-came (C25). Everything before the first response header is left to the SDK, which retries it by
-itself (P1b).
+What belongs to the turn stands in its `TurnRecord`, which says who may change it; the pipe keeps
+nothing, and decides nothing that a table decides. A turn that needs nothing is handed on as the
+bytes that came (C25). Everything before the first response header is left to the SDK, which retries
+it by itself (P1b).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from tenuto.relay.decision import decide, learn, took_prefill
 from tenuto.relay.ending import finish_turn, hand_on
 from tenuto.relay.stream_framing import look_ahead
 from tenuto.relay.streams import open_head, read_stream
-from tenuto.relay.turn import Attempt, Turn, failed
+from tenuto.relay.turn import Attempt, TurnRecord, failed
 from tenuto.relay.unrecognized import (
     is_unrecognized,
     may_be_unrecognized,
@@ -60,7 +60,7 @@ Receiving = Generator[Command, Reply, Attempt | None]
 """Receives one attempt; None: it was handed on unread, and the turn is over."""
 
 
-def run(turn: Turn) -> Run:
+def run(turn: TurnRecord) -> Run:
     """Finish a turn: its commands, which end after the last byte."""
     if turn.events is not None:
         turn.events.turn_started(turn.wire.name, turn.request.url, stream=turn.facts.stream)
@@ -90,7 +90,7 @@ def run(turn: Turn) -> Run:
                 turn.context.given = said
 
 
-def _wait(turn: Turn, send: Send) -> Run:
+def _wait(turn: TurnRecord, send: Send) -> Run:
     seconds = send.wait_s * (1.0 if send.told else turn.around.jitter())
     begun_s = turn.around.now()
     try:
@@ -100,7 +100,7 @@ def _wait(turn: Turn, send: Send) -> Run:
             turn.events.waited(seconds, begun_s, asked=send.told)
 
 
-def _receive(turn: Turn, send: Send) -> Receiving:
+def _receive(turn: TurnRecord, send: Send) -> Receiving:
     """Send the request with its edits and read what comes."""
     edits = () if turn.left_alone else send.edits
     command, events, ahead = _transmit(turn, edits), turn.events, deque[Reply]()
@@ -145,7 +145,7 @@ def _receive(turn: Turn, send: Send) -> Receiving:
     return (yield from receive)
 
 
-def _transmit(turn: Turn, edits: tuple[Edit, ...]) -> Transmit:
+def _transmit(turn: TurnRecord, edits: tuple[Edit, ...]) -> Transmit:
     request, body = turn.request, turn.request.body
     if not turn.left_alone:
         body = turn.around.successors.instead(turn.body(edits), turn.facts.follows)
@@ -166,7 +166,7 @@ def _transmit(turn: Turn, edits: tuple[Edit, ...]) -> Transmit:
 
 
 def _look(
-    turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Receiving]:
     """Look how the answer to a request for a stream is framed, and return what reads it. (It is not
     read in here: each generator around it would cost time for every piece.)"""
@@ -185,7 +185,7 @@ def _look(
     return read_stream(turn, begun, decoder, ahead)
 
 
-def _receive_error(turn: Turn, head: Head, decoder: Decoder | None) -> Receiving:
+def _receive_error(turn: TurnRecord, head: Head, decoder: Decoder | None) -> Receiving:
     pieces, lost, more = Pieces(), None, False
     while not more:
         reply = yield turn.reading

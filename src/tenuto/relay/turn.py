@@ -1,6 +1,6 @@
 """The record of one turn: all that attempts add to, and that its end is made from.
 
-`Turn` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
+`TurnRecord` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
 environment say never changes. Who may change the rest:
 
     attributes                          changed by
@@ -123,7 +123,7 @@ class TurnRequest(msgspec.Struct, frozen=True):
     started_s: float
 
 
-class Turn:
+class TurnRecord:
     """One turn, of one request, within its environment.
 
     Attributes:

@@ -31,7 +31,7 @@ from tenuto.frames.sniff import begins, is_of_an_api, may_become_more
 from tenuto.frames.sse import SseDecoder
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import Head, Lost, Read, Reply
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import as_utf8
 from tenuto.wire.stream import event_object
@@ -138,7 +138,7 @@ _LOOK_BYTES = 262_144
 _DOCUMENTS = (Framing.BODY, Framing.ARRAY)
 
 
-def may_be_unrecognized(turn: Turn) -> bool:
+def may_be_unrecognized(turn: TurnRecord) -> bool:
     """Whether nothing but the path says that a request asks for a turn, and nothing came so far."""
     if turn.state.attempts or turn.left_alone or not turn.provider.unknown:
         return False
@@ -148,7 +148,7 @@ def may_be_unrecognized(turn: Turn) -> bool:
     return any(agent.startswith(_LIBRARY) for agent in agents)
 
 
-def is_unrecognized(turn: Turn, head: Head, ahead: deque[Reply]) -> Looking:
+def is_unrecognized(turn: TurnRecord, head: Head, ahead: deque[Reply]) -> Looking:
     """Read as much of an answer as tells whether it is of no wire. Return that; what was read is
     put into `ahead`, from where it is still to be taken."""
     if not head.is_good:
