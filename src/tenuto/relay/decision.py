@@ -1,5 +1,9 @@
 """What follows from an attempt: the machine's decision, with the facts that it is made from, and
-what an error teaches of the model."""
+what an error teaches about the model.
+
+Only here change the turn's `state`, `left_alone` and `ceiling_tokens`, what is learned of a model,
+and the stop of an attempt that nothing marks the end of.
+"""
 
 from __future__ import annotations
 
@@ -228,5 +232,5 @@ def learn(turn: TurnRecord, fault: Fault) -> None:
 
 
 def took_prefill(turn: TurnRecord) -> None:
-    """Keep that the model has taken a prefill."""
+    """Note that the model has taken a prefill."""
     turn.around.learned.allow(*turn.model, _prefilled(turn))

@@ -1,6 +1,9 @@
 """The drivers: take a command, perform it, feed the reply back. They decide nothing, and differ
 only in waiting: what follows from a command, and from closing, stands in `_Driver`.
 
+A driver owns the response that is being read (`_upstream`), and whether anybody still wants the
+turn (`_closed`, `_all_said`). The turn itself changes only inside of `_next`.
+
 A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
 the garbage collector, which closes generators in any order): closing is separate from the iterator
 and harmless when it is repeated. Whoever still asks for pieces then is told by an exception, unless

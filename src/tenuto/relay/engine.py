@@ -1,4 +1,8 @@
-"""Which requests are turns, and what turns of one client share."""
+"""Which requests are turns, and what turns of one client share.
+
+An `Engine` begins turns and keeps nothing of them. What one turn learns for the next stands in its
+`Environment`. `take` and `read` say whether a request is a turn; `run` begins the machine.
+"""
 
 from __future__ import annotations
 
@@ -56,8 +60,8 @@ class Engine:
         self._may_be_short = self._capture is None and not self.around.watched
 
     def telling(self, on_event: OnEvent) -> Engine:
-        """This engine for turns that tell their events, and each have a report; `nobody` may be
-        told. It shares what was learned."""
+        """Return an engine for turns that send their events to a listener and each have a report;
+        `watch.nobody` is a listener too. Both share what was learned."""
         around = replace(self.around, on_event=on_event)
         return Engine(self.policy, on_event, around=around)
 
@@ -66,7 +70,8 @@ class Engine:
         return method == "POST" and route(url, self.speaks)[0] is not None
 
     def begin(self, request: Request) -> Commands | None:
-        """The turn of a request, or None where it is none and must pass untouched."""
+        """Begin the turn of a request. Return None where it is no request for a turn, and must pass
+        untouched."""
         taken = self.take(request)
         return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
@@ -105,8 +110,8 @@ class Engine:
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
     def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
-        """A request as its wire reads it, or None where it is none and must pass untouched.
-        `parsed`: what the wire has read of it before."""
+        """Read a request as its wire does. Return None where it is no request for a turn, and must
+        pass untouched. `parsed`: what the wire has read of it before."""
         least, context = self.policy.probe_max_tokens, request.context
         meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
@@ -124,7 +129,7 @@ class Engine:
         return TurnRequest(request, wire, provider, path, parsed, self.around.now())
 
     def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
-        """The turn's record, which holds its report in the end, and its commands."""
+        """Begin a turn. Return its record, which holds the report in the end, and its commands."""
         around, record = self.around, None
         context = turn_request.request.context
         if context is not None and context.on_event is not None:

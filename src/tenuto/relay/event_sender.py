@@ -1,5 +1,9 @@
 """Makes a turn's events and sends them. A turn has a sender where somebody listens, and only then:
-this module, and the events with it, are loaded by the first listener of a process."""
+this module, and the events with it, are loaded by the first listener of a process.
+
+A sender keeps what events need beside the report: times, and which recoveries are open. The turn
+and its `Watch` tell it what happens; it never asks them.
+"""
 
 from __future__ import annotations
 

@@ -131,6 +131,7 @@ class StreamFraming:
         left_alone: the turn is only watched: every byte leaves as it came.
 
     Attributes:
+        asked: the framing that the caller reads.
         writes: the codec of what the caller reads.
         codec: the codec of the attempt that is read.
     """
@@ -138,7 +139,7 @@ class StreamFraming:
     def __init__(
         self, rule: FramingRule, limit_bytes: int = 0, *, left_alone: bool = False
     ) -> None:
-        self._rule = rule
+        self._rule, self.asked = rule, rule.asked
         self._limit_bytes = limit_bytes
         self._left_alone = left_alone
         self._content_type = b""
@@ -147,11 +148,6 @@ class StreamFraming:
 
     def _made(self, make: MakeCodec) -> Codec:
         return make(self._limit_bytes, as_came=self._left_alone)
-
-    @property
-    def asked(self) -> Framing:
-        """The framing that the caller reads."""
-        return self._rule.asked
 
     def began(self, head: Head, came: Framing) -> Head | None:
         """Begin an attempt whose bytes are framed so. Return its head without what was true of

@@ -213,7 +213,8 @@ class TurnRecord:
         return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
 
     def body(self, edits: Sequence[Edit]) -> bytes:
-        """The request with these edits; without any, and without repairs, the caller's own."""
+        """Return the request with these edits: the caller's own bytes where neither an edit nor a
+        repair changes anything."""
         made = self.parsed.apply(edits, self.provider.dialect)
         for edit in edits:
             if isinstance(edit, DropKeys):  # last: keys of our own rows go as well
@@ -221,12 +222,12 @@ class TurnRecord:
         return made
 
     def shown(self, head: Head) -> Head:
-        """A head for the caller: it names what was left out of the request (H5)."""
+        """Return a head for the caller: it names what was left out of the request (H5)."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         return head.plus((b"x-tenuto-left-out", went)) if went else head
 
     def builder(self) -> Builder:
-        """Adds up what an attempt says."""
+        """Return a builder, which adds up what an attempt says."""
         # Letters and digits that tell this turn's own ids from those of others.
         salt = f"{self._number ^ _SALT:05x}"[-5:]
         return Builder(
@@ -257,11 +258,11 @@ class TurnRecord:
             self.events.provider = name
 
     def content(self, spoken: Sequence[Spoken]) -> Content:
-        """What `spoken` gave, merged, in the wire's own form."""
+        """Return what `spoken` gave, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
     def spoken(self, text: str) -> list[Spoken]:
-        """The attempts of which something is kept; `text` is all of their text."""
+        """Return the attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
             Spoken(
@@ -297,8 +298,8 @@ class TurnRecord:
             self.around.learned.ended_marked(*self.model, self.around.now())
 
     def timeout_s(self) -> float | None:
-        """How long the turn may take by its caller's word, in seconds: as long as he waits for a
-        whole body, and what a loop has left. None for ever."""
+        """Return how long the turn may take by its caller's word, in seconds: as long as the caller
+        waits for a whole body, and no longer than a loop has left. None: for ever."""
         waits = None if self.facts.stream else self.request.timeout_s
         left = self.context.within_s if self.context is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
@@ -319,11 +320,12 @@ class TurnRecord:
         return None if ends_s is None else max(ends_s - now_s, 0.001)
 
     def begin_stream(self) -> None:
-        """The attempt is a stream: while it goes on only the turn's own limit ends it."""
+        """Begin to read a stream: while it goes on only the policy's own limit ends it."""
         self._end_by(self._recovery_ends_s())
 
     def _recovery_ends_s(self) -> float | None:
-        """By when a further attempt must be over: so long after the end of the first one."""
+        """Return by when a further attempt must be over: `turn_timeout_s` after the end of the
+        first one. None: at no time."""
         limit = self.policy.turn_timeout_s
         return self.state.answered_s + limit if limit and self.state.attempts else None
 
