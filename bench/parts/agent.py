@@ -27,7 +27,7 @@ from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
-from tenuto.relay.carried import Carried
+from tenuto.relay.call_context import CallContext
 from tenuto.wire.base import Answer
 from tenuto.wire.form import Composed, Declared
 
@@ -115,9 +115,9 @@ def _loop(model: Model, steps: int, toolbox: Toolbox, stream: bool) -> Loop:
     return Loop(setup, Transcript())
 
 
-def _answer(carried: Carried) -> None:
+def _answer(context: CallContext) -> None:
     report = Report("complete", "completed", None, (Usage(46, 43),), "stop")
-    carried.ended(report, Answer("".join(SAID), calls=(_CALL,)), None, {})
+    context.ended(report, Answer("".join(SAID), calls=(_CALL,)), None, {})
 
 
 def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[float, Composed]]:
@@ -131,7 +131,7 @@ def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[f
         if isinstance(command, Ask):
             yield time.process_time() - began_s, command.request
             began_s = time.process_time()
-            _answer(command.carried)
+            _answer(command.context)
         elif isinstance(command, RunCalls):
             reply = run_calls(toolbox, command.calls)
         try:

@@ -37,7 +37,7 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.engine import Engine
 from tenuto.relay.short import Short
-from tenuto.relay.turn import Asked
+from tenuto.relay.turn import TurnRequest
 from tenuto.relay.watch import Watch, nobody
 from tenuto.wire.registry import wires
 
@@ -180,7 +180,7 @@ class Turn:
             )
         self._run: Commands
         self._told: Short | Watch
-        if isinstance(taken, Asked):
+        if isinstance(taken, TurnRequest):
             record, self._run = reporting.run(taken)
             self._told = record.watch
         else:

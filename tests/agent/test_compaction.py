@@ -163,7 +163,7 @@ def test_usage_counts_before_an_estimate_also_in_the_next_turn(
                 asked.append(command.quiet)
                 usage = Usage(told, 0) if told is not None else None
                 report = Report("complete", "completed", None, (usage,), "stop")
-                command.carried.ended(report, Answer("Yes."), None, {})
+                command.context.ended(report, Answer("Yes."), None, {})
         return asked
 
     assert quiet() == [False]  # too short for being shortened, whatever its size

@@ -19,8 +19,7 @@ from tenuto.core.response import Response
 from tenuto.frames.sse import SseDecoder
 from tenuto.relay.drive import AsyncDrive, Drive
 from tenuto.relay.outlet import Outlet
-from tenuto.relay.pipe import Pipe
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
 from tenuto.relay.watch import Watch
 from tenuto.sim import Simulator
 
@@ -32,10 +31,9 @@ OF_A_TURN = (
     Builder,
     Drive,
     Outlet,
-    Pipe,
     Response,
     SseDecoder,
-    Turn,
+    TurnRecord,
     Watch,
 )
 KINDS: dict[str, type[Asker] | type[AnthropicAsker]] = {

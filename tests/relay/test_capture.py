@@ -24,7 +24,7 @@ from tenuto.relay.capture import Record
 from tenuto.relay.commands import Head, Open, Read, Request, Transmit, Write, encoded
 from tenuto.relay.drive import Drive
 from tenuto.relay.engine import Engine
-from tenuto.relay.redaction import SECRET_HEADERS, Redaction, is_secret_header
+from tenuto.relay.redaction import SECRET_HEADERS, Redactor, is_secret_header
 from tenuto.relay.scripted import Script, Scripted, lost
 from tenuto.sim import Simulator
 
@@ -222,7 +222,7 @@ def test_no_secret_is_written_wherever_it_stands(tmp_path, secret) -> None:
 def test_a_member_that_is_named_a_secret_is_removed_also_inside_a_text_that_is_json() -> None:
     inner = json.dumps({"api_key": "in/ner", "n": 1}).replace("/", "\\/")
     outer = json.dumps({"password": "outer", "arguments": inner})
-    clean = json.loads(Redaction(URL, HEADERS).text(outer))
+    clean = json.loads(Redactor(URL, HEADERS).text(outer))
     assert clean["password"] == "[removed]"
     assert json.loads(clean["arguments"]) == {"api_key": "[removed]", "n": 1}
 
@@ -238,7 +238,7 @@ def test_a_member_that_is_named_a_secret_is_removed_also_inside_a_text_that_is_j
     ],
 )
 def test_what_is_no_secret_stays(harmless) -> None:
-    assert Redaction(URL, HEADERS).text(harmless) == harmless
+    assert Redactor(URL, HEADERS).text(harmless) == harmless
 
 
 OPAQUE = "Zx81opaqueValue0042"
@@ -288,7 +288,7 @@ def test_a_word_under_an_unknown_name_stays_in_the_content(tmp_path) -> None:
 @pytest.mark.behaviour("N10")
 def test_an_address_in_a_header_is_written_without_its_keys() -> None:
     headers = [("Location", f"https://me:{OPAQUE}@host/v1?ticket={OPAQUE}&alt=sse")]
-    assert Redaction(URL, HEADERS).headers(headers) == [
+    assert Redactor(URL, HEADERS).headers(headers) == [
         ["Location", "https://[removed]@host/v1?ticket=[removed]&alt=sse"]
     ]
 
@@ -311,7 +311,7 @@ def test_no_repr_of_what_goes_out_or_comes_in_holds_a_value() -> None:
             Open(Head(200, headers)),
             Write(said),
             read,
-            Redaction(url, [("x-api-key", OPAQUE)]),
+            Redactor(url, [("x-api-key", OPAQUE)]),
         )
     ]
     assert not [text for text in shown if OPAQUE in text]

@@ -12,7 +12,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.relay import checking
-from tenuto.relay.schema import runnable
+from tenuto.relay.checking import runnable
 
 LETTERS = "a" * 40 + "!"
 DRAFTS = ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema")

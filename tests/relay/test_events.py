@@ -23,9 +23,9 @@ from tenuto.detection import recognize
 from tenuto.providers.learned import Learned
 from tenuto.relay.commands import Head, Lost, Request, Transmit
 from tenuto.relay.engine import Engine
+from tenuto.relay.environment import Environment
 from tenuto.relay.scripted import Scripted
 from tenuto.relay.short import Short
-from tenuto.relay.turn import Surroundings
 from tenuto.relay.watch import Watch
 
 POLICY = tenuto.Policy(backoff_s=0.5)
@@ -162,7 +162,7 @@ def played_by_clock(*replies: tuple[float, Any], stream: bool = False) -> list[A
     """The events of a turn in which each reply takes so many seconds."""
     clock = Clock()
     told: list[Any] = []
-    around = Surroundings(Policy(), told.append, Learned(), clock.now, clock.wall)
+    around = Environment(Policy(), told.append, Learned(), clock.now, clock.wall)
     engine = Engine(Policy(), told.append)
     engine.around = replace(around, jitter=lambda: 1.0)
     asked = json.dumps({**ASKED, "stream": stream}).encode()

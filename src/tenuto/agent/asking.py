@@ -51,7 +51,7 @@ class Posts:
         else:
             request = like.make("POST", like.url, headers=like.headers, content=body)
             timeout = like.timeout
-        if (left_s := ask.carried.within_s) is not None:
+        if (left_s := ask.context.within_s) is not None:
             # No wait that the provider asks for is longer either.
             timeout = {
                 key: min(time or left_s, max(left_s, 0.001)) for key, time in timeout.items()
@@ -61,8 +61,8 @@ class Posts:
 
 
 def failures(client: Any) -> AbstractContextManager[None]:
-    """Where the way to the model fails, the loop is told so by what is carried, which then has no
-    report; errors of the caller's own code pass."""
+    """Where the way to the model fails, the loop is told so by the context of its call, which then
+    has no report; errors of the caller's own code pass."""
     library = library_of(client)
     assert library is not None
     return suppress(library.HTTPError, OSError)
@@ -82,8 +82,8 @@ class Hearing:
         self._said = self._thought = self._ailing = False
         self._told: list[AgentEvent] = []
         if watched:
-            ask.carried.said, ask.carried.thought = self._say, self._think
-            ask.carried.on_event = self._recover
+            ask.context.said, ask.context.thought = self._say, self._think
+            ask.context.on_event = self._recover
 
     def told(self) -> list[AgentEvent]:
         """What was told since this was last asked for."""
@@ -92,7 +92,7 @@ class Hearing:
 
     def rest(self) -> list[AgentEvent]:
         """What was not told yet: all that a body says."""
-        answer = self._ask.carried.answer
+        answer = self._ask.context.answer
         if answer is not None and self._watched:
             if answer.reasoning and not self._thought:
                 self._think(answer.reasoning)

@@ -183,7 +183,7 @@ class Conversation:
         client, stream, stop = self._kit.client(), self._kit.setup.stream, self._stop
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
-        turn = LoopTurn(client, request, ask.carried, stream=stream)
+        turn = LoopTurn(client, request, ask.context, stream=stream)
         with stop.telling(turn.cancel), failures(client), contextlib.closing(turn):
             for _ in turn.pieces():
                 if watched:
@@ -196,7 +196,7 @@ class Conversation:
         stream, waits = self._kit.setup.stream, Waits(self._stop)
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
-        turn = AsyncLoopTurn(client, request, ask.carried, stream=stream)
+        turn = AsyncLoopTurn(client, request, ask.context, stream=stream)
         with failures(client), waits.open():
             async with _closing(turn):
                 pieces = turn.pieces()

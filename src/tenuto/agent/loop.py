@@ -39,18 +39,18 @@ from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget
-from tenuto.relay.carried import Carried
+from tenuto.relay.call_context import CallContext
 from tenuto.wire.form import Composed
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send this request and read its answer; `carried` holds it then. `quiet`: what is said is none
+    """Send this request and read its answer; `context` holds it then. `quiet`: what is said is none
     of the watcher's. Reply: None."""
 
     model: Model
     request: Composed
-    carried: Carried
+    context: CallContext
     step: int
     quiet: bool = False
 
@@ -140,7 +140,7 @@ class Loop:
 
     def _reset(self) -> None:
         self._used = _Used()
-        self._asking: Carried | None = None  # what is being asked
+        self._asking: CallContext | None = None  # what is being asked
         self._said = ""  # by the last step that said any
         self._added: list[Row] = []
         self._fault: Fault | None = None
@@ -167,8 +167,8 @@ class Loop:
                 self.step += 1
                 if self._requests.is_long(self._at):
                     yield from self._compact()
-                carried = yield from self._answered()
-                text, status, reason = self._take(carried, text)
+                context = yield from self._answered()
+                text, status, reason = self._take(context, text)
                 if not self._transcript.pending:
                     break
                 yield from self._run_calls(guard)
@@ -204,31 +204,31 @@ class Loop:
         left_s = self._left_s()
         return left_s is not None and left_s <= 0
 
-    def _answered(self) -> Generator[Command, Reply, Carried]:
+    def _answered(self) -> Generator[Command, Reply, CallContext]:
         """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
         who is asked in its place says nothing, its words stand."""
-        declined: tuple[int, Carried] | None = None
+        declined: tuple[int, CallContext] | None = None
         while True:
-            carried = yield from self._asked()
-            if _overflowed(carried) and (yield from self._compact()):
-                carried = yield from self._asked()
-            why = self._why_another(carried)
+            context = yield from self._asked()
+            if _overflowed(context) and (yield from self._compact()):
+                context = yield from self._asked()
+            why = self._why_another(context)
             if not why:
                 break
-            if _text(carried):
-                declined, self._said = (self._at, carried), _text(carried)
+            if _text(context):
+                declined, self._said = (self._at, context), _text(context)
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
-        if declined is not None and not _is_answer(carried):
-            self._at, carried = declined
-        return carried
+        if declined is not None and not _is_answer(context):
+            self._at, context = declined
+        return context
 
-    def _asked(self) -> Generator[Command, Reply, Carried]:
+    def _asked(self) -> Generator[Command, Reply, CallContext]:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._requests.to(self._at)
-        carried = Carried(
+        context = CallContext(
             request,
             model.provider,
             self._setup.hints,
@@ -236,23 +236,23 @@ class Loop:
             synthetic.extend,
             within_s=self._left_s(),
         )
-        self._asking = carried
-        yield Ask(model, request, carried, self.step)
-        self._used.limited_tokens += carried.output_tokens
+        self._asking = context
+        yield Ask(model, request, context, self.step)
+        self._used.limited_tokens += context.output_tokens
         for call, text, failed in synthetic:
             yield Tell(Called(call, self.step, synthetic=True))
             result = Result(call.id, call.name, text, failed)
             yield Tell(Returned(call, result, self.step, synthetic=True))
-        self._spent = dict(carried.spent)
-        if carried.refusal:
-            self._refusal = carried.refusal
-            yield Tell(Declined(carried.refusal, self.step))
-        report = carried.report
+        self._spent = dict(context.spent)
+        if context.refusal:
+            self._refusal = context.refusal
+            yield Tell(Declined(context.refusal, self.step))
+        report = context.report
         if report is not None:
             usage = self._used.add(report)
             self._requests.answered(self._at, report)
             yield Tell(StepEnded(self.step, report.status, report.reason, usage))
-        return carried
+        return context
 
     # --- a conversation that has become too long (H7, H8)
 
@@ -265,14 +265,14 @@ class Loop:
             return False
         request = self._requests.opened(model, hints.SUMMARIZE, ())
         request.add(User(told(plan.left_out, limit)))
-        carried = Carried(request, model.provider, within_s=self._left_s())
-        yield Ask(model, request, carried, self.step, quiet=True)
-        self._used.limited_tokens += carried.output_tokens
+        context = CallContext(request, model.provider, within_s=self._left_s())
+        yield Ask(model, request, context, self.step, quiet=True)
+        self._used.limited_tokens += context.output_tokens
         summary = ""
-        if carried.report is not None:
-            self._used.add(carried.report)
-            if carried.report.status == "complete" and carried.answer is not None:
-                summary = carried.answer.text.strip()  # one that was cut is none
+        if context.report is not None:
+            self._used.add(context.report)
+            if context.report.status == "complete" and context.answer is not None:
+                summary = context.answer.text.strip()  # one that was cut is none
         self._transcript.replace(plan.with_summary(summary))
         self._requests.forget()
         yield Tell(Compacted(len(plan.left_out), len(plan.kept), bool(summary), self.step))
@@ -280,20 +280,20 @@ class Loop:
 
     # --- what is asked of whom, and what is kept
 
-    def _why_another(self, carried: Carried) -> str:
+    def _why_another(self, context: CallContext) -> str:
         """Why the next candidate shall be asked, "" where this answer stands."""
-        report = carried.report
+        report = context.report
         if report is not None and report.status == "complete":
             return ""
-        stands = _text(carried) and (report is None or report.reason not in DECLINED)
+        stands = _text(context) and (report is None or report.reason not in DECLINED)
         if stands or self._at + 1 >= len(self._setup.models) or self._is_late():
             return ""
         if report is not None and report.reason in ONCE:
             return self._once(report.reason)
-        fault = carried.fault
+        fault = context.fault
         if report is None or (fault is not None and FAULT_CLASSES[fault.kind].fallback):
             return fault.kind.value if fault is not None else "connection"
-        if _overflowed(carried):
+        if _overflowed(context):
             return "context_overflow"
         if fault is None and report.reason == "provider_error":  # it broke off, every time
             return self._once("dropped")
@@ -304,10 +304,10 @@ class Loop:
         may, self._may_switch = self._may_switch, False
         return why if may else ""
 
-    def _take(self, carried: Carried, text: str) -> tuple[str, str, str]:
+    def _take(self, context: CallContext, text: str) -> tuple[str, str, str]:
         """Keep what was said; returns the turn's text, status and reason if it ends here."""
         self._asking = None
-        report, answer, self._fault = carried.report, carried.answer, carried.fault
+        report, answer, self._fault = context.report, context.answer, context.fault
         if report is None or answer is None:
             return text, "failed", self._why_failed("provider_error")
         model = self._setup.models[self._at]
@@ -315,7 +315,7 @@ class Loop:
             answer.text, answer.calls, answer.reasoning, answer.content, model.wire.name
         )
         if model.text_calls:
-            row = self._read(row, report.status == "complete", carried)
+            row = self._read(row, report.status == "complete", context)
         if row.text.strip() or row.calls:
             self._keep(row)
         if row.text.strip():
@@ -330,15 +330,15 @@ class Loop:
         late = reason == "provider_error" and may_pass and self._is_late()
         return "time_limit" if late else reason
 
-    def _read(self, row: Assistant, whole: bool, carried: Carried) -> Assistant:
+    def _read(self, row: Assistant, whole: bool, context: CallContext) -> Assistant:
         """A row of a model whose calls are text (T4); of an answer that is not whole none runs, and
         none that stood beside a call which was asked for again (T3), unless it came again."""
         tools = {tool.name: tool.parameters for tool in self._setup.tools}
-        number, unsure_chars = len(self._transcript), carried.unsure_chars
+        number, unsure_chars = len(self._transcript), context.unsure_chars
         found = text_calls.read(row.text, tools, number)
         calls = found.calls
         if unsure_chars:
-            since = row.text[unsure_chars:].strip() or carried.last_text
+            since = row.text[unsure_chars:].strip() or context.last_text
             calls = text_calls.read(since, tools, number).calls
         return Assistant(found.text, (*row.calls, *calls) if whole else (), row.reasoning)
 
@@ -380,17 +380,17 @@ class Loop:
         )
 
 
-def _text(carried: Carried) -> str:
-    return carried.answer.text.strip() if carried.answer is not None else ""
+def _text(context: CallContext) -> str:
+    return context.answer.text.strip() if context.answer is not None else ""
 
 
-def _is_answer(carried: Carried) -> bool:
+def _is_answer(context: CallContext) -> bool:
     """Whether anything came that can stand, be it calls alone."""
-    whole = carried.report is not None and carried.report.status == "complete"
-    return whole or bool(_text(carried))
+    whole = context.report is not None and context.report.status == "complete"
+    return whole or bool(_text(context))
 
 
-def _overflowed(carried: Carried) -> bool:
+def _overflowed(context: CallContext) -> bool:
     """Whether the conversation does not fit into the context window any more."""
-    report = carried.report
+    report = context.report
     return report is not None and report.status != "complete" and report.reason == "context_window"

@@ -1,7 +1,7 @@
 """Turns of a loop of our own, over a client that recovers.
 
 The loop reads no response: what there is to know of an answer is told to it by what it gives along
-(`relay.carried`). So none is made, and the commands of the turn are carried out right here.
+(`relay.call_context`). So none is made, and the commands of the turn are carried out right here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, cast
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.httpx_client import engine_of
 from tenuto.clients.waking import traced, wake_sender
-from tenuto.relay.carried import Carried
+from tenuto.relay.call_context import CallContext
 from tenuto.relay.commands import Lost, Request, Run, Transmit
 from tenuto.relay.drive import AsyncDrive, Drive
 
@@ -27,14 +27,14 @@ class LoopTurn(Drive):
     Args:
         client: one that recovers, of httpx2 or httpx.
         request: as the client makes it.
-        carried: what goes along, and takes what comes of it.
+        context: what goes along, and takes what comes of it.
         stream: whether a stream was asked for.
     """
 
-    def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
-        exchange, run = _begun(client, request, carried)
-        whole = carried.within_s is None  # else its time is looked at with each piece
-        self._client, self._request, self._carried = client, request, carried
+    def __init__(self, client: Any, request: Any, context: CallContext, *, stream: bool) -> None:
+        exchange, run = _begun(client, request, context)
+        whole = context.within_s is None  # else its time is looked at with each piece
+        self._client, self._request, self._context = client, request, context
 
         def connect(command: Transmit) -> Upstream | Lost:
             try:
@@ -44,7 +44,7 @@ class LoopTurn(Drive):
                 return exchange.lost_or_raise(error)
 
         super().__init__(run, connect)
-        request.extensions[_EXTENSION] = carried
+        request.extensions[_EXTENSION] = context
         request.extensions["trace"] = traced(weakref.ref(self), exchange.library.ReadError)
 
     def cancel(self) -> None:
@@ -53,7 +53,7 @@ class LoopTurn(Drive):
         self._wake_sender()
 
     def _wake_sender(self) -> None:
-        wake_sender(self._client, self._request, _EXTENSION, self._carried)
+        wake_sender(self._client, self._request, _EXTENSION, self._context)
 
     def _ring(self, thread: int) -> None:
         """There is no time left (C29a)."""
@@ -66,9 +66,9 @@ class LoopTurn(Drive):
 class AsyncLoopTurn(AsyncDrive):
     """The same for asyncio, where a task is cancelled to end it."""
 
-    def __init__(self, client: Any, request: Any, carried: Carried, *, stream: bool) -> None:
-        exchange, run = _begun(client, request, carried)
-        whole = carried.within_s is None  # else its time is looked at with each piece
+    def __init__(self, client: Any, request: Any, context: CallContext, *, stream: bool) -> None:
+        exchange, run = _begun(client, request, context)
+        whole = context.within_s is None  # else its time is looked at with each piece
 
         async def connect(command: Transmit) -> AsyncUpstream | Lost:
             try:
@@ -84,13 +84,13 @@ class AsyncLoopTurn(AsyncDrive):
         super().__init__(run, connect, anyio.sleep, limit=anyio.move_on_after)
 
 
-def _begun(client: Any, request: Any, carried: Carried) -> tuple[Exchange, Run]:
+def _begun(client: Any, request: Any, context: CallContext) -> tuple[Exchange, Run]:
     engine = engine_of(client)
     assert engine is not None
     timeout_s = request.extensions["timeout"]["read"]
     headers = tuple(request.headers.raw)
     body = request.read()
-    asked = engine.read(Request("POST", str(request.url), headers, body, timeout_s, carried))
+    asked = engine.read(Request("POST", str(request.url), headers, body, timeout_s, context))
     assert asked is not None, request.url
     original = client._tenuto_original  # noqa: SLF001  # that of `recovering`
     return Exchange(original, request, asked.request, None), engine.run(asked)[1]

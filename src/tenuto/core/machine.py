@@ -14,7 +14,7 @@ as `Facts`; the only counters are the budgets in `State`, and they are spent in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from math import isnan
 
@@ -27,7 +27,7 @@ from tenuto.core.outcome import Outcome, classify
 from tenuto.core.policy import Decision, Policy, shown
 from tenuto.core.response import Response, is_visible
 from tenuto.core.stop import NO_STOP_BUT_FAULT, StopReason
-from tenuto.core.view import CONSECUTIVE, Budget, Facts, State, View, call_chars
+from tenuto.core.view import CONSECUTIVE, Facts, State, View, call_chars
 
 
 def step(
@@ -75,13 +75,17 @@ def act(
     # What the next response is compared with.
     state = replace(state, call_chars=call_chars(response))
     rung, blocked = _choose(view, outcome)
-    rung, blocked = _overridden(view, outcome, rung, blocked)
+    if policy.decide is not None:
+        rung, blocked = _overridden(policy.decide, view, outcome, rung, blocked)
     if rung is None or rung.edits is None:
         return state, _finish(view, outcome, rung, blocked)
     made = edits.within(view, edits.with_lasting(rung.edits(view), state.last_edits))
     if made == state.last_edits and outcome not in MAY_BE_REPEATED:
         made = edits.varied(made)
-    state = replace(state, spent=_spend(state.spent, rung.budget), last_edits=made)
+    spent = state.spent
+    if rung.budget is not None:
+        spent = {**spent, rung.budget: spent.get(rung.budget, 0) + 1}
+    state = replace(state, spent=spent, last_edits=made)
     told = rung.waits and _told_wait_s(view) is not None
     return state, Send(made, rung.id, rung.recovery, _wait_s(view, rung), told)
 
@@ -94,19 +98,14 @@ def in_turn(outcome: Outcome, state: State, response: Response, facts: Facts) ->
     Args:
         outcome: what the response means by itself.
     """
-    if outcome in _SAY_NO_MORE and _owes_call(state, response, facts):
-        return Outcome.CALLS_MISSING
-    return outcome
+    if not facts.call_forced or outcome not in _SAY_NO_MORE or response.calls:
+        return outcome
+    freed = any(isinstance(edit, FreeToolChoice) for edit in state.last_edits)
+    owed = freed or edits.asks_for_call(state.last_edits)
+    return Outcome.CALLS_MISSING if owed else outcome
 
 
 _SAY_NO_MORE = (Outcome.DONE, Outcome.EMPTY, Outcome.THINKING_ONLY)
-
-
-def _owes_call(state: State, response: Response, facts: Facts) -> bool:
-    freed = any(isinstance(edit, FreeToolChoice) for edit in state.last_edits)
-    asked = freed or edits.asks_for_call(state.last_edits)
-    return facts.call_forced and asked and not response.calls
-
 
 WHOLE = Finish(Status.COMPLETE, ENDINGS[Outcome.DONE].reason, Outcome.DONE)
 
@@ -124,42 +123,43 @@ def settled(state: State, outcome: Outcome) -> Finish | None:
 def _seen(
     state: State, outcome: Outcome, response: Response, facts: Facts, policy: Policy
 ) -> State:
-    spent = state.spent
-    fault = outcome is Outcome.FAULT
-    stopped = fault and response.stop.field != NO_STOP_BUT_FAULT
-    broke = outcome is Outcome.DROPPED or (fault and not stopped)
-    unmarked = state.unmarked + (response.unmarked and _anything(response))
+    """Return what is known of the turn once this response has been seen."""
+    spent, usage, calls = state.spent, response.usage, bool(response.calls)
     if outcome is Outcome.DONE:
         spent = {budget: n for budget, n in spent.items() if budget not in CONSECUTIVE}
+    fault = outcome is Outcome.FAULT
+    stopped = fault and response.stop.field != NO_STOP_BUT_FAULT
+    # Without text the request is sent again as it was, and the model answers anew.
+    broke = (outcome is Outcome.DROPPED or (fault and not stopped)) and is_visible(facts.said)
+    unmarked = state.unmarked + (response.unmarked and _anything(response))
+    missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
+    # An empty answer that provably is all that there was: another try gives the same (E6).
+    made_nothing = outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
+    # Only an answer that the limit cut, and whose usage was told, shows where the limit is: one
+    # that broke off after five tokens would have used more, and of one that nobody counted the
+    # visible text may be the least part.
+    cut = response.stop.reason is StopReason.MAX_TOKENS
+    used_tokens = (usage.output_tokens or 0) if cut and usage is not None else 0
+    base_tokens = state.base_tokens
+    if not base_tokens and outcome is not Outcome.DONE and (cut or facts.output_tokens):
+        base_tokens = used_tokens or max(facts.output_tokens, policy.default_max_tokens)
     return replace(
         state,
         attempts=state.attempts + 1,
         spent=spent,
         output_tokens=state.output_tokens + facts.output_tokens,
-        base_tokens=state.base_tokens or _base_tokens(outcome, response, facts, policy),
-        used_tokens=_used_tokens(response) if state.base_tokens is None else state.used_tokens,
+        base_tokens=base_tokens,
+        used_tokens=used_tokens if state.base_tokens is None else state.used_tokens,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
-        lacking=state.lacking or _lacks(outcome, response),
-        owed=(state.owed and not response.calls) or (broke and _begun(response, facts)),
-        broke=state.broke or (broke and is_visible(facts.said)),
+        lacking=state.lacking or missing or calls,
+        owed=(state.owed and not calls) or (broke and calls),
+        broke=state.broke or broke,
         stopped=state.stopped or stopped,
         cut_off=state.cut_off or _cut_off(outcome, response) or bool(unmarked and facts.marks_ends),
         unmarked=unmarked,
         paused=outcome is Outcome.PAUSED or (state.paused and not _anything(response)),
-        nothing_made=state.nothing_made + 1 if _made_nothing(outcome, response) else 0,
+        nothing_made=state.nothing_made + 1 if made_nothing else 0,
     )
-
-
-def _lacks(outcome: Outcome, response: Response) -> bool:
-    """Whether a call is known to belong to the answer that has not come whole."""
-    missing = outcome in (Outcome.ARGUMENTS_MALFORMED, Outcome.CALLS_MISSING)
-    return missing or bool(response.calls)
-
-
-def _begun(response: Response, facts: Facts) -> bool:
-    """Whether a break left a call behind text that is kept. Without text the request is sent again
-    as it was, and the model answers anew."""
-    return bool(response.calls) and is_visible(facts.said)
 
 
 def _cut_off(outcome: Outcome, response: Response) -> bool:
@@ -177,76 +177,50 @@ def _anything(response: Response) -> bool:
     return bool(response.text or response.reasoning or response.calls or response.other)
 
 
-def _made_nothing(outcome: Outcome, response: Response) -> bool:
-    """Whether an empty answer provably is all that there was: another try gives the same (E6)."""
-    usage = response.usage
-    return outcome is Outcome.EMPTY and usage is not None and usage.output_tokens == 0
-
-
-def _base_tokens(outcome: Outcome, response: Response, facts: Facts, policy: Policy) -> int | None:
-    """What a first unfinished answer says about the output limit. Only one that the limit cut, and
-    whose usage was told, shows where it is: one that broke off after five tokens would have used
-    more, and of one that nobody counted the visible text may be the least part."""
-    cut = response.stop.reason is StopReason.MAX_TOKENS
-    if outcome is Outcome.DONE or not (cut or facts.output_tokens):
-        return None
-    return _used_tokens(response) or max(facts.output_tokens, policy.default_max_tokens)
-
-
-def _used_tokens(response: Response) -> int:
-    """What an answer that the limit cut used, as its provider tells; 0 for others, and where the
-    provider does not tell."""
-    if response.stop.reason is not StopReason.MAX_TOKENS or response.usage is None:
-        return 0
-    return response.usage.output_tokens or 0
-
-
 def _choose(view: View, outcome: Outcome) -> tuple[Rung | None, str]:
-    """The first rung that may be taken, and what stood in the way of those before it."""
+    """Return the first rung that may be taken, and what stood in the way of those before it."""
     blocked = ""
     for rung in LADDERS[outcome]:
-        if _may_be_taken(view, rung):
+        hindrance = _hindrance(view, rung)
+        if hindrance is None:
             return rung, blocked
-        if not blocked and not _is_spent(view, rung.budget):
-            failed = next((guard for guard in rung.guards if not guard.holds(view)), None)
-            blocked = failed.ends_as if failed else ""
+        blocked = blocked or hindrance
     return None, blocked
 
 
-def _may_be_taken(view: View, rung: Rung) -> bool:
-    """Whether the budget is not spent, every guard holds, and the wait ends within the time. A wait
-    that the provider names is kept whole or not begun (P5)."""
-    if _is_spent(view, rung.budget) or not all(guard.holds(view) for guard in rung.guards):
-        return False
+def _hindrance(view: View, rung: Rung) -> str | None:
+    """Return what stands in the way of a rung, as the reason of the turn's end: "" where it is no
+    reason, such as a budget that is spent. None where the rung may be taken."""
+    if rung.budget is not None and not view.state.left(rung.budget, view.policy):
+        return ""
+    for guard in rung.guards:
+        if not guard.holds(view):
+            return guard.ends_as
     if not rung.waits:
-        return True
+        return None
+    # A wait that the provider names is kept whole or not begun (P5), and ends within the time.
     wait_s = _wait_s(view, rung)
     longest = (view.policy.retry_after_max_s, view.facts.patience_s)
     if _told_wait_s(view) is not None and any(s is not None and wait_s > s for s in longest):
-        return False
-    return TIME_LEFT.holds(replace(view, now_s=view.now_s + wait_s))
-
-
-def _is_spent(view: View, budget: Budget | None) -> bool:
-    return budget is not None and not view.state.left(budget, view.policy)
-
-
-def _spend(spent: Mapping[Budget, int], budget: Budget | None) -> Mapping[Budget, int]:
-    return spent if budget is None else {**spent, budget: spent.get(budget, 0) + 1}
+        return ""
+    return None if TIME_LEFT.holds(replace(view, now_s=view.now_s + wait_s)) else ""
 
 
 def _overridden(
-    view: View, outcome: Outcome, rung: Rung | None, blocked: str
+    decide: Callable[[Decision], str | None],
+    view: View,
+    outcome: Outcome,
+    rung: Rung | None,
+    blocked: str,
 ) -> tuple[Rung | None, str]:
-    """The policy's own word on the decision (P2). It may stop the turn or take another rung of the
-    same ladder; it cannot invent one, and it cannot pass a guard or spend more than there is.
+    """Return the rung that the policy's own `decide` leaves (P2). It may stop the turn or take
+    another rung of the same ladder; it cannot invent one, and it cannot pass a guard or spend more
+    than there is.
 
     Raises:
         PolicyError: it answers with what is no rung of any ladder."""
-    if view.policy.decide is None:
-        return rung, blocked
     offered = decision(outcome, rung)
-    answer = view.policy.decide(offered)
+    answer = decide(offered)
     if answer == "stop":
         return None, "stopped" if rung is not None and rung.edits is not None else blocked
     if answer is None or answer == offered.rung:
@@ -260,7 +234,7 @@ def _overridden(
             f"'stop', or a rung of its ladder: {ladder or 'it has none'}"
         )
     for other in LADDERS[outcome]:
-        if other.id == answer and _may_be_taken(view, other):
+        if other.id == answer and _hindrance(view, other) is None:
             return other, blocked
     return rung, blocked
 

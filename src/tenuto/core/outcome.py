@@ -54,8 +54,8 @@ class Text(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of the table; None fits everything."""
+class OutcomeRule:
+    """One rule of the table; None fits everything."""
 
     stops: frozenset[StopReason] | None
     calls: frozenset[Calls] | None
@@ -63,44 +63,46 @@ class Row:
     outcome: Outcome
 
 
-def _row(
+def _rule(
     outcome: Outcome,
     *stops: StopReason,
     calls: tuple[Calls, ...] = (),
     text: tuple[Text, ...] = (),
-) -> Row:
-    return Row(frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome)
+) -> OutcomeRule:
+    return OutcomeRule(
+        frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome
+    )
 
 
 _R = StopReason
 _CLEAN_STOPS = tuple(sorted(CLEAN))
 _OPEN = (*_CLEAN_STOPS, _R.UNKNOWN)
 
-OUTCOMES: tuple[Row, ...] = (
+OUTCOMES: tuple[OutcomeRule, ...] = (
     # What the provider says against the response outweighs whatever the response holds (N3).
-    _row(Outcome.FAULT, _R.ERROR),
-    _row(Outcome.BLOCKED, _R.SAFETY_BLOCKED),
-    _row(Outcome.REFUSED, _R.REFUSAL),
-    _row(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
-    _row(Outcome.DROPPED, _R.DROPPED),
-    _row(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
+    _rule(Outcome.FAULT, _R.ERROR),
+    _rule(Outcome.BLOCKED, _R.SAFETY_BLOCKED),
+    _rule(Outcome.REFUSED, _R.REFUSAL),
+    _rule(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
+    _rule(Outcome.DROPPED, _R.DROPPED),
+    _rule(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
     # A batch that the limit cut runs nothing, even where its arguments look whole (T3).
-    _row(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Calls.WHOLE, Calls.CUT, Calls.MALFORMED)),
-    _row(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Text.SEEN,)),
-    _row(Outcome.THINKING_CUT, _R.MAX_TOKENS),
+    _rule(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Calls.WHOLE, Calls.CUT, Calls.MALFORMED)),
+    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Text.SEEN,)),
+    _rule(Outcome.THINKING_CUT, _R.MAX_TOKENS),
     # Raw arguments outweigh a clean stop: a cut call is never run, whatever the stop says (T1).
-    _row(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Calls.MALFORMED,)),
-    _row(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
-    _row(Outcome.CANCELLED, _R.CANCELLED),
-    _row(Outcome.PAUSED, _R.PAUSED),
-    _row(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE,)),
+    _rule(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Calls.MALFORMED,)),
+    _rule(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
+    _rule(Outcome.CANCELLED, _R.CANCELLED),
+    _rule(Outcome.PAUSED, _R.PAUSED),
+    _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE,)),
     # Nobody knows what a value means that no table has: it may be a cut or a filter, and calls that
     # look whole may be the first of a batch (N1, N7a).
-    _row(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE,)),
-    _row(Outcome.UNKNOWN, _R.UNKNOWN, text=(Text.SEEN, Text.THOUGHT)),
-    _row(Outcome.DONE, text=(Text.SEEN,)),
-    _row(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
-    _row(Outcome.EMPTY),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE,)),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Text.SEEN, Text.THOUGHT)),
+    _rule(Outcome.DONE, text=(Text.SEEN,)),
+    _rule(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
+    _rule(Outcome.EMPTY),
 )
 """First fit decides. `calls_missing` is no row: it is an anomaly of the stop (see `classify`)."""
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
+from tenuto.core.actions import AppendAssistant, AppendContent, Content, Edit
 from tenuto.core.arguments import is_document
 from tenuto.core.calls import ToolCall
 from tenuto.core.policy import Policy
@@ -130,11 +130,6 @@ class State:
         """Whether the text of the response stands apart from what was kept: it goes on behind a
         pause."""
         return any(isinstance(edit, AppendContent) for edit in self.last_edits)
-
-    @property
-    def joining(self) -> bool:
-        """Whether the text of the response is joined to text that was kept."""
-        return any(isinstance(edit, AppendAssistant | AppendCalls) for edit in self.last_edits)
 
     def left(self, budget: Budget, policy: Policy) -> int:
         """Tries of a budget that are not spent."""

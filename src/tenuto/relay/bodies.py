@@ -16,9 +16,9 @@ from tenuto.frames.sniff import framing_of
 from tenuto.relay.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.relay.ending import hand_on
 from tenuto.relay.gathering import gathered
-from tenuto.relay.joining import joined, stands_apart
+from tenuto.relay.joining import joined
 from tenuto.relay.stream_framing import named
-from tenuto.relay.turn import Attempt, Turn, failed
+from tenuto.relay.turn import Attempt, TurnRecord, failed
 from tenuto.wire.base import JsonObject
 from tenuto.wire.json import as_utf8, decode_object, encode, readable
 from tenuto.wire.members import object_in
@@ -31,14 +31,14 @@ _TOO_LARGE = "the answer is larger than body_max_bytes ({})"
 
 
 def read_body(
-    turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
     """Read a body to its end; None: the caller has been given it, and the turn is over.
 
     `ahead`: what of it was read already."""
     raw, last = yield from _received(turn, ahead)
     if isinstance(last, bytes) and last:
-        if turn.first is not None or turn.carried is not None:
+        if turn.first is not None or turn.context is not None:
             said = _TOO_LARGE.format(turn.policy.body_max_bytes)
             fault = Fault(FaultKind.LIMIT, "body_too_large", said)
             return turn.received(Attempt(failed(fault), head))
@@ -51,7 +51,7 @@ def read_body(
         yield Write(raw, last=True)
         return None
     attempt = _read(turn, head, raw, decoder, lost)
-    if turn.open and (data := turn.outlet.begin(None, apart=stands_apart(turn))):
+    if turn.open and (data := turn.outlet.begin(None, apart=turn.state.apart)):
         yield Write(data)
     text = joined(turn, attempt)
     if turn.open and (data := turn.outlet.say(text)):
@@ -59,7 +59,9 @@ def read_body(
     return turn.received(attempt)
 
 
-def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tuple[bytes, Reply]]:
+def _received(
+    turn: TurnRecord, ahead: deque[Reply]
+) -> Generator[Command, Reply, tuple[bytes, Reply]]:
     """What came, and the reply behind it: a piece of it itself where it became too large."""
     pieces, limit = Pieces(), turn.policy.body_max_bytes
     while True:
@@ -73,11 +75,11 @@ def _received(turn: Turn, ahead: deque[Reply]) -> Generator[Command, Reply, tupl
             return pieces.whole, late()
 
 
-def _is_plain(turn: Turn, raw: bytes) -> bool:
+def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     """Whether the turn is over with this body and nobody wants to hear of it."""
     if turn.first is not None or turn.facts.stream:
         return False
-    if turn.around.watched or turn.carried is not None or turn.provider.overrides:
+    if turn.around.watched or turn.context is not None or turn.provider.overrides:
         return False
     short = turn.wire.short
     if short is not None:
@@ -85,7 +87,7 @@ def _is_plain(turn: Turn, raw: bytes) -> bool:
     return turn.wire.is_plain(raw)
 
 
-def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:
+def _read(turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:
     """The attempt, with the bytes that the caller is to get where nothing is to be done."""
     builder = turn.builder()
     body: bytes | None = None
@@ -115,7 +117,9 @@ def _read(turn: Turn, head: Head, raw: bytes, decoder: Decoder, lost: Lost | Non
     return Attempt(response, head, raw, value, message=message, page=page, unread=unread, lost=lost)
 
 
-def _read_object(turn: Turn, body: bytes, builder: Builder, message: Message) -> JsonObject | None:
+def _read_object(
+    turn: TurnRecord, body: bytes, builder: Builder, message: Message
+) -> JsonObject | None:
     document = as_utf8(body)
     value = decode_object(document)
     if turn.wire.listed and isinstance(value, list) and value:

@@ -46,7 +46,7 @@ from tenuto.relay.commands import (
     decoded,
     reading,
 )
-from tenuto.relay.redaction import Redaction
+from tenuto.relay.redaction import Redactor
 
 log = logging.getLogger("tenuto")
 
@@ -120,7 +120,7 @@ class _Kept:
         """Whether both were the same bytes, kept or not."""
         return self.size == other.size and self._digest.digest() == other._digest.digest()
 
-    def value(self, redaction: Redaction, coding: str, most: float) -> dict[str, Any]:
+    def value(self, redactor: Redactor, coding: str, most: float) -> dict[str, Any]:
         """The body as plain values: `text`, or `base64` of what is no text; `bytes` that came, and
         `cut_bytes` that were not kept."""
         told: dict[str, Any] = {"bytes": self.size}
@@ -132,13 +132,13 @@ class _Kept:
         if not whole and not cut:
             told["decoded_bytes_cut"] = True
         try:
-            return told | {"text": redaction.text(raw.decode())}
+            return told | {"text": redactor.text(raw.decode())}
         except UnicodeDecodeError:
             if cut or not whole:  # it may be the cut that fell inside a character
                 text = raw.decode("utf-8", "ignore")
                 if len(raw) - len(text.encode()) <= 3:
-                    return told | {"text": redaction.text(text)}
-            clean = redaction.text(raw.decode("latin-1")).encode("latin-1")
+                    return told | {"text": redactor.text(text)}
+            clean = redactor.text(raw.decode("latin-1")).encode("latin-1")
             return told | {"base64": base64.b64encode(clean).decode()}
 
 
@@ -255,7 +255,7 @@ class Record:
             self._capture.write(name, self._value())
 
     def _value(self) -> dict[str, Any]:
-        redaction = Redaction(self._request.url, decoded(self._request.headers))
+        redactor = Redactor(self._request.url, decoded(self._request.headers))
         events = self._events
         ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
         if ended is not None and ended["status"] is None:
@@ -274,13 +274,13 @@ class Record:
             "model": first.model if first else None,
             "policy": changed,
             "events": _plain(self._told(0)),
-            "attempts": [self._attempt(a, redaction, ended) for a in self._attempts],
-            "shown": self._seen_by_caller(redaction),
+            "attempts": [self._attempt(a, redactor, ended) for a in self._attempts],
+            "shown": self._seen_by_caller(redactor),
             "report": ended,
         }
 
     def _attempt(
-        self, attempt: _Attempt, redaction: Redaction, ended: dict[str, Any] | None
+        self, attempt: _Attempt, redactor: Redactor, ended: dict[str, Any] | None
     ) -> dict[str, Any]:
         number = self._attempts.index(attempt)
         events = self._told(number + 1)
@@ -291,16 +291,16 @@ class Record:
         return {
             "request": {
                 "method": self._request.method,
-                "url": redaction.url(self._request.url),
-                "headers": redaction.headers(decoded(attempt.command.headers)),
+                "url": redactor.url(self._request.url),
+                "headers": redactor.headers(decoded(attempt.command.headers)),
                 "edited": attempt.command.edited,
-                "body": attempt.sent.value(redaction, "", self._most),
+                "body": attempt.sent.value(redactor, "", self._most),
             },
             "response": head
             and {
                 "status": head.status,
-                "headers": redaction.headers(decoded(head.headers)),
-                "body": attempt.came.value(redaction, coding, self._most),
+                "headers": redactor.headers(decoded(head.headers)),
+                "body": attempt.came.value(redactor, coding, self._most),
             },
             "lost": lost and {"kind": lost.kind.value, "error": type(lost.error).__name__},
             "report": observed
@@ -312,16 +312,16 @@ class Record:
         """What was told of an attempt, and until the next one; of 0: before the first."""
         return [e for e in self._events if e.attempt == attempt]
 
-    def _seen_by_caller(self, redaction: Redaction) -> dict[str, Any]:
+    def _seen_by_caller(self, redactor: Redactor) -> dict[str, Any]:
         """What the caller was given; `attempt` is the number of the one whose very bytes it was."""
         same = (n for n, a in enumerate(self._attempts, 1) if a.came.is_same(self._shown))
         number = next(same, None) if self._head is not None else None
         coding = self._head.coding if self._head else ""
-        body = self._shown.value(redaction, coding, self._most) if number is None else None
+        body = self._shown.value(redactor, coding, self._most) if number is None else None
         return {
             "attempt": number,
             "status": self._head.status if self._head else None,
-            "headers": redaction.headers(decoded(self._head.headers)) if self._head else [],
+            "headers": redactor.headers(decoded(self._head.headers)) if self._head else [],
             "body": body if self._head else None,
             "raised": type(self._raised).__name__ if self._raised else None,
         }

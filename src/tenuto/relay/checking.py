@@ -1,4 +1,8 @@
-"""Checks values against JSON Schemas that strangers wrote, in bounded time and memory.
+"""Checks values against JSON Schemas that anybody may have written, in bounded time and memory.
+
+Only `truncated_calls="execute_complete"` asks whether a call satisfies its tool's parameters (T3):
+calls of a response that the limit cut are handed on without a clean stop behind them, so they have
+to prove themselves. JSON Schema is large enough that optional packages read it.
 
 Theory of operation
 -------------------
@@ -21,11 +25,16 @@ import functools
 import importlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final, TypeVar
 
 import msgspec
+
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
+from tenuto.core.errors import PolicyError
+from tenuto.core.policy import Policy
 
 T = TypeVar("T")
 
@@ -49,6 +58,56 @@ _STEPS_BETWEEN_LOOKS: Final = 32
 
 class Uncheckable(ValueError):
     """The schema is none, or is one that no value can be checked against in bounded time."""
+
+
+def require_packages(policy: Policy) -> None:
+    """Nothing where the policy can be carried out as installed.
+
+    Raises:
+        PolicyError: it needs packages that are not there; the message says what to install.
+    """
+    if policy.truncated_calls != "execute_complete":
+        return
+    for package in ("jsonschema", "jsonschema_rs"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise PolicyError(
+                f"truncated_calls is 'execute_complete', which needs the package {package} to "
+                "check arguments: pip install 'tenuto[schema]'"
+            ) from None
+
+
+def runnable(
+    calls: Sequence[ToolCall], parameters: Mapping[str, dict[str, Any]]
+) -> tuple[ToolCall, ...]:
+    """The calls that are whole and satisfy the parameters of the tool that they name.
+
+    Args:
+        calls: the calls of one response.
+        parameters: the JSON Schema of each tool of the request, by the tool's name.
+
+    >>> needs = {"read": {"type": "object", "required": ["path"]}}
+    >>> good = ToolCall("a", "read", '{"path": "x"}', Finding.WHOLE)
+    >>> [call.id for call in runnable([good, ToolCall("b", "read", "{}", Finding.WHOLE)], needs)]
+    ['a']
+    """
+    return tuple(
+        call
+        for call in calls
+        if call.finding is Finding.WHOLE
+        and not call.free
+        and call.name in parameters
+        and _satisfies(call.arguments, parameters[call.name])
+    )
+
+
+def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
+    try:
+        return Checker(schema).fits(msgspec.json.decode(arguments))
+    except (Uncheckable, msgspec.DecodeError):
+        # What cannot be checked has not been proved: half of a surrogate pair is JSON, and no text.
+        return False
 
 
 class Checker:

@@ -14,7 +14,7 @@ import msgspec
 
 from tenuto.core.fault import FaultKind
 from tenuto.core.stop import printable
-from tenuto.relay.carried import Carried
+from tenuto.relay.call_context import CallContext
 
 Headers = tuple[tuple[bytes, bytes], ...]
 """Names and values as they stand on the wire; names are compared without case."""
@@ -52,14 +52,14 @@ BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
 
 class Request(msgspec.Struct, frozen=True):
     """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever;
-    `carried`: what a loop of our own gives along (`relay.carried`), None from all others."""
+    `context`: what a loop of our own gives along (`relay.call_context`), None from all others."""
 
     method: str
     url: str
     headers: Headers
     body: bytes
     timeout_s: float | None = None
-    carried: Carried | None = None
+    context: CallContext | None = None
 
     def __repr__(self) -> str:
         return f"Request({self.method} {_address(self.url)}, {_sizes(self.headers, self.body)})"
@@ -80,6 +80,11 @@ class Head(msgspec.Struct, frozen=True):
             if len(key) == len(name) and key.lower() == name:
                 return value.decode("latin-1")
         return ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the status is one that models answer with."""
+        return 200 <= self.status < 300
 
     @property
     def coding(self) -> str:

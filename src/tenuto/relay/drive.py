@@ -1,6 +1,9 @@
 """The drivers: take a command, perform it, feed the reply back. They decide nothing, and differ
 only in waiting: what follows from a command, and from closing, stands in `_Driver`.
 
+A driver owns the response that is being read (`_upstream`), and whether anybody still wants the
+turn (`_closed`, `_all_said`). The turn itself changes only inside of `_next`.
+
 A driver may be closed from elsewhere while its pieces are waited for (a stop button, another task,
 the garbage collector, which closes generators in any order): closing is separate from the iterator
 and harmless when it is repeated. Whoever still asks for pieces then is told by an exception, unless
@@ -72,8 +75,8 @@ class AsyncUpstream(Protocol):
         """Stop reading; may be called twice."""
 
 
-Asked = TypeVar("Asked")
-Awaited = TypeVar("Awaited")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 _Answer = TypeVar("_Answer", Upstream, AsyncUpstream)
 
 WhenClosed = Callable[[], Exception]
@@ -418,18 +421,18 @@ class AsyncDrive(_Driver[AsyncUpstream]):
         return b""
 
     async def _unless_closed(
-        self, wait: Callable[[Asked], Awaitable[Awaited]], asked: Asked
-    ) -> Awaited | None:
+        self, wait: Callable[[Argument], Awaitable[Result]], argument: Argument
+    ) -> Result | None:
         """What is waited for; None where the turn is closed meanwhile. Nobody can close a turn
         whose head he does not have yet."""
         if self._scope is None or not self._opened:
-            return await wait(asked)
+            return await wait(argument)
         if self._closed:
             return None
         scope = self._waiting = self._scope()
         with scope:
             try:
-                return await wait(asked)
+                return await wait(argument)
             finally:
                 self._waiting = None
         return None

@@ -1,22 +1,24 @@
 """The end of a turn: what the caller sees (P1a).
 
-One table of the wire says how each outcome shows; what needs nothing is handed on as it came.
+`finish_turn` ends every turn whose answer was read, and `hand_on` those whose answer was not. One
+table of the wire says how each outcome shows; what needs nothing is handed on as it came. Nothing
+of the turn changes here but what it has shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from tenuto.core.actions import Content, Finish, Status
+from tenuto.core.actions import Finish, Status
 from tenuto.core.fault import FaultKind
 from tenuto.core.hints import NOTICE
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
 from tenuto.core.report import Report
-from tenuto.core.response import Response
 from tenuto.core.stop import StopReason
+from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
+from tenuto.relay.call_context import CallContext
 from tenuto.relay.commands import (
     READ,
     Head,
@@ -30,9 +32,10 @@ from tenuto.relay.commands import (
     Write,
 )
 from tenuto.relay.streams import open_as_events
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
+from tenuto.relay.unrecognized import with_words
 from tenuto.relay.usage import counted, summed, usage_comment, usage_line
-from tenuto.wire.base import Answer, JsonObject, Shown, Spoken
+from tenuto.wire.base import Answer, Shown
 from tenuto.wire.stops import in_other_words, look_up
 
 
@@ -72,92 +75,118 @@ _WHOSE = {
 """What stands before the words of a fault that are ours and not the provider's."""
 
 
-class Ending:
-    """Shows the caller how a turn ended."""
+def finish_turn(
+    turn: TurnRecord, finish: Finish, outcome: Outcome, facts: Facts, attempt: Attempt
+) -> Run:
+    """Finish a turn: add up its report, give the answer to whoever takes it whole, and return the
+    commands that show the caller what is still to come."""
+    if finish.status is Status.COMPLETE and turn.first is not None:
+        turn.around.successors.add(turn.first.response.id, attempt.response.id)
+    report = turn.watch.finished(finish, outcome, facts, turn.held_bytes)
+    ending = _Ending(turn, finish, facts, attempt, report)
+    if turn.context is not None:
+        ending.tell(turn.context)
+    return ending.show()
 
-    def __init__(self, turn: Turn) -> None:
+
+class _Ending:
+    """How one turn ended, and what of it the caller has still to see."""
+
+    def __init__(
+        self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt, report: Report
+    ) -> None:
         self._turn = turn
-        self._last: Attempt | None = None
+        self._finish = finish
+        self._facts = facts
+        self._attempt = attempt
+        self._report = report
+        self._shown = turn.wire.shown[finish.shown]
+        self._is_first = attempt is turn.first
+        self._is_complete = finish.status is Status.COMPLETE
 
-    def show(self, finish: Finish, attempt: Attempt, report: Report) -> Run:
+    def tell(self, context: CallContext) -> None:
+        """Give the whole answer to a loop, whether or not its caller has seen some of it."""
+        fault = self._attempt.response.fault
+        if fault is not None:  # some repeat the key that they refuse
+            fault = with_words(fault, self._attempt)
+            fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
+        context.refusal = self._attempt.response.refusal
+        context.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
+
+    def show(self) -> Run:
         """The head and the bytes that are still to come."""
-        self._last = attempt
-        if attempt.lost and attempt is self._turn.first and self._nothing_came(finish):
+        turn, finish, attempt = self._turn, self._finish, self._attempt
+        nothing_came = finish.status is Status.FAILED and not turn.headed
+        if attempt.lost and self._is_first and nothing_came:
             # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
             # exception (P1b).
             yield Reraise(attempt.lost.error)
             return
-        if self._as_it_came(finish, attempt):
-            yield from self._untouched(attempt, report)
+        if self._as_it_came():
+            yield from self._untouched()
             return
-        shown = self._turn.wire.shown[finish.shown]
-        complete = finish.status is Status.COMPLETE
-        answer = self._answer(finish, attempt)
-        if ends_in_error(finish, shown, self._turn.policy):
-            kind = attempt.lost.kind if attempt.lost else None
-            yield from self._error_end(report, shown.error or finish.reason, answer, kind)
+        answer = self._answer()
+        if ends_in_error(finish, self._shown, turn.policy):
+            yield from self._error_end(answer)
             return
-        if self._turn.facts.stream and not self._turn.open:
-            yield from open_as_events(self._turn, attempt)
-        if not complete and self._turn.policy.on_incomplete == "notice":
+        if turn.facts.stream and not turn.open:
+            yield from open_as_events(turn, attempt)
+        if not self._is_complete and turn.policy.on_incomplete == "notice":
             notice = NOTICE.format(reason=finish.reason.replace("_", " "))
             text = answer.text + notice
-            spoken = self._turn.spoken(text)
-            answer = replace(answer, text=text, content=self._content(spoken), spoken=spoken)
-            if self._turn.open:
-                outlet = self._turn.outlet
+            spoken = turn.spoken(text)
+            content = () if turn.facts.stream else turn.content(spoken)
+            answer = replace(answer, text=text, content=content, spoken=spoken)
+            if turn.open:
+                outlet = turn.outlet
                 yield Write(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
-        if self._turn.open:
-            yield Write(self._stream_end(answer, report), last=True)
+        if turn.open:
+            yield Write(self._stream_end(answer), last=True)
             return
         # The last attempt may have no head at all: its connection was lost.
-        shape = self._turn.answered or attempt
+        shape = turn.answered or attempt
         first, head = shape.value or {}, shape.head
         assert head is not None
-        body = self._turn.wire.render_body(first, attempt.value or first, answer)
-        usage = (b"x-tenuto-usage", usage_line(report).encode())
-        yield Open(self._turn.shown(counted(head, answer.usage).of(body).plus(usage)))
+        body = turn.wire.render_body(first, attempt.value or first, answer)
+        usage = (b"x-tenuto-usage", usage_line(self._report).encode())
+        yield Open(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
         yield Write(body, last=True)
 
-    def _nothing_came(self, finish: Finish) -> bool:
-        return finish.status is Status.FAILED and not self._turn.headed
-
-    def _as_it_came(self, finish: Finish, attempt: Attempt) -> bool:
+    def _as_it_came(self) -> bool:
         """Whether the caller gets the very bytes of this attempt."""
-        if self._turn.left_alone:
+        turn, finish, response = self._turn, self._finish, self._attempt.response
+        if turn.left_alone:
             return True
-        response = attempt.response
-        first = attempt is self._turn.first
-        bare = finish.status is Status.FAILED and not self._turn.said.strip()
-        if attempt.http_error and not self._turn.headed and bare:
+        bare = finish.status is Status.FAILED and not turn.said.strip()
+        if self._attempt.http_error and not turn.headed and bare:
             return True  # the provider's own error says it best
-        if self._turn.facts.stream and not self._turn.open:
+        if turn.facts.stream and not turn.open:
             return False  # a body came: an SDK that waits for events would see none
-        if not first or response.mended or (self._turn.open and self._turn.outlet.writing):
+        if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
             return False
-        if finish.status is Status.COMPLETE:
+        if self._is_complete:
             if response.stop.reason in (StopReason.DROPPED, StopReason.ERROR):
                 return False  # half an event may stand at its end
-            if self._turn.policy.on_incomplete != "error":
+            if turn.policy.on_incomplete != "error":
                 return True
-            if response.calls and not self._says_that_it_calls(response):
+            if response.calls and not self._says_that_it_calls():
                 return False  # whoever goes by the stop would pass over them
-            if not self._turn.open:
+            if not turn.open:
                 return True
-            outlet = self._turn.outlet
-            return not outlet.only_text or not _MISREAD.intersection(response.stop.anomalies)
-        if self._turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
+            only_text = turn.outlet.only_text
+            return not only_text or not _MISREAD.intersection(response.stop.anomalies)
+        if turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
             return False
         if finish.as_received:
             return not response.calls
-        shown = self._turn.wire.shown[finish.shown]
-        if shown.error or response.fault is not None or response.calls:
+        if self._shown.error or response.fault is not None or response.calls:
             return False
-        return shown.received or shown.native == response.stop.raw
+        return self._shown.received or self._shown.native == response.stop.raw
 
-    def _says_that_it_calls(self, response: Response) -> bool:
+    def _says_that_it_calls(self) -> bool:
         """Whether the native stop is the one that this wire has beside calls, in whatever words."""
-        wire, raw = self._turn.wire, response.stop.raw or ""
+        wire, response = self._turn.wire, self._attempt.response
+        raw = response.stop.raw or ""
         usual = {wire.clean_stop(response.calls).lower()}
         if self._turn.facts.call_forced:
             usual.add(wire.forced_stop)
@@ -165,13 +194,13 @@ class Ending:
         called = seen is not None and seen.reason is StopReason.TOOL_CALL
         return called or raw.strip().lower() in usual
 
-    def _untouched(self, attempt: Attempt, report: Report) -> Run:
-        if self._turn.open:
-            yield from rest_of_stream(
-                attempt, self._turn.outlet.release(), left_alone=bool(self._turn.left_alone)
-            )
+    def _untouched(self) -> Run:
+        turn, attempt, report = self._turn, self._attempt, self._report
+        if turn.open:
+            alone = bool(turn.left_alone)
+            yield from rest_of_stream(attempt, turn.outlet.release(), left_alone=alone)
             return
-        if attempt.lost is not None and not self._turn.headed:  # as without Tenuto
+        if attempt.lost is not None and not turn.headed:  # as without Tenuto
             yield Reraise(attempt.lost.error)
             return
         assert attempt.head is not None
@@ -179,112 +208,102 @@ class Ending:
         if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
             line = usage_line(report).encode()
             head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
-        if not self._turn.headed:
-            yield Open(self._turn.shown(head))
+        if not turn.headed:
+            yield Open(turn.shown(head))
         yield Write(attempt.raw, last=not attempt.more)
         if attempt.more:
             yield from rest_of_response()
 
-    def whole(self, finish: Finish, attempt: Attempt) -> Answer:
-        """The answer with all that there is of it, whether or not the caller has seen some."""
-        return self._answer(finish, attempt, whole=True)
-
-    def _answer(self, finish: Finish, attempt: Attempt, *, whole: bool = False) -> Answer:
-        response = attempt.response
-        calls = response.calls if finish.status is Status.COMPLETE else ()
+    def _answer(self, *, whole: bool = False) -> Answer:
+        """What is still to be said. `whole`: with the content of a stream, of which the caller has
+        all that there is but its end."""
+        turn, finish, attempt = self._turn, self._finish, self._attempt
+        response, shown = attempt.response, self._shown
+        calls = response.calls if self._is_complete else ()
         if finish.whole_calls_only:
-            calls = self._turn.runnable(response)
-        shown = self._turn.wire.shown[finish.shown]
+            calls = self._facts.runnable
         native = shown.native
-        received = shown.received or finish.as_received or finish.status is Status.COMPLETE
         # Of a fault `raw` is an error code, which is no stop of the wire.
+        received = shown.received or finish.as_received or self._is_complete
         if response.fault is None and received:
             native = response.stop.raw or native
-            if finish.status is Status.PARTIAL and attempt is not self._turn.first:
-                native = self._not_clean(native, shown)
+            if finish.status is Status.PARTIAL and not self._is_first:
+                native = self._not_clean(native)
         if finish.without_stop:
             native = None
         elif native is None or calls:  # calls beside another stop would not be seen (E8)
-            native = self._turn.wire.clean_stop(calls)
-        spoken = self._turn.spoken(self._turn.said)
+            native = turn.wire.clean_stop(calls)
+        if turn.open:
+            ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
+        else:
+            ending = attempt.value or {}
+            values = [a.value for a in (turn.answered, attempt) if a is not None and a.value]
+            raw_usage = next((u for v in values if (u := turn.wire.usage_object(v))), None)
+        if attempt.stopped_at:  # in the words of those who name the sequence
+            ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
+        spoken = turn.spoken(turn.said)
         return Answer(
-            text=self._turn.said,
-            reasoning="".join(self._turn.reasoning),
+            text=turn.said,
+            reasoning="".join(turn.reasoning),
             calls=calls,
-            content=self._turn.merged(spoken) if whole else self._content(spoken),
+            content=turn.content(spoken) if whole or not turn.facts.stream else (),
             native_stop=native,
-            ending=self._last_words(attempt, native),
-            usage=summed(self._turn.watch.usage),
-            raw_usage=self._raw_usage(attempt),
+            ending=ending,
+            usage=summed(turn.watch.usage),
+            raw_usage=raw_usage,
             spoken=spoken,
         )
 
-    def _last_words(self, attempt: Attempt, native: str | None) -> JsonObject:
-        if attempt.stopped_at:  # in the words of those who name the sequence
-            return {"stop_reason": native, "stop_sequence": attempt.stopped_at}
-        return self._turn.outlet.ending if self._turn.open else attempt.value or {}
-
-    def _not_clean(self, native: str | None, shown: Shown) -> str | None:
+    def _not_clean(self, native: str | None) -> str | None:
         """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
         to go on, would pass it for whole."""
-        wire = self._turn.wire
+        wire, shown = self._turn.wire, self._shown
         clean = wire.clean_stop(())
         if native != clean or not self._turn.said:
             return native
         return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
 
-    def _content(self, spoken: Sequence[Spoken]) -> Content:
-        """For bodies: of a stream the caller has all that there is but its end."""
-        return () if self._turn.facts.stream else self._turn.merged(spoken)
-
-    def _raw_usage(self, attempt: Attempt) -> JsonObject | None:
-        if self._turn.open:
-            return self._turn.outlet.raw_usage
-        values = [a.value for a in (self._turn.answered, attempt) if a is not None and a.value]
-        return next((u for v in values if (u := self._turn.wire.usage_object(v))), None)
-
-    def _stream_end(self, answer: Answer, report: Report) -> bytes:
+    def _stream_end(self, answer: Answer) -> bytes:
         outlet = self._turn.outlet
         include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
         rest = outlet.stop_forwarding() + outlet.say_rest()
         end = outlet.writer.end(answer, include_usage=include_usage)
-        return rest + outlet.framed(usage_comment(usage_line(report)) + end)
+        return rest + outlet.framed(usage_comment(usage_line(self._report)) + end)
 
-    def _error_end(self, report: Report, code: str, answer: Answer, lost: FaultKind | None) -> Run:
+    def _error_end(self, answer: Answer) -> Run:
+        turn, attempt, report = self._turn, self._attempt, self._report
+        code = self._shown.error or self._finish.reason
         message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
         if report.advice:
             message += f" {report.advice}"
-        fault = self._turn.watch.last.fault if self._turn.watch.last else None
-        if how := _LOST.get(lost or (fault.kind if fault else FaultKind.SERVER)):
+        fault = turn.watch.last.fault if turn.watch.last else None
+        failed = fault.kind if fault else FaultKind.SERVER
+        if how := _LOST.get(attempt.lost.kind if attempt.lost else failed):
             message += f" The last of {report.attempts} attempts {how}."
         if fault is not None and fault.message:
-            said = self._turn.telling(fault.message, _MESSAGE_CHARS)
+            said = turn.redactor.brief(fault.message, _MESSAGE_CHARS)
             message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
         line = usage_line(report)
-        if self._turn.headed:
-            outlet = self._turn.outlet
+        if turn.headed:
+            outlet = turn.outlet
             spoken = outlet.stop_forwarding() + outlet.say_rest()
             event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
             # An SDK raises at this event and reads no further: upstream is let go before it.
             yield Wait(0.0)
             yield Write(spoken + event, last=True)
             return
-        body = self._turn.wire.render_error(code, message, answer)
-        status = self._turn.wire.error_status
-        head = Head(status, ((b"content-type", b"application/json"), (b"x-should-retry", b"false")))
+        body = turn.wire.render_error(code, message, answer)
+        pairs: Headers = ((b"content-type", b"application/json"), (b"x-should-retry", b"false"))
         told = (b"x-tenuto-usage", line.encode())
-        asked = [pair for pair in self._last_headers() if pair[0].lower() in _ASKS_TO_WAIT]
+        last = attempt.head.headers if attempt.http_error and attempt.head else ()
+        asked = [pair for pair in last if pair[0].lower() in _ASKS_TO_WAIT]
+        head = Head(turn.wire.error_status, pairs)
         head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
-        yield Open(self._turn.shown(head))
+        yield Open(turn.shown(head))
         yield Write(body, last=True)
 
-    def _last_headers(self) -> Headers:
-        """Those of the last attempt, where it was an error's."""
-        last = self._last
-        return last.head.headers if last is not None and last.http_error and last.head else ()
 
-
-def hand_on(turn: Turn, head: Head, raw: bytes, why: str) -> Run:
+def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
     """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
     if turn.events is not None:
         turn.events.left_alone(why)

@@ -1,4 +1,8 @@
-"""Which requests are turns, and what turns of one client share."""
+"""Which requests are turns, and what turns of one client share.
+
+An `Engine` begins turns and keeps nothing of them. What one turn learns for the next stands in its
+`Environment`. `take` and `read` say whether a request is a turn; `run` begins the machine.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +13,15 @@ from tenuto.core.policy import Policy
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
-from tenuto.relay import schema
+from tenuto.relay import checking, pipe
 from tenuto.relay.capture import Capture
 from tenuto.relay.commands import Commands, Request, Run
-from tenuto.relay.one_array import in_one_array
-from tenuto.relay.pipe import Pipe
+from tenuto.relay.environment import Environment
 from tenuto.relay.repeating import repeated
 from tenuto.relay.short import Short
 from tenuto.relay.short_stream import ShortStream, is_for_streams
-from tenuto.relay.strangers import may_be_strange, unless_strange
-from tenuto.relay.turn import Asked, Surroundings, Turn, switch_of
+from tenuto.relay.stream_framing import in_one_array
+from tenuto.relay.turn import TurnRecord, TurnRequest
 from tenuto.wire.base import WireRequest
 from tenuto.wire.short import Asks
 
@@ -30,7 +33,7 @@ class Engine:
         policy: the limits.
         on_event: called with every event, or None.
         learned: what providers taught, where it is shared with others; None: an own one.
-        around: all of its surroundings, where they are shared with others.
+        around: all of its environment, where it is shared with others.
 
     Attributes:
         around: what its turns need from outside.
@@ -46,19 +49,19 @@ class Engine:
         policy: Policy,
         on_event: OnEvent | None = None,
         learned: Learned | None = None,
-        around: Surroundings | None = None,
+        around: Environment | None = None,
     ) -> None:
-        schema.require(policy)
+        checking.require_packages(policy)
         self.policy = policy
         self.on_event = on_event
         self.speaks = ""
-        self.around = around or Surroundings(policy, on_event, learned or Learned())
+        self.around = around or Environment(policy, on_event, learned or Learned())
         self._capture = Capture(policy.capture, policy) if policy.capture else None
         self._may_be_short = self._capture is None and not self.around.watched
 
     def telling(self, on_event: OnEvent) -> Engine:
-        """This engine for turns that tell their events, and each have a report; `nobody` may be
-        told. It shares what was learned."""
+        """Return an engine for turns that send their events to a listener and each have a report;
+        `watch.nobody` is a listener too. Both share what was learned."""
         around = replace(self.around, on_event=on_event)
         return Engine(self.policy, on_event, around=around)
 
@@ -67,17 +70,18 @@ class Engine:
         return method == "POST" and route(url, self.speaks)[0] is not None
 
     def begin(self, request: Request) -> Commands | None:
-        """The turn of a request, or None where it is none and must pass untouched."""
+        """Begin the turn of a request. Return None where it is no request for a turn, and must pass
+        untouched."""
         taken = self.take(request)
-        return self.run(taken)[1] if isinstance(taken, Asked) else taken
+        return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
 
-    def take(self, request: Request, machine: Engine | None = None) -> Short | Asked | None:
+    def take(self, request: Request, machine: Engine | None = None) -> Short | TurnRequest | None:
         """The turn of a request that leaves as it came and that nobody wants to hear of: it needs
         no machine as long as its answer is healthy. Other requests for a turn are given as their
         wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
 
         `machine`: the engine that begins the machine where it is needed; None: this one."""
-        if not self._may_be_short or request.carried is not None or request.method != "POST":
+        if not self._may_be_short or request.context is not None or request.method != "POST":
             return self.read(request)
         wire, provider, _ = route(request.url, self.speaks)
         if wire is None:
@@ -88,10 +92,10 @@ class Engine:
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
         if asks is None or provider.overrides:
-            asked = self.read(request)
-            if asked is None or asked.parsed.repairs or provider.overrides:
-                return asked
-            parsed, wire = asked.parsed, asked.wire
+            turn_request = self.read(request)
+            if turn_request is None or turn_request.parsed.repairs or provider.overrides:
+                return turn_request
+            parsed, wire = turn_request.parsed, turn_request.wire
             facts = parsed.facts
             alone = bool(facts.left_alone)
             asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
@@ -105,41 +109,41 @@ class Engine:
             return self.read(request, parsed)
         return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
 
-    def read(self, request: Request, parsed: WireRequest | None = None) -> Asked | None:
-        """A request as its wire reads it, or None where it is none and must pass untouched.
-        `parsed`: what the wire has read of it before."""
-        least, carried = self.policy.probe_max_tokens, request.carried
-        meant = carried.provider if carried is not None else None
+    def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
+        """Read a request as its wire does. Return None where it is no request for a turn, and must
+        pass untouched. `parsed`: what the wire has read of it before."""
+        least, context = self.policy.probe_max_tokens, request.context
+        meant = context.provider if context is not None else None
         wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
         if wire is None or request.method != "POST":
             return None
         if meant is not None and provider.unknown:
             provider = meant
-        if carried is not None:
-            parsed = carried.parsed
+        if context is not None:
+            parsed = context.parsed
         elif parsed is None:
             parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
         if parsed is None:
             return None
         wire = getattr(parsed, "wire", wire)
-        switch = switch_of(request.headers)
-        return Asked(request, wire, provider, path, parsed, switch, self.around.now())
+        return TurnRequest(request, wire, provider, path, parsed, self.around.now())
 
-    def run(self, asked: Asked) -> tuple[Turn, Run]:
-        """The turn's record, which holds its report in the end, and its commands."""
+    def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
+        """Begin a turn. Return its record, which holds the report in the end, and its commands."""
         around, record = self.around, None
-        carried = asked.request.carried
-        if carried is not None and carried.on_event is not None:
-            around = replace(around, on_event=carried.on_event)
+        context = turn_request.request.context
+        if context is not None and context.on_event is not None:
+            around = replace(around, on_event=context.on_event)
         if self._capture is not None:
-            record = self._capture.begin(asked.wire.name, asked.request, around.on_event)
+            record = self._capture.begin(
+                turn_request.wire.name, turn_request.request, around.on_event
+            )
             around = replace(around, on_event=record.hear)
-        turn = Turn(asked, around)
-        run = Pipe(turn).run()
-        alone = bool(turn.left_alone)
-        if turn.facts.stream and not alone and turn.framing.asked is Framing.ARRAY:
-            run = in_one_array(run, turn.framing)
-        run = repeated(run, asked, self.policy, left_alone=alone)
-        if not alone and may_be_strange(asked, self.policy):
-            run = unless_strange(run, turn)
+        turn = TurnRecord(turn_request, around)
+        run = pipe.run(turn)
+        if turn.facts.stream and not turn.left_alone:
+            if turn.framing.asked is Framing.ARRAY:
+                run = in_one_array(run, turn.framing)
+            if turn.facts.repeats is not False:
+                run = repeated(run, turn_request, self.policy)
         return turn, run if record is None else record.watching(run)

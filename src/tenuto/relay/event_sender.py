@@ -1,5 +1,9 @@
 """Makes a turn's events and sends them. A turn has a sender where somebody listens, and only then:
-this module, and the events with it, are loaded by the first listener of a process."""
+this module, and the events with it, are loaded by the first listener of a process.
+
+A sender keeps what events need beside the report: times, and which recoveries are open. The turn
+and its `Watch` tell it what happens; it never asks them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,7 @@ from tenuto.core.stop import Confidence, printable
 from tenuto.core.view import Facts
 from tenuto.relay.commands import Lost
 from tenuto.relay.recoveries import Over, Recoveries
-from tenuto.relay.redaction import Telling
+from tenuto.relay.redaction import Redactor
 
 log = logging.getLogger("tenuto")
 
@@ -65,7 +69,7 @@ class EventSender:
         turn: the turn's id.
         model: as the request says it.
         provider: as far as it is known.
-        telling: makes texts of the provider fit for events.
+        redactor: makes texts of the provider fit for events.
         now: a steady clock, in seconds.
         wall: the time of day, in seconds since the epoch. It is read once: what it jumps while the
             turn goes on is no time that passed.
@@ -81,7 +85,7 @@ class EventSender:
         turn: str,
         model: str,
         provider: str,
-        telling: Telling,
+        redactor: Redactor,
         now: Callable[[], float],
         wall: Callable[[], float],
         started_s: float,
@@ -90,7 +94,7 @@ class EventSender:
         self._on_event = on_event
         self._turn = turn
         self._model = printable(model)
-        self._telling = telling
+        self._redactor = redactor
         self._now = now
         self._started_s = started_s
         self._epoch_s = wall() - now()
@@ -278,13 +282,15 @@ class EventSender:
 
     def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
         """The stop value is in no table."""
-        told = self._telling(raw)
+        told = self._redactor.brief(raw)
         self._send(events.UnknownStopSeen(**self._shared(), raw=told, logged=logged))
 
     def _raw(self, response: Response) -> str | None:
         """The stop's own value; one that stands in a table is nobody's secret."""
         raw, in_table = response.stop.raw, response.stop.confidence is Confidence.HIGH
-        return raw if raw is None or (in_table and response.fault is None) else self._telling(raw)
+        if raw is None or (in_table and response.fault is None):
+            return raw
+        return self._redactor.brief(raw)
 
     def _attempt_ended(
         self,
@@ -320,11 +326,11 @@ class EventSender:
             events.FaultReported(
                 **self._shared(),
                 kind=fault.kind.value,
-                code=self._telling(fault.code),
+                code=self._redactor.brief(fault.code),
                 status=fault.status,
                 retryable=fault.retryable,
                 wait_s=wait_s,
-                keys=tuple(map(self._telling, fault.keys)),
+                keys=tuple(map(self._redactor.brief, fault.keys)),
                 setting=setting,
             )
         )

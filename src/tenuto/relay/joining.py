@@ -1,10 +1,14 @@
-"""How an attempt's text is joined to what the turn keeps."""
+"""How an attempt's text is joined to what the turn keeps.
+
+What is kept (`said` and `kept` of the turn) changes here and nowhere else: in `joint_of`, before an
+attempt is read, and in `keep`, behind it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.actions import AppendContent, DropConstraint, holds_prefill
+from tenuto.core.actions import DropConstraint, holds_prefill
 from tenuto.core.edits import asks_for_call
 from tenuto.core.joint import AfterThought, Joint
 from tenuto.core.no_news import NoNews
@@ -13,18 +17,14 @@ from tenuto.core.response import broke_off, leading_thought, think_closing, visi
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
 from tenuto.core.wrapped import Wrapped
-from tenuto.relay.turn import Attempt, Kept, Turn
+from tenuto.relay.turn import Attempt, Kept, TurnRecord
 from tenuto.wire.stop_sequences import stop_of
 
 
-def stands_apart(turn: Turn) -> bool:
-    """Whether this attempt's text is not joined to what is kept: a paused turn goes on."""
-    return any(isinstance(edit, AppendContent) for edit in turn.state.last_edits)
-
-
-def joint_of(turn: Turn) -> Stopping | None:
-    """Where this attempt's text is joined to what is kept; None where nothing is."""
-    if stands_apart(turn):
+def joint_of(turn: TurnRecord) -> Stopping | None:
+    """Return where this attempt's text is joined to what is kept; None where nothing is, and where
+    it stands apart from what is kept."""
+    if turn.state.apart:
         return None
     _take_back_empty(turn)
     base, space = trailing_space(turn.said)
@@ -40,13 +40,15 @@ def joint_of(turn: Turn) -> Stopping | None:
     # What is said again is the answer, not what was thought before it; an echo has both.
     thought = 0 if exact else leading_thought(base)
     begins = {0, *(max(kept.begins - thought, 0) for kept in turn.kept)}
+    # The text before a call that broke off was whole already.
+    broke_in_call = bool(turn.kept and turn.kept[-1].attempt.response.calls)
     seam = Seam(
         base[thought:],
         trimmed=space,
         delivered_trimmed=given_space,
         exact=exact,
         echoed=turn.provider.dialect.prefill_echoed,
-        again=begins if asks_for_call(edits) or (not exact and _broke_in_call(turn)) else (),
+        again=begins if asks_for_call(edits) or (not exact and broke_in_call) else (),
     )
     lifted = any(isinstance(edit, DropConstraint) for edit in edits)
     document = lifted and not turn.facts.one_of_words
@@ -56,7 +58,7 @@ def joint_of(turn: Turn) -> Stopping | None:
     return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
 
 
-def _take_back_empty(turn: Turn) -> None:
+def _take_back_empty(turn: TurnRecord) -> None:
     """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
     the turn is asked for again: no request shows it, and what follows does not go on with it."""
     last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
@@ -67,15 +69,9 @@ def _take_back_empty(turn: Turn) -> None:
         last.attempt.new_chars = 0
 
 
-def _broke_in_call(turn: Turn) -> bool:
-    """Whether what came last broke off inside of a call: its text was whole already."""
-    last = turn.kept[-1].attempt.response if turn.kept else None
-    return last is not None and bool(last.calls)
-
-
-def joined(turn: Turn, attempt: Attempt) -> str:
-    """Join a whole body's text to what is kept; returns what is new."""
-    apart, joint = stands_apart(turn), joint_of(turn)
+def joined(turn: TurnRecord, attempt: Attempt) -> str:
+    """Join a whole body's text to what is kept. Return what is new."""
+    apart, joint = turn.state.apart, joint_of(turn)
     text, said = attempt.response.text, turn.said
     if joint is None:
         attempt.new_chars = len(text)
@@ -91,10 +87,10 @@ def joined(turn: Turn, attempt: Attempt) -> str:
     return new
 
 
-def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
-    """All text that is kept from now on, of which this attempt's begins there."""
-    apart = stands_apart(turn)
-    turn.said = said
+def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
+    """Keep an attempt: from now on all text is `said`, and that of the attempt begins at `begins`
+    of it."""
+    apart, turn.said = turn.state.apart, said
     if not begins and not apart:
         turn.kept = []
     # A cut character at the end of what was kept is written anew, so that an attempt in between,
@@ -105,8 +101,8 @@ def keep(turn: Turn, attempt: Attempt, said: str, begins: int) -> None:
     turn.kept.append(Kept(attempt, begins, apart))
 
 
-def stopped(turn: Turn, attempt: Attempt, found: Found | None) -> None:
-    """What a stop sequence that lies across the cut makes of an attempt: it is over there."""
+def stopped(turn: TurnRecord, attempt: Attempt, found: Found | None) -> None:
+    """End an attempt at a stop sequence that lies across the cut, where one was found."""
     if found is not None:
         stop = stop_of(turn.wire)
         attempt.response = replace(attempt.response, stop=stop, calls=(), refusal="", fault=None)

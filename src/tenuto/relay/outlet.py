@@ -47,7 +47,7 @@ from tenuto.core.signals import (
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import NO_TEMPLATE, FrameRun, Templates
-from tenuto.relay.carried import Carried, Told
+from tenuto.relay.call_context import CallContext, Told
 from tenuto.relay.merger import Merger, merger
 from tenuto.relay.stream_framing import StreamFraming, rule_for_events
 from tenuto.wire.base import JsonObject, Wire, Writer
@@ -73,7 +73,7 @@ class Outlet:
         model: the model that is asked.
         hold_max_bytes: how much may be held back; 0: no limit.
         transparent: True where the turn is only watched: every byte is handed on at once.
-        carried: who listens to what is given, None: nobody.
+        context: who listens to what is given, None: nobody.
         templates: what events were alike in other streams, by who reads them; it is added to.
         framing: how the caller's stream is framed; None: as server-sent events.
 
@@ -88,7 +88,7 @@ class Outlet:
         model: str,
         hold_max_bytes: int,
         transparent: bool,
-        carried: Carried | None = None,
+        context: CallContext | None = None,
         templates: Templates | None = None,
         framing: StreamFraming | None = None,
     ) -> None:
@@ -107,9 +107,9 @@ class Outlet:
         self._templates: Templates = {} if templates is None else templates
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
-        said = carried.said if carried is not None else None
+        said = context.said if context is not None else None
         self._give = self._delivered.append if said is None else self._telling(said)
-        self._thought = carried.thought if carried is not None else None
+        self._thought = context.thought if context is not None else None
         # One text and the places in it of those events that say something: an object for each
         # event, or what it says decoded, takes many times its bytes.
         self._held = bytearray()

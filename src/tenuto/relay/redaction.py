@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from urllib.parse import unquote
 
 from tenuto.core.stop import printable
-from tenuto.relay.commands import Headers, decoded
 
 REMOVED = "[removed]"
 
@@ -160,6 +160,9 @@ _REPLACED: tuple[tuple[str, re.Pattern[str], str], ...] = (
 _LEAST_CHARS = 8
 """Shorter secrets of a request are not looked for elsewhere: they may be any word."""
 
+_LOOKED_AT_CHARS = 2_000
+"""What stands behind so much of a text is in no event, log or error."""
+
 
 def is_secret_header(name: str) -> bool:
     """Whether a header's value is never written down.
@@ -180,33 +183,53 @@ def _is_plain_parameter(name: str) -> bool:
     return unquote(name).lower() in HARMLESS_PARAMETERS
 
 
-class Redaction:
-    """Takes secrets out of the texts of one turn.
+class Redactor:
+    """Takes secrets out of the texts of one turn. What they are is read from its request when the
+    first text is looked at: most turns have none.
 
     Args:
-        url, headers: those of its request, whose own secrets are looked for everywhere.
+        url, headers: those of its request, whose own secrets are looked for everywhere. Headers are
+            pairs of text, or of bytes as they stand on the wire.
 
-    >>> redaction = Redaction("https://host/v1?key=abc", [("X-Api-Key", "0123-4567-89")])
-    >>> redaction.text("No such key: 0123-4567-89")
+    >>> redactor = Redactor("https://host/v1?key=abc", [("X-Api-Key", "0123-4567-89")])
+    >>> redactor.text("No such key: 0123-4567-89")
     'No such key: [removed]'
-    >>> redaction.text("https://host/v1?key=abc&alt=sse")
+    >>> redactor.text("https://host/v1?key=abc&alt=sse")
     'https://host/v1?key=[removed]&alt=sse'
-    >>> redaction.headers([("X-Api-Key", "0123-4567-89"), ("Accept", "*/*")])
+    >>> redactor.headers([("X-Api-Key", "0123-4567-89"), ("Accept", "*/*")])
     [['X-Api-Key', '[removed]'], ['Accept', '*/*']]
     """
 
-    def __init__(self, url: str, headers: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, url: str, headers: Iterable[tuple[str, str] | tuple[bytes, bytes]]) -> None:
+        self._url, self._headers = url, headers
+
+    @cached_property
+    def _own(self) -> re.Pattern[str] | None:
+        """The secrets of the request itself."""
         found: set[str] = set()
-        for name, value in headers:
+        for pair in self._headers:
+            name, value = (p if isinstance(p, str) else p.decode("latin-1") for p in pair)
             if is_secret_header(name) and (_is_named_secret(name) or _is_opaque(value)):
                 found.update((value, value.rpartition(" ")[2]))
-        for _, before, equals, behind in _parameters.findall(url):
+        for _, before, equals, behind in _parameters.findall(self._url):
             name, value = (before, behind) if equals else ("", before)
             if _is_secret_parameter(name) or (not _is_plain_parameter(name) and _is_opaque(value)):
                 found.update((value, unquote(value)))
         # The longest first: what holds another one would be left in half.
         own = sorted((v for v in found if len(v) >= _LEAST_CHARS), key=len, reverse=True)
-        self._own = re.compile("|".join(map(re.escape, own))) if own else None
+        return re.compile("|".join(map(re.escape, own))) if own else None
+
+    def brief(self, text: str, most_chars: int = 80) -> str:
+        """Return what an event, a log or an error may say of a text of the far side: stop values,
+        error codes and messages are without secrets, printable and bounded (N10). Proxies put
+        anything into them.
+
+        >>> Redactor("", ()).brief("rejected: sk-0123456789abcdef\\n")
+        'rejected: [removed]\\\\n'
+        """
+        if len(text) >= _LEAST_CHARS:
+            text = self.text(text[:_LOOKED_AT_CHARS])
+        return printable(text, most_chars)
 
     def text(self, text: str) -> str:
         """The text without secrets."""
@@ -221,7 +244,7 @@ class Redaction:
     def url(self, url: str) -> str:
         """The URL without secrets: of its query only what is known to be harmless.
 
-        >>> Redaction("", ()).url("https://host/v1?alt=sse&who=me#top")
+        >>> Redactor("", ()).url("https://host/v1?alt=sse&who=me#top")
         'https://host/v1?alt=sse&who=[removed]#[removed]'
         """
 
@@ -242,29 +265,3 @@ class Redaction:
         if is_secret_header(name):
             return REMOVED
         return self.url(value) if "://" in value else self.text(value)
-
-
-_TOLD_CHARS = 80
-_LOOKED_AT_CHARS = 2_000
-
-
-class Telling:
-    """Makes texts of the far side fit for events, logs and errors: stop values, error codes and
-    messages are without secrets, printable and bounded (N10). Proxies put anything into them.
-
-    >>> Telling("", ())("rejected: sk-0123456789abcdef\\n")
-    'rejected: [removed]\\\\n'
-    """
-
-    __slots__ = ("_headers", "_redaction", "_url")
-
-    def __init__(self, url: str, headers: Headers) -> None:
-        self._url, self._headers = url, headers
-        self._redaction: Redaction | None = None  # made when there is something to tell
-
-    def __call__(self, text: str, most_chars: int = _TOLD_CHARS) -> str:
-        if len(text) < _LEAST_CHARS:
-            return printable(text, most_chars)
-        if self._redaction is None:
-            self._redaction = Redaction(self._url, decoded(self._headers))
-        return printable(self._redaction.text(text[:_LOOKED_AT_CHARS]), most_chars)

@@ -33,8 +33,8 @@ from tenuto.relay.commands import (
     late,
     reading,
 )
-from tenuto.relay.look_ahead import look_ahead
-from tenuto.relay.turn import Asked
+from tenuto.relay.stream_framing import look_ahead
+from tenuto.relay.turn import TurnRequest
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
@@ -43,15 +43,12 @@ PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
 """How the paths of such requests end."""
 
 
-def repeated(run: Run, asked: Asked, policy: Policy, *, left_alone: bool) -> Run:
-    """The same turn for a caller that reads events which repeat, where its request asks for these
-    or may. `left_alone`: it is only watched."""
-    repeats = asked.parsed.facts.repeats
-    if left_alone or repeats is False or not asked.parsed.facts.stream:
+def repeated(run: Run, turn_request: TurnRequest, policy: Policy) -> Run:
+    """Return the same turn for a caller that reads events which repeat, where its request asks for
+    these or may."""
+    if not turn_request.path.rstrip("/").endswith(PATHS):
         return run
-    if not asked.path.rstrip("/").endswith(PATHS):
-        return run
-    return _repeated(run, _Repeating(policy, repeats=repeats), policy)
+    return _repeated(run, _Repeating(policy, repeats=turn_request.parsed.facts.repeats), policy)
 
 
 def _repeated(run: Run, events: _Repeating, policy: Policy) -> Run:

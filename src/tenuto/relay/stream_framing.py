@@ -1,20 +1,38 @@
-"""How the stream of a turn is framed: the request says how its caller reads it, the bytes that come
-say how they are framed."""
+"""How the stream of a turn is framed, in both directions: the request says how its caller reads it,
+and the bytes that come say how they are framed.
+
+`StreamFraming` belongs to one turn. `began` and `opened` are the only ones that change it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from urllib.parse import unquote, urlsplit
 
 from tenuto.frames.aws_messages import CONTENT_TYPE, MessageCodec, render_event, render_named
 from tenuto.frames.codec import Codec, Translated
+from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
-from tenuto.frames.json_array import ArrayCodec
+from tenuto.frames.json_array import ArrayCodec, begun
 from tenuto.frames.json_lines import LineCodec
+from tenuto.frames.sniff import framing_of
 from tenuto.frames.sse_codec import DataLineCodec, SseCodec
-from tenuto.relay.commands import BODY_HEADERS, Head, Request
+from tenuto.relay.commands import (
+    BODY_HEADERS,
+    Head,
+    LeftS,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Run,
+    Write,
+    late,
+    reading,
+)
 
 EVENTS = b"text/event-stream"
 
@@ -113,6 +131,7 @@ class StreamFraming:
         left_alone: the turn is only watched: every byte leaves as it came.
 
     Attributes:
+        asked: the framing that the caller reads.
         writes: the codec of what the caller reads.
         codec: the codec of the attempt that is read.
     """
@@ -120,7 +139,7 @@ class StreamFraming:
     def __init__(
         self, rule: FramingRule, limit_bytes: int = 0, *, left_alone: bool = False
     ) -> None:
-        self._rule = rule
+        self._rule, self.asked = rule, rule.asked
         self._limit_bytes = limit_bytes
         self._left_alone = left_alone
         self._content_type = b""
@@ -129,11 +148,6 @@ class StreamFraming:
 
     def _made(self, make: MakeCodec) -> Codec:
         return make(self._limit_bytes, as_came=self._left_alone)
-
-    @property
-    def asked(self) -> Framing:
-        """The framing that the caller reads."""
-        return self._rule.asked
 
     def began(self, head: Head, came: Framing) -> Head | None:
         """Begin an attempt whose bytes are framed so. Return its head without what was true of
@@ -167,3 +181,70 @@ def named(head: Head, content_type: bytes) -> Head:
     came is not true of these."""
     plain = head.without(*BODY_HEADERS, b"content-type")
     return plain.plus((b"content-type", content_type)) if content_type else plain
+
+
+def look_ahead(
+    asked: Framing,
+    head: Head,
+    limit_bytes: int,
+    within_s: LeftS | None = None,
+    before: deque[Reply] | None = None,
+) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
+    """Read as little of an answer as tells how it is framed. Return the framing, and what was read:
+    it is still to be taken.
+
+    Args:
+        asked: the framing that was asked for; it is the answer where the bytes do not tell.
+        head: the head of the answer.
+        limit_bytes: the most that one piece may unpack to; 0: no limit.
+        within_s: tells how many seconds are left for what tells more; None: as long as it takes.
+        before: what was read already; it is taken before anything else is read.
+    """
+    kind, seen, left = head.get(b"content-type"), deque[Reply](), before or deque[Reply]()
+    first = b""
+    decoder = decoder_for(head.coding, limit_bytes)
+    while (framing := framing_of(asked, kind, first)) is None:
+        reply = left.popleft() if left else (yield reading(within_s))
+        seen.append(reply)
+        if not isinstance(reply, bytes) or not reply or decoder is None:
+            break
+        try:
+            first += decoder.feed(reply)
+        except UndecodableBytes:
+            break
+        if within_s is not None and within_s() <= 0:
+            seen.append(late())
+            break
+    seen += left
+    return framing or asked, seen
+
+
+def in_one_array(run: Run, framing: StreamFraming) -> Run:
+    """Return the same turn for a caller that reads its stream as one array of JSON: with its
+    brackets, and what stands between its elements. A codec keeps no state of what leaves, so this
+    is a generator around the turn."""
+    reply: Reply = None
+    framed, first = False, True
+    try:
+        while True:
+            try:
+                command = run.send(reply)
+            except StopIteration:
+                break
+            match command:
+                case Write(data) if framed:
+                    reply = None
+                    if data:
+                        made, first = begun(data, first=first), False
+                        reply = yield Write(made)  # the bracket is still to come
+                case Open(_, events):
+                    framed = events and framing.writes.framing is Framing.ARRAY
+                    reply = yield command
+                case _:
+                    reply = yield command
+        codec = framing.codec
+        end = codec.closing if isinstance(codec, ArrayCodec) else b""  # where it came
+        if framed and (end := end or (b"" if first else b"\r\n]")):
+            yield Write(end, last=True)
+    finally:
+        run.close()

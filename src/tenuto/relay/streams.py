@@ -24,9 +24,9 @@ from tenuto.relay.commands import (
     Write,
     late,
 )
-from tenuto.relay.joining import joint_of, keep, stands_apart, stopped
+from tenuto.relay.joining import joint_of, keep, stopped
 from tenuto.relay.outlet import Outlet
-from tenuto.relay.turn import Attempt, Turn
+from tenuto.relay.turn import Attempt, TurnRecord
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"
@@ -36,7 +36,7 @@ _EVENT_S = 1.0
 """How long an event that has begun may take, once a loop has no time left for its turn."""
 
 
-def open_head(turn: Turn, head: Head) -> Run:
+def open_head(turn: TurnRecord, head: Head) -> Run:
     """Hand on the head of a stream, if the caller has none yet."""
     if not turn.headed:
         turn.headed = True
@@ -44,7 +44,7 @@ def open_head(turn: Turn, head: Head) -> Run:
         yield Open(turn.framing.opened(shown), events=True)
 
 
-def open_as_events(turn: Turn, attempt: Attempt) -> Run:
+def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
     """Say what came as bodies as the events that were asked for; of `attempt` the head is, where no
     body could be read."""
     shape = turn.answered or attempt
@@ -64,7 +64,7 @@ def open_as_events(turn: Turn, attempt: Attempt) -> Run:
 
 
 def read_stream(
-    turn: Turn, head: Head, decoder: Decoder, ahead: deque[Reply]
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
 ) -> Generator[Command, Reply, Attempt | None]:
     """Read a stream to its end, and hand on what may go on at once.
 
@@ -79,7 +79,7 @@ def read_stream(
     else:
         given = None
     builder, outlet = turn.builder(), turn.outlet
-    apart, joint = stands_apart(turn), joint_of(turn)
+    apart, joint = turn.state.apart, joint_of(turn)
     opening = outlet.begin(joint, apart=apart)
     if not turn.open:
         turn.open = True
@@ -159,7 +159,7 @@ def read_stream(
     return turn.received(attempt)
 
 
-def _opens(turn: Turn, decoder: Decoder, piece: bytes) -> bool:
+def _opens(turn: TurnRecord, decoder: Decoder, piece: bytes) -> bool:
     """Whether a piece only says that the turn's stream begins: it is handed on whatever follows, so
     that the first of the caller's chunks waits for nothing."""
     return decoder.plain and not turn.state.attempts and turn.wire.opens(piece)
@@ -170,7 +170,7 @@ class _Events:
 
     `kept`: their data, where the wire wants its content back."""
 
-    def __init__(self, turn: Turn, decoder: Decoder) -> None:
+    def __init__(self, turn: TurnRecord, decoder: Decoder) -> None:
         self._turn = turn
         self._decoder = decoder
         self._codec = turn.framing.codec
@@ -232,7 +232,7 @@ def _unreadable(error: Exception) -> FaultSeen:
     return _limit("event_too_large", str(error))
 
 
-def _late(turn: Turn) -> FaultSeen:
+def _late(turn: TurnRecord) -> FaultSeen:
     return _limit("turn_timeout", _LATE.format(turn.policy.turn_timeout_s))
 
 

@@ -1,81 +1,50 @@
-"""The record of one turn: all that attempts add to, and that its end is made from."""
+"""The record of one turn: all that attempts add to, and that its end is made from.
+
+`TurnRecord` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
+environment say never changes. Who may change the rest:
+
+    attributes                          changed by
+    first, answered, reasoning          `received`, once an attempt is over
+    the time limits                     `begin_attempt`, `begin_stream`
+    provider                            `answered_by`, where the server names itself
+    said, kept                          `relay.joining`
+    state, left_alone, ceiling_tokens   `relay.decision`
+    headed, open                        `relay.streams`, which shows the head and the first events
+    watch                               itself: it adds up the report and sends the events
+"""
 
 from __future__ import annotations
 
 import itertools
-import math
-import random
-import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from email.utils import formatdate
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, SupportsBytes
+from functools import cached_property
+from typing import SupportsBytes
 
 import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
-from tenuto.core.calls import ToolCall
-from tenuto.core.event import OnEvent
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import Message
-from tenuto.core.policy import Policy
 from tenuto.core.response import Response
 from tenuto.core.signals import FaultSeen, TransferEnded
 from tenuto.core.view import State
 from tenuto.frames.codec import Codec
 from tenuto.frames.compression import Decoder
-from tenuto.frames.templates import Templates
-from tenuto.providers.learned import Learned
 from tenuto.providers.provider import Provider
-from tenuto.relay import schema
-from tenuto.relay.commands import READ, Head, Headers, LeftS, Lost, Read, Request
+from tenuto.providers.table import by_server
+from tenuto.relay.commands import Head, Headers, LeftS, Lost, Request, reading
+from tenuto.relay.environment import Environment
 from tenuto.relay.outlet import Outlet
-from tenuto.relay.redaction import Telling
+from tenuto.relay.redaction import Redactor
 from tenuto.relay.stream_framing import StreamFraming, rule_of
-from tenuto.relay.successors import Successors
 from tenuto.relay.watch import Watch
 from tenuto.wire.base import JsonObject, Spoken, Wire, WireRequest
 from tenuto.wire.stop_sequences import stop_sequences
 from tenuto.wire.unsupported import Unsupported
-
-if TYPE_CHECKING:
-    from tenuto.relay.event_sender import EventSender
-
-
-@dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What a turn needs from outside: all that is not pure.
-
-    Attributes:
-        policy: the limits.
-        on_event: who listens, or None.
-        learned: what providers taught, shared by all turns of a client.
-        now: a steady clock, in seconds; how long anything took is measured by it.
-        wall: the time of day, in seconds since the epoch, for events.
-        date: what a header says that tells the date.
-        jitter: a factor for waits, around 1.
-        successors: responses that others took the place of, shared by all turns of a client.
-        templates: how the events of streams look that are alike, shared by all turns of a client.
-    """
-
-    policy: Policy
-    on_event: OnEvent | None
-    learned: Learned
-    now: Callable[[], float] = time.monotonic
-    wall: Callable[[], float] = time.time
-    date: Callable[[], str] = partial(formatdate, usegmt=True)
-    jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
-    successors: Successors = field(default_factory=Successors)
-    templates: Templates = field(default_factory=dict)
-
-    @property
-    def watched(self) -> bool:
-        """Whether somebody wants to hear of, or to decide about, every answer."""
-        return self.on_event is not None or self.policy.decide is not None
 
 
 @dataclass(slots=True)
@@ -134,7 +103,7 @@ _SALT = int(_PROCESS[:5], 16)
 _number = itertools.count(1)
 
 
-class Asked(msgspec.Struct, frozen=True):
+class TurnRequest(msgspec.Struct, frozen=True):
     """A request for a turn.
 
     Attributes:
@@ -143,8 +112,7 @@ class Asked(msgspec.Struct, frozen=True):
         provider: who is behind its URL, as far as that tells.
         path: that of its URL.
         parsed: the request as the wire reads it.
-        switch: the value of `x-tenuto`, None where no header is for us.
-        started_s: when the turn began, by the clock of the surroundings.
+        started_s: when the turn began, by the clock of the environment.
     """
 
     request: Request
@@ -152,47 +120,58 @@ class Asked(msgspec.Struct, frozen=True):
     provider: Provider
     path: str
     parsed: WireRequest
-    switch: bytes | None
     started_s: float
 
 
-class Turn:
-    """One turn, of one request, within its surroundings."""
+class TurnRecord:
+    """One turn, of one request, within its environment.
 
-    def __init__(self, asked: Asked, around: Surroundings) -> None:
-        self.wire = asked.wire
-        self.parsed = asked.parsed
-        self.request = asked.request
-        self.path = asked.path
-        self.provider = asked.provider
+    Attributes:
+        left_alone: why the turn is only watched, "" where it is not.
+        model: the base URL and the model's name: by them lessons about a model are kept.
+        state: the machine's state.
+        said: all text that is kept.
+        kept: the attempts that it came from, in order.
+        reasoning: what each attempt thought.
+        first: the first attempt; answered: the first whose body could be read.
+        headed: whether the caller has the head; open: whether it is given events.
+        reading: the command to read on for as long as there is time.
+        within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
+    """
+
+    def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
+        self.wire = turn_request.wire
+        self.parsed = turn_request.parsed
+        self.request = turn_request.request
+        self.path = turn_request.path
+        self.provider = turn_request.provider
         self.around = around
         self.policy = around.policy
-        self.facts = asked.parsed.facts
-        self.headers_for_us = asked.switch is not None
-        self.left_alone = "switched_off" if asked.switch in OFF else self.facts.left_alone
-        self.number = next(_number)
-        self.carried = asked.request.carried
-        spent = self.carried.spent if self.carried is not None else {}
-        self.state = State(started_s=asked.started_s, spent=spent)
+        self.facts = turn_request.parsed.facts
+        switch = _switch_in(turn_request.request.headers)
+        self.headers_for_us = switch is not None
+        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
+        self._number = next(_number)
+        self.context = turn_request.request.context
+        spent = self.context.spent if self.context is not None else {}
+        self.model = self.request.url.partition("?")[0], self.facts.model
+        self.state = State(started_s=turn_request.started_s, spent=spent)
         self.said = ""
         self.kept: list[Kept] = []
         self.ceiling_tokens: int | None = None
         self.reasoning: list[str] = []
-        self._ends_s: float | None = None  # when what is read now must be there
         self._just_ended = False  # an attempt, where nobody knew whether that says anything
-        self.headed = False  # the caller has the head
-        self.open = False  # and is given events
+        self.headed = False
+        self.open = False
         self.first: Attempt | None = None
-        self.answered: Attempt | None = None  # the first whose body could be read
-        self.telling = Telling(asked.request.url, asked.request.headers)
+        self.answered: Attempt | None = None
+        self.redactor = Redactor(turn_request.request.url, turn_request.request.headers)
+        turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
         self.watch = Watch(
-            f"{_PROCESS}{self.number:08x}",
-            self.facts.model,
-            self.policy,
-            self.telling,
-            asked.provider.dialect.name,
+            turn, self.facts.model, provider, self.redactor, around, turn_request.started_s
         )
-        self.watch.tell(around.on_event, around.now, around.wall, asked.started_s)
+        self.events = self.watch.events  # None where nobody listens
+        self._end_by(None)
 
     @cached_property
     def framing(self) -> StreamFraming:
@@ -211,31 +190,16 @@ class Turn:
             self.facts.model,
             hold,
             alone,
-            self.carried,
+            self.context,
             templates,
             framing=self.framing,
         )
-
-    @property
-    def events(self) -> EventSender | None:
-        """Sends the turn's events; None where nobody listens."""
-        return self.watch.events
 
     @property
     def held_bytes(self) -> int:
         """The most bytes of the stream that were held back at once."""
         outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
         return outlet.most_held_bytes if outlet is not None else 0
-
-    @property
-    def salt(self) -> str:
-        """Letters and digits that tell this turn's own ids from those of others."""
-        return f"{self.number ^ _SALT:05x}"[-5:]
-
-    @cached_property
-    def model(self) -> tuple[str, str]:
-        """The base URL and the name: by them lessons about a model are kept."""
-        return self.request.url.partition("?")[0], self.facts.model
 
     @cached_property
     def stop_sequences(self) -> tuple[str, ...]:
@@ -249,7 +213,8 @@ class Turn:
         return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
 
     def body(self, edits: Sequence[Edit]) -> bytes:
-        """The request with these edits; without any, and without repairs, the caller's own."""
+        """Return the request with these edits: the caller's own bytes where neither an edit nor a
+        repair changes anything."""
         made = self.parsed.apply(edits, self.provider.dialect)
         for edit in edits:
             if isinstance(edit, DropKeys):  # last: keys of our own rows go as well
@@ -257,45 +222,47 @@ class Turn:
         return made
 
     def shown(self, head: Head) -> Head:
-        """A head for the caller: it names what was left out of the request (H5)."""
+        """Return a head for the caller: it names what was left out of the request (H5)."""
         went = ", ".join(self.watch.left_out).encode("ascii", "replace")
         return head.plus((b"x-tenuto-left-out", went)) if went else head
 
     def builder(self) -> Builder:
-        """Adds up what an attempt says."""
+        """Return a builder, which adds up what an attempt says."""
+        # Letters and digits that tell this turn's own ids from those of others.
+        salt = f"{self._number ^ _SALT:05x}"[-5:]
         return Builder(
             self.facts.max_tokens if self.first is None else None,
-            self.salt,
+            salt,
             self.provider.overrides,
             self.parsed.tool_parameters,
         )
 
     def received(self, attempt: Attempt) -> Attempt:
         """Note an attempt, once it is over."""
-        self.reasoning.append(self._newly_thought(attempt.response.reasoning))
+        reasoning = attempt.response.reasoning
+        if self.provider.dialect.reasoning_echoed:  # without that which it went on from
+            reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
+            reasoning = reasoning if reasoning.strip() else ""
+        self.reasoning.append(reasoning)
         if self.first is None:
             self.first = attempt
         if self.answered is None and attempt.value and attempt.response.fault is None:
             self.answered = attempt
         return attempt
 
-    def _newly_thought(self, reasoning: str) -> str:
-        """The reasoning of an attempt without that which it went on from."""
-        if not self.provider.dialect.reasoning_echoed:
-            return reasoning
-        rest = reasoning.removeprefix(reasoning_in(self.state.last_edits))
-        return rest if rest.strip() else ""
+    def answered_by(self, server: str) -> None:
+        """Note whose server answers, where the URL does not tell who the provider is."""
+        self.provider = by_server(server, self.wire.name)
+        self.watch.provider = name = self.provider.dialect.name
+        if self.events is not None:
+            self.events.provider = name
 
-    def content(self, text: str) -> Content:
-        """What is kept, merged, in the wire's own form; `text` is all of its text."""
-        return self.merged(self.spoken(text))
-
-    def merged(self, spoken: Sequence[Spoken]) -> Content:
-        """The same of what `spoken` gave."""
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """Return what `spoken` gave, merged, in the wire's own form."""
         return self.wire.content(spoken) if spoken else ()
 
     def spoken(self, text: str) -> list[Spoken]:
-        """The attempts of which something is kept; `text` is all of their text."""
+        """Return the attempts of which something is kept; `text` is all of their text."""
         ends = [*(kept.begins for kept in self.kept), len(text)][1:]
         return [
             Spoken(
@@ -331,10 +298,10 @@ class Turn:
             self.around.learned.ended_marked(*self.model, self.around.now())
 
     def timeout_s(self) -> float | None:
-        """How long the turn may take by its caller's word, in seconds: as long as he waits for a
-        whole body, and what a loop has left. None for ever."""
+        """Return how long the turn may take by its caller's word, in seconds: as long as the caller
+        waits for a whole body, and no longer than a loop has left. None: for ever."""
         waits = None if self.facts.stream else self.request.timeout_s
-        left = self.carried.within_s if self.carried is not None else None
+        left = self.context.within_s if self.context is not None else None
         return min((limit for limit in (waits, left) if limit is not None), default=None)
 
     def begin_attempt(self) -> float | None:
@@ -343,58 +310,47 @@ class Turn:
         read. Returns the seconds that there are, None where nothing bounds them: a first attempt
         takes as long as without Tenuto."""
         now_s, begun_s = self.around.now(), self.state.started_s
-        ends = [self._turn_ends_s()]
-        if self.carried is not None and self.carried.within_s is not None:
-            ends.append(begun_s + self.carried.within_s)
+        ends = [self._recovery_ends_s()]
+        if self.context is not None and self.context.within_s is not None:
+            ends.append(begun_s + self.context.within_s)
         if self.state.attempts and self.request.timeout_s is not None:
             ends.append((now_s if self.facts.stream else begun_s) + self.request.timeout_s)
-        self._ends_s = min((end for end in ends if end is not None), default=None)
-        return None if self._ends_s is None else max(self._ends_s - now_s, 0.001)
+        ends_s = min((end for end in ends if end is not None), default=None)
+        self._end_by(ends_s)
+        return None if ends_s is None else max(ends_s - now_s, 0.001)
 
     def begin_stream(self) -> None:
-        """The attempt is a stream: while it goes on only the turn's own limit ends it."""
-        self._ends_s = self._turn_ends_s()
+        """Begin to read a stream: while it goes on only the policy's own limit ends it."""
+        self._end_by(self._recovery_ends_s())
 
-    def _turn_ends_s(self) -> float | None:
-        """By when a further attempt must be over: so long after the end of the first one."""
+    def _recovery_ends_s(self) -> float | None:
+        """Return by when a further attempt must be over: `turn_timeout_s` after the end of the
+        first one. None: at no time."""
         limit = self.policy.turn_timeout_s
         return self.state.answered_s + limit if limit and self.state.attempts else None
 
-    @property
-    def reading(self) -> Read:
-        """To read on for as long as there is time."""
-        return READ if self._ends_s is None else Read(within_s=self._left_s)
-
-    @property
-    def within_s(self) -> LeftS | None:
-        """Tells how many seconds are left for what is read now; None: nothing bounds it."""
-        return None if self._ends_s is None else self._left_s
+    def _end_by(self, ends_s: float | None) -> None:
+        """Bound what is read from here on; None: it takes as long as it takes."""
+        now = self.around.now
+        self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
+        self.reading = reading(self.within_s)
 
     @property
     def late(self) -> bool:
         """Whether no time is left for what is read now."""
-        return self._ends_s is not None and self._left_s() <= 0
-
-    def _left_s(self) -> float:
-        return math.inf if self._ends_s is None else self._ends_s - self.around.now()
+        return self.within_s is not None and self.within_s() <= 0
 
     def is_over(self) -> bool:
         """Whether a loop has no time left for this turn: no silence is waited out any more."""
-        left = self.carried.within_s if self.carried is not None else None
+        left = self.context.within_s if self.context is not None else None
         return left is not None and self.around.now() - self.state.started_s > left
-
-    def runnable(self, response: Response) -> tuple[ToolCall, ...]:
-        """The calls of a cut response that may run (T3)."""
-        if self.policy.truncated_calls != "execute_complete" or not response.calls:
-            return ()
-        return schema.runnable(response.calls, self.parsed.tool_parameters())
 
 
 OFF = frozenset({b"off", b"false", b"no", b"0"})
 """Values of the header `x-tenuto` that switch Tenuto off for one request."""
 
 
-def switch_of(headers: Headers) -> bytes | None:
+def _switch_in(headers: Headers) -> bytes | None:
     """The value of the caller's `x-tenuto` header, None where no header is for us."""
     ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
     return ours.get(b"x-tenuto", b"").strip().lower() if ours else None

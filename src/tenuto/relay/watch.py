@@ -1,4 +1,8 @@
-"""What is kept of a turn for its report, and what is told of it."""
+"""What is kept of a turn for its report, and what is told of it.
+
+A `Watch` belongs to one turn. The rooms of the turn tell it what happens, and it alone changes what
+it keeps; only `ended` is set from outside, by whoever hands on a plain answer that nobody watches.
+"""
 
 from __future__ import annotations
 
@@ -8,35 +12,36 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from tenuto.core.actions import Action, Finish, Send
-from tenuto.core.event import Event, OnEvent
+from tenuto.core.event import Event
 from tenuto.core.fault import Fault
 from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
-from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.core.response import Response
 from tenuto.core.signals import Usage
 from tenuto.core.stop import Confidence, StopReason, printable
 from tenuto.core.view import Budget, Facts, State
 from tenuto.relay.commands import Lost
-from tenuto.relay.redaction import Telling
+from tenuto.relay.redaction import Redactor
 
 if TYPE_CHECKING:
+    from tenuto.relay.environment import Environment
     from tenuto.relay.event_sender import EventSender
+    from tenuto.relay.turn import Attempt
 
 log = logging.getLogger("tenuto")
 
 _seen_unknown: set[tuple[str, str, str]] = set()
 _seen_lock = threading.Lock()
 _MOST_UNKNOWN = 1_000
-_told = Telling("", ())
+_nameless = Redactor("", ())
 
 
 def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
     """Log a stop value that no table has, once per provider, model and value (N9).
 
     Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
-    model, raw = printable(model), _told(raw)
+    model, raw = printable(model), _nameless.brief(raw)
     key = (provider, model, raw)
     with _seen_lock:
         if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
@@ -60,9 +65,10 @@ class Watch:
     Args:
         turn: the turn's id.
         model: as the request says it.
-        policy: the limits.
-        telling: makes texts of the provider fit for logs and events.
-        provider: as far as it is known.
+        provider: its name, as far as it is known.
+        redactor: makes texts of the provider fit for logs and events.
+        around: the limits, the clocks, and who listens.
+        started_s: when the turn began, by the steady clock.
 
     Attributes:
         events: sends the turn's events; None where nobody listens.
@@ -74,18 +80,23 @@ class Watch:
     """
 
     __slots__ = (
-        *("_policy", "_provider", "_telling", "ended", "events", "last", "left_out", "model"),
-        *("report", "rungs", "turn", "usage"),
+        *("_policy", "_redactor", "ended", "events", "last", "left_out", "model", "provider"),
+        *("report", "rungs", "usage"),
     )
 
     def __init__(
-        self, turn: str, model: str, policy: Policy, telling: Telling, provider: str
+        self,
+        turn: str,
+        model: str,
+        provider: str,
+        redactor: Redactor,
+        around: Environment,
+        started_s: float,
     ) -> None:
-        self.turn = turn
         self.model = model
-        self._policy = policy
-        self._telling = telling
-        self._provider = provider
+        self.provider = provider
+        self._policy = around.policy
+        self._redactor = redactor
         self.events: EventSender | None = None
         self.usage: list[Usage | None] = []
         self.rungs: list[str] = []
@@ -93,62 +104,33 @@ class Watch:
         self.left_out: list[str] = []
         self.ended = False
         self.report: Report | None = None
+        on_event = around.on_event
+        if on_event is not None and on_event is not nobody:  # else nothing is loaded and made
+            from tenuto.relay.event_sender import EventSender
 
-    def tell(
-        self,
-        on_event: OnEvent | None,
-        now: Callable[[], float],
-        wall: Callable[[], float],
-        started_s: float,
-    ) -> None:
-        """Tell this listener of the turn. Without one nothing is loaded and nothing is made."""
-        if on_event is None or on_event is nobody:
-            return
-        from tenuto.relay.event_sender import EventSender
-
-        telling, provider = self._telling, self._provider
-        self.events = EventSender(
-            on_event, self.turn, self.model, provider, telling, now, wall, started_s
-        )
-
-    @property
-    def provider(self) -> str:
-        """The provider's name, as far as it is known."""
-        return self._provider
-
-    @provider.setter
-    def provider(self, name: str) -> None:
-        self._provider = name
-        if self.events is not None:
-            self.events.provider = name
+            self.events = EventSender(
+                on_event, turn, model, provider, redactor, around.now, around.wall, started_s
+            )
 
     def observed(
-        self,
-        response: Response,
-        outcome: Outcome,
-        action: Action,
-        *,
-        status: int | None = None,
-        lost: Lost | None = None,
-        output_chars: int = 0,
+        self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int
     ) -> None:
         """One attempt was read and decided on.
 
         Args:
-            response: what was read.
-            outcome: what it means.
+            attempt: what was read.
+            outcome: what it means within the turn.
             action: what follows.
-            status: its HTTP status, None where no response came.
-            lost: how its connection broke, None where it did not.
             output_chars: characters of text that are kept.
         """
+        response = self.last = attempt.response
         stop = response.stop
-        self.last = response
         self.usage.append(response.usage)
         if self.events is not None:
-            self.events.answered(response, outcome, action, status, lost, output_chars)
+            status = attempt.head.status if attempt.head is not None else None
+            self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
         if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
-            logged = note_unknown_stop(self.provider, self.model, self._telling(stop.raw))
+            logged = note_unknown_stop(self.provider, self.model, self._redactor.brief(stop.raw))
             if self.events is not None:
                 self.events.unknown_stop_seen(stop.raw, logged=logged)
 

@@ -30,7 +30,7 @@ def _nobody(answers: Sequence[tuple[ToolCall, str, bool]]) -> None:
 
 
 @dataclass(slots=True)
-class Carried:
+class CallContext:
     """One request of a loop.
 
     Attributes:

@@ -1,13 +1,16 @@
-"""Answers of somebody else's server, at a path that a wire has as well.
+"""Answers that are not recognized: nothing in them is of the API that was asked.
 
 Theory of operation
 -------------------
-Whoever takes `tenuto.http_client()` for all of their requests may have a service of their own at
-`/api/chat`, whose answers are of no wire. Read as one they would be faults, and be asked for again.
-So the first answer is looked at before it is read, where nothing says that the wire is meant: an
-HTTP library asks for itself and for no loop of ours, nobody knows the host, and the policy does not
-ask for certainty (`on_incomplete="error"`). What shows nothing of the wire is handed on as it came.
-The turn reads all others as if nobody had looked.
+Nearly always base_url is wrong, or a network wants a log-in first: a page of HTML came, or a
+redirect to one. That is a fault of the turn (`not_of_this_api`), in words of ours.
+
+But whoever takes `tenuto.http_client()` for all of their requests may have a service of their own
+at `/api/chat`, whose answers are of no wire. Read as one they would be faults, and be asked for
+again. So the first answer is looked at before it is read, where nothing says that the wire is meant
+(`may_be_unrecognized`): an HTTP library asks for itself and for no loop of ours, nobody knows the
+host, and the policy does not ask for certainty (`on_incomplete="error"`). What shows nothing of the
+wire passes through as it came. The turn reads all others as if nobody had looked.
 """
 
 from __future__ import annotations
@@ -15,21 +18,111 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Generator
+from dataclasses import replace
+from urllib.parse import urlsplit
 
-from tenuto.core.policy import Policy
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.stop import printable
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
 from tenuto.frames.json_array import ArrayDecoder
 from tenuto.frames.pieces import Pieces
-from tenuto.frames.sniff import begins, may_become_more
+from tenuto.frames.sniff import begins, is_of_an_api, may_become_more
 from tenuto.frames.sse import SseDecoder
 from tenuto.providers.table import by_server
-from tenuto.relay.commands import Head, Lost, Read, Reply, Run, Transmit
-from tenuto.relay.ending import hand_on
-from tenuto.relay.turn import Asked, Turn
+from tenuto.relay.commands import Head, Lost, Read, Reply
+from tenuto.relay.turn import Attempt, TurnRecord
 from tenuto.wire.base import JsonObject, Wire
 from tenuto.wire.json import as_utf8
 from tenuto.wire.stream import event_object
+
+_NAME_CHARS = 60
+_MOST_CAUSES = 10
+
+_EMPTY = {
+    b"": "an empty body",
+    b"[]": "the body []",
+    b"null": "the body null",
+    b"{}": "the body {}",
+}
+
+
+# --- faults in words of ours -----------------------------------------------------------------
+
+
+def not_of_this_api(attempt: Attempt) -> Fault | None:
+    """The fault of an attempt that was answered with something else; None where it was not. Its
+    words are ours, and name the content type or the host of a redirect alone."""
+    head = attempt.head
+    if head is None or attempt.http_error or attempt.lost:
+        return None
+    if head.is_good and not attempt.page:
+        return None
+    if attempt.page or not head.get(b"location"):
+        return Fault(FaultKind.NOT_THIS_API, message=_page(head), status=head.status)
+    return Fault(FaultKind.REDIRECTED, message=_elsewhere(head), status=head.status)
+
+
+def with_words(fault: Fault, attempt: Attempt) -> Fault:
+    """The same fault; where an error response says nothing, its words are ours: the status, and
+    what came."""
+    head = attempt.head
+    if fault.message or not attempt.http_error or head is None:
+        return fault
+    body = attempt.raw.strip()
+    came = _EMPTY.get(body, "a body in which no error message was found")
+    return replace(fault, message=f"HTTP {head.status} with {came}")
+
+
+def unreachable(lost: Lost, url: str) -> Fault:
+    """Return the fault of a request that got no answer. Its words are ours: the host and the port,
+    and the system's own error where there is one; never what a library says, which may quote a URL
+    with its query."""
+    parts = urlsplit(url)
+    port = f":{parts.port}" if parts.port else ""
+    where = printable(f"{parts.hostname}{port}", _NAME_CHARS)
+    error = _of_the_system(lost.error)
+    slow = lost.kind is FaultKind.TIMEOUT
+    why = (
+        f"{error.strerror} (errno {error.errno})"
+        if error
+        else "the time for it is over"
+        if slow
+        else ""
+    )
+    message = f"no answer came from {where}" + (f": {why}" if why else "")
+    return Fault(lost.kind, type(lost.error).__name__, message)
+
+
+def _of_the_system(error: BaseException | None) -> OSError | None:
+    """Return the error of the system that a library's error stands for, or None."""
+    for _ in range(_MOST_CAUSES):
+        if error is None or (isinstance(error, OSError) and error.errno and error.strerror):
+            return error
+        error = error.__cause__ or error.__context__
+    return None
+
+
+def _page(head: Head) -> str:
+    """What an answer is that says it is well, or has a status that says nothing."""
+    if not head.is_good:
+        return f"the answer has status {head.status}, and holds nothing of this API"
+    kind = head.get(b"content-type").partition(";")[0].strip().lower()
+    what = "a page of HTML" if is_of_an_api(kind) else printable(kind, _NAME_CHARS)
+    return f"the answer is {what}, and holds nothing of this API"
+
+
+def _elsewhere(head: Head) -> str:
+    """Where an answer leads that is neither good nor an error."""
+    try:
+        host = urlsplit(head.get(b"location")).hostname
+    except ValueError:
+        host = None
+    where = printable(host, _NAME_CHARS) if host else "another path"
+    return f"the address redirects to {where} (status {head.status})"
+
+
+# --- answers that pass through ---------------------------------------------------------------
 
 Looking = Generator[Read, Reply, bool]
 
@@ -45,45 +138,20 @@ _LOOK_BYTES = 262_144
 _DOCUMENTS = (Framing.BODY, Framing.ARRAY)
 
 
-def may_be_strange(asked: Asked, policy: Policy) -> bool:
-    """Whether nothing but the path says that a request asks for a turn."""
-    if policy.on_incomplete == "error" or not asked.provider.unknown:
+def may_be_unrecognized(turn: TurnRecord) -> bool:
+    """Whether nothing but the path says that a request asks for a turn, and nothing came so far."""
+    if turn.state.attempts or turn.left_alone or not turn.provider.unknown:
         return False
-    if asked.request.carried is not None:
+    if turn.policy.on_incomplete == "error" or turn.context is not None:
         return False
-    agents = [value for key, value in asked.request.headers if key.lower() == b"user-agent"]
+    agents = [value for key, value in turn.request.headers if key.lower() == b"user-agent"]
     return any(agent.startswith(_LIBRARY) for agent in agents)
 
 
-def unless_strange(run: Run, turn: Turn) -> Run:
-    """The same turn, but for an answer that has nothing of the wire's shape."""
-    reply: Reply = None
-    ahead: deque[Reply] | None = None
-    try:
-        while True:
-            try:
-                command = run.send(reply)
-            except StopIteration:
-                return
-            if isinstance(command, Read) and ahead:
-                reply = ahead.popleft()
-                continue
-            reply = yield command
-            if ahead is None and isinstance(command, Transmit):
-                ahead = deque()
-                assert isinstance(reply, Head | Lost)
-                if (yield from _is_strange(turn, reply, ahead)):
-                    assert isinstance(reply, Head)
-                    came = [piece for piece in ahead if isinstance(piece, bytes)]
-                    yield from hand_on(turn, reply, b"".join(came), "another_shape")
-                    return
-    finally:
-        run.close()
-
-
-def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
-    """Whether an answer is of no wire; as much of it is read as tells. `ahead`: what was read."""
-    if isinstance(head, Lost) or not 200 <= head.status < 300:
+def is_unrecognized(turn: TurnRecord, head: Head, ahead: deque[Reply]) -> Looking:
+    """Read as much of an answer as tells whether it is of no wire. Return that; what was read is
+    put into `ahead`, from where it is still to be taken."""
+    if not head.is_good:
         return False
     if not by_server(head.get(b"server"), turn.wire.name).unknown:
         return False
@@ -101,9 +169,9 @@ def _is_strange(turn: Turn, head: Head | Lost, ahead: deque[Reply]) -> Looking:
         if not reply and not look.size:
             return head.status != 200  # "accepted", "no content": no model answers so
         if not reply or streams or not look.is_document:
-            strange = look.shows_nothing(over=not reply)
-            if strange is not None:
-                return strange
+            unrecognized = look.shows_nothing(over=not reply)
+            if unrecognized is not None:
+                return unrecognized
     return False
 
 

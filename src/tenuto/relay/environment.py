@@ -1,0 +1,99 @@
+"""What turns need from outside, and share.
+
+One `Environment` belongs to an engine. Nothing in it changes but what is learned: `learned`,
+`successors` and `templates`, which several threads may use at once.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from functools import partial
+
+from tenuto.core.event import OnEvent
+from tenuto.core.policy import Policy
+from tenuto.frames.templates import Templates
+from tenuto.providers.learned import Learned
+
+
+class Successors:
+    """Which response took the place of which, where the provider keeps the history: ids of
+    responses, each with that of the response that holds the whole turn; safe under threads.
+
+    A turn that took several attempts shows the id of its first one, and the provider knows the
+    whole answer under the id of the last. A later request that goes on from the first means the
+    whole answer.
+
+    Args:
+        most: how many are kept; the oldest go first.
+
+    >>> successors = Successors()
+    >>> successors.add("resp_1", "resp_2")
+    >>> successors.instead(b'{"previous_response_id": "resp_1"}', "resp_1")
+    b'{"previous_response_id": "resp_2"}'
+    """
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
+        self._ids: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def add(self, first: str, last: str) -> None:
+        """Note that a turn whose caller knows `first` ended with `last`."""
+        if not first or not last or first == last:
+            return
+        with self._lock:
+            self._ids[first] = last
+            while len(self._ids) > self._most:
+                del self._ids[next(iter(self._ids))]
+
+    def __bool__(self) -> bool:
+        """Whether any id has one."""
+        return bool(self._ids)
+
+    def knows(self, follows: str) -> bool:
+        """Whether this id has a successor."""
+        return follows in self._ids
+
+    def instead(self, body: bytes, follows: str) -> bytes:
+        """A request that goes on from this id, from its successor; the same bytes without one."""
+        last = self._ids.get(follows) if follows else None
+        if last is None:
+            return body
+        return body.replace(b'"%b"' % follows.encode(), b'"%b"' % last.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What a turn needs from outside: all that is not pure.
+
+    Attributes:
+        policy: the limits.
+        on_event: who listens, or None.
+        learned: what providers taught, shared by all turns of a client.
+        now: a steady clock, in seconds; how long anything took is measured by it.
+        wall: the time of day, in seconds since the epoch, for events.
+        date: what a header says that tells the date.
+        jitter: a factor for waits, around 1.
+        successors: responses that others took the place of, shared by all turns of a client.
+        templates: how the events of streams look that are alike, shared by all turns of a client.
+    """
+
+    policy: Policy
+    on_event: OnEvent | None
+    learned: Learned
+    now: Callable[[], float] = time.monotonic
+    wall: Callable[[], float] = time.time
+    date: Callable[[], str] = partial(formatdate, usegmt=True)
+    jitter: Callable[[], float] = lambda: random.uniform(0.75, 1.25)
+    successors: Successors = field(default_factory=Successors)
+    templates: Templates = field(default_factory=dict)
+
+    @property
+    def watched(self) -> bool:
+        """Whether somebody wants to hear of, or to decide about, every answer."""
+        return self.on_event is not None or self.policy.decide is not None
