@@ -306,7 +306,7 @@ def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: 
 @pytest.mark.behaviour("S8")
 def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(part: Any, signal: Any) -> None:
     value = flowing() | response(part)
-    assert WIRE.read_flowing(json.dumps(value).encode()) == signal
+    assert EventReader(WIRE).text_in(json.dumps(value).encode()) == signal
 
 
 @pytest.mark.behaviour("C19", "S3", "S8")

@@ -129,7 +129,7 @@ class Envelope:
 class Said:
     """Members of the answer itself, beside its parts; later ones replace earlier ones.
 
-    `adds`: members that grow, as those of a part do."""
+    `adds`: members that grow, as those of a part do; None: nothing of it has to be handed on."""
 
     members: Native
     adds: Native | None = None

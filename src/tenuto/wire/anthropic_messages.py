@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Literal, cast
+from typing import cast
 from urllib.parse import unquote
-
-import msgspec
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -38,7 +36,6 @@ from tenuto.core.signals import (
     Ended,
     FaultSeen,
     OddSeen,
-    ReasoningDelta,
     RefusalDelta,
     Signal,
     StopSeen,
@@ -335,44 +332,6 @@ def _usage(usage: JsonObject) -> Usage:
 
 parse_object = plainly(read)
 
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Text(msgspec.Struct, tag_field="type", tag="text_delta"):
-    text: str
-
-
-class _Thinking(msgspec.Struct, tag_field="type", tag="thinking_delta"):
-    thinking: str
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal["content_block_delta"]
-    delta: _Text | _Thinking
-    error: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"content_block_delta","index":0,'
-    ...              b'"delta":{"type":"text_delta","text":"Hi"}}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"content_block_stop","index":0}') is None
-    True
-    """
-    try:
-        delta = _read_flowing(data).delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return TextDelta(delta.text) if isinstance(delta, _Text) else ReasoningDelta(delta.thinking)
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -483,7 +442,6 @@ WIRE = Wire(
     read=read,
     parse_object=parse_object,
     parts_close=True,
-    read_flowing=read_flowing,
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,

@@ -469,11 +469,12 @@ class Wire:
         read: the signals of a body or event, with their places; None on wires that do not tell
             places yet, and where `parse_object` is not made of it.
         parse_object: the same signals without places.
-        read_flowing: the one signal of an event that carries text or reasoning and nothing else but
-            the usage so far; None where it takes `parse_object` to tell. It only saves time: both
-            must read the same.
+        read_flowing: on wires that do not tell places, the one signal of an event that carries text
+            or reasoning and nothing else but the usage so far; None where it takes `parse_object`
+            to tell. It only saves time: both must read the same. None: `read` tells it.
         unrepeated: what makes the events of one stream say only what is new, one after the other,
-            where each may say all that was said before it as well (`RequestFacts.repeats`).
+            where each may say all that was said before it as well (`RequestFacts.repeats`). No two
+            events of such a wire are alike: its `read_flowing` never tells.
         running_usage: what stands in events that tell the usage so far beside their text; b"" where
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
@@ -531,7 +532,7 @@ class Wire:
     is_event: Callable[[JsonObject], bool]
     read: Read | None = None
     parse_object: ParseObject
-    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
+    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None] | None = None
     unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
     running_usage: bytes = b""
     opening: bytes = b""

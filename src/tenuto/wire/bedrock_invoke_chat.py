@@ -19,7 +19,7 @@ import msgspec
 
 from tenuto.core.actions import Edit
 from tenuto.core.parts import AnySignal, Envelope, Native
-from tenuto.core.signals import ReasoningDelta, TextDelta, Usage
+from tenuto.core.signals import Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
@@ -186,12 +186,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 # --- the wire -----------------------------------------------------------------------------------
 
 _MORE = re.compile(rb'"(?:stop_reason|amazon-bedrock-\w+)"')
-"""What may stand in a chunk or body beside what the quick readers of OpenAI's chat look at."""
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of a chunk that carries text or reasoning and nothing else, else None."""
-    return None if _MORE.search(data) else openai_chat.read_flowing(data)
+"""What may stand in a body beside what the quick reader of OpenAI's bodies looks at."""
 
 
 def is_plain(body: bytes) -> bool:
@@ -221,7 +216,6 @@ CHAT = replace(
     request=request,
     read=read,
     parse_object=parse_object,
-    read_flowing=read_flowing,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,

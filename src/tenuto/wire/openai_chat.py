@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal, cast
-
-import msgspec
+from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said, plainly
@@ -20,9 +18,7 @@ from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
-    ReasoningDelta,
     StopSeen,
-    TextDelta,
     Usage,
     UsageSeen,
 )
@@ -330,63 +326,6 @@ def _detail(usage: JsonObject, part: str, key: str) -> object:
 parse_object = plainly(read)
 
 
-# --- the quick reading of a chunk that only carries text ---------------------------------------
-
-
-class _Delta(msgspec.Struct):
-    content: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    refusal: None = None
-    tool_calls: None = None
-    function_call: None = None
-    images: None = None
-    audio: None = None
-    annotations: tuple[()] | None = None
-
-
-class _Choice(msgspec.Struct):
-    delta: _Delta
-    index: Literal[0, None] = 0
-    finish_reason: Literal["", None] = None
-    finish_details: None = None
-    native_finish_reason: Literal["", None] = None
-    error: None = None
-
-
-class _Chunk(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    choices: tuple[_Choice]
-    object: Literal["chat.completion.chunk", None] = None
-    error: None = None
-    usage: None = None
-    x_groq: None = None
-    base_resp: None = None
-    type: None = None
-
-
-_read_chunk = msgspec.json.Decoder(_Chunk).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of a chunk that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}') is None
-    True
-    """
-    try:
-        delta = _read_chunk(data).choices[0].delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    text, reasoning = delta.content, delta.reasoning_content or delta.reasoning
-    if text and not reasoning:
-        return TextDelta(text)
-    return ReasoningDelta(reasoning) if reasoning and not text else None
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
@@ -431,7 +370,6 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     parse_object=parse_object,
-    read_flowing=read_flowing,
     is_plain=short.is_text,
     short=ShortPath(
         parse_request,

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
-
-import msgspec
+from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -476,41 +474,6 @@ def _usage(usage: JsonObject) -> Usage:
 
 parse_object = plainly(read)
 
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal[
-        "response.output_text.delta",
-        "response.reasoning_text.delta",
-        "response.reasoning_summary_text.delta",
-    ]
-    delta: str
-    error: None = None
-    response: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"response.output_text.delta","output_index":0,"delta":"Hi"}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"response.output_text.done","text":"Hi"}') is None
-    True
-    """
-    try:
-        event = _read_flowing(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    is_text = event.type == "response.output_text.delta"
-    return TextDelta(event.delta) if is_text else ReasoningDelta(event.delta)
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -571,7 +534,6 @@ WIRE = Wire(
     read=read,
     parse_object=parse_object,
     parts_close=True,
-    read_flowing=read_flowing,
     short=ShortPath(
         parse_request,
         parse_object,

@@ -3,11 +3,20 @@ and the relay cannot differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import AnySignal, Message
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    Envelope,
+    Kind,
+    Message,
+    Opened,
+    Piece,
+    Said,
+)
 from tenuto.core.signals import (
     CallDelta,
     Ended,
@@ -20,7 +29,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.frames.frame import Frame
-from tenuto.frames.templates import NO_TEMPLATE, FrameTemplate, TemplateMatcher
+from tenuto.frames.templates import Flowing, FrameTemplate, TemplateMatcher
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object, is_utf8
 
@@ -55,6 +64,36 @@ def _speaks(signal: Signal) -> bool:
     return text or isinstance(signal, CallDelta | OtherSeen)
 
 
+_SPOKEN: dict[Kind, type[Flowing]] = {Kind.TEXT: TextDelta, Kind.REASONING: ReasoningDelta}
+
+
+def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing | None:
+    """The one signal of an event that carries text or reasoning, and nothing else that must be
+    handed on with it; else None. `counts`: it may tell the usage so far.
+
+    >>> text_alone([Envelope({}), Piece((0,), Kind.TEXT, "Hi")])
+    TextDelta(text='Hi')
+    >>> text_alone([Piece((0,), Kind.TEXT, "Hi"), Piece((0,), Kind.REASONING, "Hm")]) is None
+    True
+    """
+    found: Flowing | None = None
+    for signal in signals:
+        match signal:
+            case Piece(_, kind, str(text), None) if kind in _SPOKEN and found is None:
+                found = _SPOKEN[kind](text)
+            case Opened(_, kind, _, _, text, True) if kind in _SPOKEN and found is None:
+                found = _SPOKEN[kind](text)
+            case Envelope() | Said(_, None) | Piece(_, Kind.NOTE) | Piece(_, _, None, None):
+                pass
+            case UsageSeen() if counts:
+                pass
+            case Beside() if isinstance(found, ReasoningDelta):
+                pass  # of reasoning all is handed on, however it was read
+            case _:
+                return None
+    return found
+
+
 _LAST = b"\n}"
 """What frames end with that may be like others: the line end behind an object, or its brace."""
 
@@ -66,7 +105,7 @@ class EventReader:
         wire: the format.
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
-        template: how the events look that were alike in another stream of the wire.
+        known: how the events look that were alike in another stream of the wire.
         message: what the parts of the answer are put together in, on wires that tell places.
 
     Attributes:
@@ -79,40 +118,68 @@ class EventReader:
         self,
         wire: Wire,
         new: Callable[[JsonObject], JsonObject] = as_said,
-        template: FrameTemplate = NO_TEMPLATE,
+        known: Sequence[FrameTemplate] = (),
         message: Message | None = None,
     ) -> None:
         self.wire = wire
         self.new = new
-        self.matcher = TemplateMatcher(wire.read_flowing, wire.running_usage, template)
+        self.matcher = TemplateMatcher(self.text_in, wire.running_usage, known)
         self.message = Message() if message is None else message
         self.placed: list[AnySignal] = []
         self._other: set[int] = set()
-        self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
+        self._learns = wire.read is not None and wire.read_flowing is None
         self._counting: bytes | None = None
+        self._looked_at: tuple[bytes | None, object, list[AnySignal]] = (None, None, [])
 
-    def flowing(self, event: Frame) -> TextDelta | ReasoningDelta | None:
+    def flowing(self, event: Frame) -> Flowing | None:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
         The usage that it tells besides is kept: see `counted`."""
         data, raw = event.data, event.raw
         if data is None or event.name == "error":
             return None
-        matcher = self.matcher
-        may_be_alike = raw[-1:] in _LAST  # AWS's have a checksum each
-        if may_be_alike and raw is not matcher.unlike:
+        framed = raw[-1:] in _LAST
+        if not framed and self._learns:  # AWS's frames have a checksum each; their data is alike
+            event, raw, framed = Frame(data, data), data, True
+        if framed and raw is not self.matcher.unlike:
             signal = self.said_alike(raw)
             if signal is not None:
                 return signal
-        signal = self._read_flowing(data)
+        signal = self._alone(data, self._look(event)[1]) if self._learns else self.text_in(data)
         if signal is not None:
-            if self._running_usage and self._running_usage in data:
+            if self._counts(data):
                 self._counting = data
-            if may_be_alike and matcher.learning:
-                matcher.learn(event, signal)
+            if framed:
+                self.matcher.learn(event, signal)
         return signal
 
-    def said_alike(self, raw: bytes) -> TextDelta | ReasoningDelta | None:
+    def text_in(self, data: bytes) -> Flowing | None:
+        """The same of the data of an event alone."""
+        wire = self.wire
+        if wire.read_flowing is not None:
+            return wire.read_flowing(data)
+        if wire.read is None:
+            return None
+        return self._alone(data, wire.read(decode_object(data), event=True))
+
+    def _alone(self, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
+        return text_alone(placed, counts=self._counts(data))
+
+    def _counts(self, data: bytes) -> bool:
+        return bool(self._running_usage) and self._running_usage in data
+
+    def _look(self, event: Frame) -> tuple[object, list[AnySignal]]:
+        """The value of an event and its signals with their places, read once for who asks in a
+        row."""
+        data, value, placed = self._looked_at
+        if data is not event.data or data is None:
+            value, placed = event_object(event), []
+            if isinstance(value, dict) and self.wire.read is not None:
+                placed = self.wire.read(self.new(value), event=True)
+            self._looked_at = event.data, value, placed
+        return value, placed
+
+    def said_alike(self, raw: bytes) -> Flowing | None:
         """The same of a piece of the stream that is one event like one before it, else None."""
         matcher = self.matcher
         text = matcher.text(raw)
@@ -145,9 +212,9 @@ class EventReader:
             return [], None
         if self.wire.is_terminator(event.data):
             return [Ended()], None
-        value = event_object(event)
+        value, placed = self._look(event)
         if isinstance(value, dict):
-            signals = self.signals(value)
+            signals = self.signals(value, placed)
             if not garbled(event.data, signals):
                 return signals, value
         if not event.data.strip():
@@ -156,13 +223,16 @@ class EventReader:
         garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
         return [garbage if event.terminated else HalfSeen()], None
 
-    def signals(self, value: JsonObject) -> list[Signal]:
-        """The signals of an event's object."""
-        if self.wire.read is not None:
-            self.placed = self.wire.read(self.new(value), event=True)
-            signals = self.message.take(self.placed)
-        else:
+    def signals(self, value: JsonObject, placed: list[AnySignal] | None = None) -> list[Signal]:
+        """The signals of an event's object. `placed`: the same with their places, where it was
+        looked at before."""
+        if self.wire.read is None:
             signals = self.wire.parse_object(self.new(value), event=True)
+        else:
+            if placed is None:
+                placed = self.wire.read(self.new(value), event=True)
+            self.placed = placed
+            signals = self.message.take(placed)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):
