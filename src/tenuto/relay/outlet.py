@@ -105,7 +105,7 @@ class Outlet:
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
-        self._read_by = wire.read_flowing or wire.parse_object
+        self._read_by = wire.read_flowing or wire.read
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = carried.said if carried is not None else None
@@ -205,7 +205,7 @@ class Outlet:
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
-                if self._wire.read is not None:
+                if self._placed is not None:
                     kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
                     if not self.message.flow(kind, quick.text):
                         self._reader.read(event)  # its part begins with it
@@ -255,7 +255,7 @@ class Outlet:
         reader, matcher, held = self._reader, self._reader.matcher, self._held
         text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
-        message = self.message if self._wire.read is not None else None
+        message = self.message if self._placed is not None else None
         most_bytes = most_bytes or sys.maxsize
         run: FrameRun | None = None
         runs: FrameTemplate | None = None  # whose texts it holds

@@ -28,7 +28,6 @@ from tenuto.core.parts import (
     PartClosed,
     Piece,
     Said,
-    plainly,
 )
 from tenuto.core.signals import (
     Began,
@@ -330,8 +329,6 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
-parse_object = plainly(read)
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -440,14 +437,13 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     parts_close=True,
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

@@ -25,7 +25,7 @@ from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
 from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
-from tenuto.wire.bedrock_invoke_makers import METRICS, at, parse_object, read
+from tenuto.wire.bedrock_invoke_makers import METRICS, at, read
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 
@@ -215,7 +215,6 @@ CHAT = replace(
     errors=ERRORS,
     request=request,
     read=read,
-    parse_object=parse_object,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,

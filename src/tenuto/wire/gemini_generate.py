@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said, plainly
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
@@ -286,9 +286,6 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     return [stop, *_explained(stop, words)]
 
 
-parse_object = plainly(read)
-
-
 def usage_object(value: JsonObject) -> JsonObject | None:
     """The native usage object, which every event of a stream may hold."""
     usage = member(value, "usageMetadata", "usage_metadata")
@@ -375,11 +372,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     running_usage=b'"usageMetadata"',
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

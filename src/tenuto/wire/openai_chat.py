@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said, plainly
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
@@ -323,9 +323,6 @@ def _detail(usage: JsonObject, part: str, key: str) -> object:
     return details.get(key) if isinstance(details, dict) else None
 
 
-parse_object = plainly(read)
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
@@ -369,11 +366,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     is_plain=short.is_text,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

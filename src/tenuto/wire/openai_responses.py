@@ -25,7 +25,6 @@ from tenuto.core.parts import (
     Place,
     Restated,
     Said,
-    plainly,
 )
 from tenuto.core.signals import (
     Began,
@@ -472,8 +471,6 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
-parse_object = plainly(read)
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -532,11 +529,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     parts_close=True,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

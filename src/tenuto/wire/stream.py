@@ -125,12 +125,12 @@ class EventReader:
         self.new = new
         self.matcher = TemplateMatcher(self.text_in, wire.running_usage, known)
         self.message = Message() if message is None else message
-        self.placed: list[AnySignal] = []
+        self.placed: Sequence[AnySignal] = ()
         self._other: set[int] = set()
         self._running_usage = wire.running_usage
-        self._learns = wire.read is not None and wire.read_flowing is None
+        self._learns = wire.read_flowing is None
         self._counting: bytes | None = None
-        self._looked_at: tuple[bytes | None, object, list[AnySignal]] = (None, None, [])
+        self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
     def flowing(self, event: Frame) -> Flowing | None:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
@@ -155,12 +155,9 @@ class EventReader:
 
     def text_in(self, data: bytes) -> Flowing | None:
         """The same of the data of an event alone."""
-        wire = self.wire
-        if wire.read_flowing is not None:
-            return wire.read_flowing(data)
-        if wire.read is None:
-            return None
-        return self._alone(data, wire.read(decode_object(data), event=True))
+        if self.wire.read_flowing is not None:
+            return self.wire.read_flowing(data)
+        return self._alone(data, self.wire.read(decode_object(data), event=True))
 
     def _alone(self, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
         return text_alone(placed, counts=self._counts(data))
@@ -168,16 +165,18 @@ class EventReader:
     def _counts(self, data: bytes) -> bool:
         return bool(self._running_usage) and self._running_usage in data
 
-    def _look(self, event: Frame) -> tuple[object, list[AnySignal]]:
+    def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:
         """The value of an event and its signals with their places, read once for who asks in a
         row."""
         data, value, placed = self._looked_at
         if data is not event.data or data is None:
-            value, placed = event_object(event), []
-            if isinstance(value, dict) and self.wire.read is not None:
-                placed = self.wire.read(self.new(value), event=True)
+            value = event_object(event)
+            placed = self._read(value) if isinstance(value, dict) else ()
             self._looked_at = event.data, value, placed
         return value, placed
+
+    def _read(self, value: JsonObject) -> Sequence[AnySignal]:
+        return self.wire.read(self.new(value), event=True)
 
     def said_alike(self, raw: bytes) -> Flowing | None:
         """The same of a piece of the stream that is one event like one before it, else None."""
@@ -223,16 +222,11 @@ class EventReader:
         garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
         return [garbage if event.terminated else HalfSeen()], None
 
-    def signals(self, value: JsonObject, placed: list[AnySignal] | None = None) -> list[Signal]:
+    def signals(self, value: JsonObject, placed: Sequence[AnySignal] | None = None) -> list[Signal]:
         """The signals of an event's object. `placed`: the same with their places, where it was
         looked at before."""
-        if self.wire.read is None:
-            signals = self.wire.parse_object(self.new(value), event=True)
-        else:
-            if placed is None:
-                placed = self.wire.read(self.new(value), event=True)
-            self.placed = placed
-            signals = self.message.take(placed)
+        self.placed = self._read(value) if placed is None else placed
+        signals = self.message.take(self.placed)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):
