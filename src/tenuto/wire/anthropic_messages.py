@@ -51,7 +51,8 @@ from tenuto.wire.anthropic_messages_form import FORM
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wire.errors import error_in
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import arguments_of, as_text, count, is_no_piece
+from tenuto.wire.members import object_in
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -191,8 +192,8 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         # A stream starts each call with an empty object, and writes the real one in deltas.
         arguments = as_text(given) if given or not event else None
     else:
-        arguments, more = _arguments(given, "arguments_text")
-        odd.extend(more)
+        arguments, more = arguments_of(given)
+        odd.extend(("arguments_text",) if given and isinstance(given, str) else more)
     return CallDelta(
         index,
         call_id if isinstance(call_id, str) and call_id else None,
@@ -204,13 +205,6 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         # Objects of the SDK name every key that there may be.
         extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
     )
-
-
-def _arguments(raw: object, odd_text: str = "") -> tuple[str | None, tuple[str, ...]]:
-    """Argument text, and what was odd about it: only nothing may mean no arguments (T1)."""
-    if raw is None or isinstance(raw, str):
-        return raw, (odd_text,) if odd_text and raw else ()
-    return as_text(raw), ("arguments_object",)
 
 
 # --- events
@@ -258,7 +252,7 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
         case "input_json_delta":
             given = delta.get("partial_json")
-            arguments, odd = _arguments(given)
+            arguments, odd = arguments_of(given)
             odd = odd if index is not None else (*odd, "call_index_missing")
             unreadable = is_no_piece(given)
             call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
@@ -319,12 +313,11 @@ def _usage(usage: JsonObject) -> Usage:
     fresh = count(usage.get("input_tokens"))
     read = count(usage.get("cache_read_input_tokens"))
     written = count(usage.get("cache_creation_input_tokens"))
-    details = usage.get("output_tokens_details")
-    details = details if isinstance(details, dict) else {}
+    made = object_in(usage.get("output_tokens_details"))
     return Usage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         output_tokens=count(usage.get("output_tokens")),
-        reasoning_tokens=count(details.get("thinking_tokens")),
+        reasoning_tokens=count(made.get("thinking_tokens")),
         cached_tokens=read,
     )
 
