@@ -301,7 +301,7 @@ class Outlet:
                 keep(raw, text)
             self._signals += 1
             if matcher.template.counts:
-                reader.counting(raw[matcher.template.data_at])
+                reader.counting = raw[matcher.template.data_at]
             if is_text:
                 say(text)
             else:

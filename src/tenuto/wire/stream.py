@@ -110,6 +110,7 @@ class EventReader:
 
     Attributes:
         placed: the signals of the last object, with their places.
+        counting: the data of the last event that flowed and told the usage so far: see `counted`.
 
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
@@ -129,7 +130,7 @@ class EventReader:
         self._other: set[int] = set()
         self._running_usage = wire.running_usage
         self._learns = wire.read_flowing is None
-        self._counting: bytes | None = None
+        self.counting: bytes | None = None
         self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
     def flowing(self, event: Frame) -> Flowing | None:
@@ -147,8 +148,8 @@ class EventReader:
                 return signal
         signal = self._alone(data, self._look(event)[1]) if self._learns else self.text_in(data)
         if signal is not None:
-            if self._counts(data):
-                self._counting = data
+            if self._running_usage and self._running_usage in data:
+                self.counting = data
             if framed:
                 self.matcher.learn(event, signal)
         return signal
@@ -160,23 +161,19 @@ class EventReader:
         return self._alone(data, self.wire.read(decode_object(data), event=True))
 
     def _alone(self, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
-        return text_alone(placed, counts=self._counts(data))
-
-    def _counts(self, data: bytes) -> bool:
-        return bool(self._running_usage) and self._running_usage in data
+        counts = bool(self._running_usage) and self._running_usage in data
+        return text_alone(placed, counts=counts)
 
     def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:
         """The value of an event and its signals with their places, read once for who asks in a
         row."""
         data, value, placed = self._looked_at
         if data is not event.data or data is None:
-            value = event_object(event)
-            placed = self._read(value) if isinstance(value, dict) else ()
+            value, placed = event_object(event), ()
+            if isinstance(value, dict):
+                placed = self.wire.read(self.new(value), event=True)
             self._looked_at = event.data, value, placed
         return value, placed
-
-    def _read(self, value: JsonObject) -> Sequence[AnySignal]:
-        return self.wire.read(self.new(value), event=True)
 
     def said_alike(self, raw: bytes) -> Flowing | None:
         """The same of a piece of the stream that is one event like one before it, else None."""
@@ -185,17 +182,13 @@ class EventReader:
         if text is None:
             return None
         if matcher.template.counts:
-            self.counting(raw[matcher.template.data_at])
+            self.counting = raw[matcher.template.data_at]
         return matcher.template.kind(text)
-
-    def counting(self, data: bytes) -> None:
-        """This event's data told the usage so far: see `counted`."""
-        self._counting = data
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """The usage that the last event that flowed told, if one did, as a signal and as it came;
         to be asked for before another event is read, and at the end."""
-        data, self._counting = self._counting, None
+        data, self.counting = self.counting, None
         value = decode_object(data) if data is not None else None
         if not isinstance(value, dict):
             return [], None
@@ -225,8 +218,10 @@ class EventReader:
     def signals(self, value: JsonObject, placed: Sequence[AnySignal] | None = None) -> list[Signal]:
         """The signals of an event's object. `placed`: the same with their places, where it was
         looked at before."""
-        self.placed = self._read(value) if placed is None else placed
-        signals = self.message.take(self.placed)
+        if placed is None:
+            placed = self.wire.read(self.new(value), event=True)
+        self.placed = placed
+        signals = self.message.take(placed)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):
