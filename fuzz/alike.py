@@ -33,7 +33,7 @@ def check(wire: Wire, data: bytes) -> None:
             assert lone.idle
             assert events[0].raw == raw
             assert events[0].name != "error"
-            assert wire.read_flowing(events[0].data or b"") == reader.matcher.template.kind(text)
+            assert reader.text_in(events[0].data or b"") == reader.matcher.template.kind(text)
             assert raw[reader.matcher.template.data_at] == events[0].data
-        expected = wire.read_flowing(event.data) if event.data and event.name != "error" else None
+        expected = reader.text_in(event.data) if event.data and event.name != "error" else None
         assert reader.flowing(event) == expected

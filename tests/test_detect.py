@@ -181,7 +181,7 @@ def test_what_is_worse_outranks_what_is_better():
 def test_a_clean_stop_exactly_at_the_cap_is_suspicious():
     for cap, noted in ((2, ("suspected_truncation",)), (3, ()), (None, ())):
         builder = Builder(cap)
-        for signal in (*openai_chat.parse_object(body(), event=False), Ended()):
+        for signal in (*openai_chat.WIRE.parse_object(body(), event=False), Ended()):
             builder.feed(signal)
         assert builder.build().stop.anomalies == noted
 

@@ -49,9 +49,9 @@ def stream(text: str, finish: str) -> bytes:
     return b"".join(b"data: %s\n\n" % event.encode() for event in events) + b"data: [DONE]\n\n"
 
 
-def parse_enveloped(value: object, *, event: bool) -> Any:
+def read_enveloped(value: object, *, event: bool) -> Any:
     inner = value.get("answer") if isinstance(value, dict) else None
-    return openai_chat.parse_object(inner, event=event)
+    return openai_chat.read(inner, event=event)
 
 
 VENDOR = replace(
@@ -59,7 +59,7 @@ VENDOR = replace(
     name="vendor",
     looks_like=lambda value: isinstance(value.get("answer"), dict),
     is_request=lambda path: path.endswith("/vendor"),
-    parse_object=parse_enveloped,
+    read=read_enveloped,
 )
 """A wire of its own: the one that ships, in an envelope `{"answer": …}`."""
 

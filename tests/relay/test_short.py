@@ -353,7 +353,7 @@ def test_a_provider_that_means_its_stop_otherwise_is_left_to_the_machine(
 def test_a_wire_that_is_made_from_another_has_not_its_short_path() -> None:
     assert openai_chat.WIRE.short is not None
     assert mistral.WIRE.short is None
-    assert replace(openai_chat.WIRE, parse_object=lambda value, *, event: []).short is None
+    assert replace(openai_chat.WIRE, read=lambda value, *, event: []).short is None
     assert replace(openai_chat.WIRE, name="another").short is not None
 
 

@@ -34,7 +34,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.wire import anthropic_messages as wire
-from tenuto.wire.anthropic_messages import REDACTED_THINKING, WIRE, parse_object, read_flowing
+from tenuto.wire.anthropic_messages import REDACTED_THINKING, WIRE
 from tenuto.wire.anthropic_messages_errors import ERRORS
 from tenuto.wire.registry import wires
 from tenuto.wire.stream import EventReader
@@ -167,13 +167,13 @@ SAID += [(start(3, {"type": kind}), [OtherSeen()]) for kind in OTHERS]
 
 @pytest.mark.parametrize(("event", "signals"), SAID, ids=lambda v: json.dumps(v) if isinstance(v, dict) else "")  # fmt: skip
 def test_each_event_gives_its_signals(event, signals):
-    assert parse_object(event, event=True) == signals
+    assert WIRE.parse_object(event, event=True) == signals
 
 
 @pytest.mark.behaviour("C19")
 def test_input_tokens_count_what_was_read_from_and_written_to_the_cache():
     usage = Usage(input_tokens=123, output_tokens=7, reasoning_tokens=5, cached_tokens=100)
-    assert UsageSeen(usage) in parse_object(body(), event=False)
+    assert UsageSeen(usage) in WIRE.parse_object(body(), event=False)
     # The end of a stream often counts the output only; what the start said stays.
     ended = {"type": "message_delta", "delta": {}, "usage": {"output_tokens": 9}}
     began = {"type": "message_start", "message": {"usage": USAGE | {"output_tokens": 1}}}
@@ -250,7 +250,7 @@ objects = st.fixed_dictionaries(
 def test_no_object_however_odd_makes_the_reader_raise(values):
     for value in values:
         for event in (True, False):
-            parse_object(value, event=event)
+            WIRE.parse_object(value, event=event)
         assert detect(value).message.isprintable()
     assert detect(values, wire="anthropic-messages").reason in StopReason
 
@@ -258,9 +258,9 @@ def test_no_object_however_odd_makes_the_reader_raise(values):
 @pytest.mark.behaviour("S8")
 @given(objects)
 def test_the_quick_reading_of_an_event_is_the_slow_one(value):
-    quick = read_flowing(json.dumps(value).encode())
+    quick = EventReader(WIRE).text_in(json.dumps(value).encode())
     if quick is not None:
-        assert parse_object(value, event=True) == [quick]
+        assert WIRE.parse_object(value, event=True) == [quick]
 
 
 @pytest.mark.behaviour("S8")
@@ -268,8 +268,8 @@ def test_the_quick_reading_of_an_event_is_the_slow_one(value):
 def test_every_event_of_plain_text_is_read_quickly(text, escaped):
     for kind, key, signal in (("text_delta", "text", TextDelta), ("thinking_delta", "thinking", ReasoningDelta)):  # fmt: skip
         data = json.dumps(delta(0, kind, **{key: text}), ensure_ascii=escaped).encode()
-        assert read_flowing(data) == signal(text)
-    assert read_flowing(b"\xff") is None
+        assert EventReader(WIRE).text_in(data) == signal(text)
+    assert EventReader(WIRE).text_in(b"\xff") is None
 
 
 # --- errors -------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from tenuto.core.signals import CallDelta, OtherSeen, ReasoningDelta, TextDelta,
 from tenuto.core.stop import CLEAN, Confidence, StopReason
 from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
-from tenuto.wire.gemini_generate import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE, parse_object
+from tenuto.wire.gemini_generate import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE
 from tenuto.wire.registry import wire_for_path, wires
 from tenuto.wire.stream import EventReader
 
@@ -80,7 +80,7 @@ def test_no_kind_of_part_of_the_installed_sdk_is_read_as_text_by_mistake() -> No
         "text", "thought", "thought_signature", "function_call", "part_metadata",
     }  # fmt: skip
     for name in others:
-        (signal,) = parse_object(response({name: {"any": 1}}), event=True)
+        (signal,) = WIRE.parse_object(response({name: {"any": 1}}), event=True)
         assert signal == OtherSeen()
 
 
@@ -139,13 +139,13 @@ def test_objects_of_the_sdk_say_what_their_bytes_say() -> None:
     ],
 )
 def test_each_part_gives_its_signals(part: dict[str, Any], signals: list[Any]) -> None:
-    assert parse_object(response(part), event=True) == signals
+    assert WIRE.parse_object(response(part), event=True) == signals
 
 
 @pytest.mark.behaviour("T13", "C20")
 def test_a_call_keeps_its_signature_and_its_further_keys() -> None:
     part = {"functionCall": {"name": "f", "args": {"a": 1}, "id": "i", "x": 1}}
-    (seen,) = parse_object(response(part | {"thoughtSignature": "c2ln"}), event=True)
+    (seen,) = WIRE.parse_object(response(part | {"thoughtSignature": "c2ln"}), event=True)
     assert isinstance(seen, CallDelta)
     assert (seen.id, seen.name, seen.arguments, seen.decoded) == ("i", "f", '{"a":1}', True)
     assert seen.extra == {"part": {"thoughtSignature": "c2ln"}, "call": {"id": "i", "x": 1}}
@@ -157,7 +157,7 @@ def test_thoughts_count_towards_the_output() -> None:
         "promptTokenCount": 9, "candidatesTokenCount": 4, "thoughtsTokenCount": 3,
         "cachedContentTokenCount": 2, "totalTokenCount": 16,
     }  # fmt: skip
-    (seen,) = parse_object({"usageMetadata": counts}, event=True)
+    (seen,) = WIRE.parse_object({"usageMetadata": counts}, event=True)
     assert isinstance(seen, UsageSeen)
     used = seen.usage
     assert (used.input_tokens, used.output_tokens) == (9, 7)
@@ -209,7 +209,7 @@ def test_no_node_replaced_by_anything_makes_the_reader_raise_or_sure() -> None:
         for path, odd in itertools.product(places(value), _ODD):
             made = replaced(value, path, odd)
             for event in (True, False):
-                parse_object(made, event=event)
+                WIRE.parse_object(made, event=event)
             stop = detect(made)
             if "finishReason" in path:
                 assert stop.reason not in CLEAN or stop.confidence is not Confidence.HIGH
@@ -235,7 +235,7 @@ def test_no_object_however_odd_makes_the_reader_raise(value: Any) -> None:
         WIRE.is_event(value)
         WIRE.usage_object(value)
     for event in (True, False):
-        parse_object(value, event=event)
+        WIRE.parse_object(value, event=event)
     WIRE.is_plain(json.dumps(value).encode())
     WIRE.parse_fault(400, {}, json.dumps(value).encode())
 
@@ -288,7 +288,7 @@ def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: 
     reader = EventReader(WIRE)
     (event,) = SseDecoder().feed(events(value))
     quick = reader.flowing(event)
-    slow = parse_object(value, event=True)
+    slow = WIRE.parse_object(value, event=True)
     if quick is None:
         assert reader.counted() == ([], None)
         return
@@ -306,7 +306,7 @@ def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: 
 @pytest.mark.behaviour("S8")
 def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(part: Any, signal: Any) -> None:
     value = flowing() | response(part)
-    assert WIRE.read_flowing(json.dumps(value).encode()) == signal
+    assert EventReader(WIRE).text_in(json.dumps(value).encode()) == signal
 
 
 @pytest.mark.behaviour("C19", "S3", "S8")

@@ -26,6 +26,7 @@ from tenuto.wire import openai_responses as wire
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import is_client_call, kind_of
 from tenuto.wire.openai_responses_short import is_whole
+from tenuto.wire.stream import EventReader
 
 
 def literals(annotation: Any) -> set[str]:
@@ -134,7 +135,7 @@ def test_what_an_error_allows_or_names_is_read():
 @pytest.mark.behaviour("N3", "S9")
 def test_events_of_the_providers_own_tools_are_noticed_and_new_ones_hide_nothing():
     def signals(kind: str) -> list[Any]:
-        return wire.parse_object({"type": kind, "output_index": 1, "delta": "x"}, event=True)
+        return wire.WIRE.parse_object({"type": kind, "output_index": 1, "delta": "x"}, event=True)
 
     assert signals("response.mcp_call_arguments.delta") == [OtherSeen(1)]
     assert signals("response.code_interpreter_call_code.delta") == [OtherSeen(1)]
@@ -155,8 +156,8 @@ EVENTS = st.fixed_dictionaries(
 @pytest.mark.behaviour("N6", "S8")
 @given(EVENTS)
 def test_the_quick_reading_of_an_event_is_the_slow_one(event):
-    slow = wire.parse_object(event, event=True)
-    quick = wire.read_flowing(json.dumps(event).encode())
+    slow = wire.WIRE.parse_object(event, event=True)
+    quick = EventReader(wire.WIRE).text_in(json.dumps(event).encode())
     if quick is not None:
         assert slow == [quick]
         assert isinstance(quick, TextDelta | ReasoningDelta)
@@ -191,6 +192,8 @@ def test_of_two_stops_the_graver_one_counts():
     item = {"type": "message", "status": "incomplete", "content": []}
     value = {"status": "completed", "output": [item]}
     found = [
-        s.reason.value for s in wire.parse_object(value, event=False) if isinstance(s, StopSeen)
+        s.reason.value
+        for s in wire.WIRE.parse_object(value, event=False)
+        if isinstance(s, StopSeen)
     ]
     assert found == ["end_turn", "max_tokens"]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum, auto
-from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -129,7 +128,7 @@ class Envelope:
 class Said:
     """Members of the answer itself, beside its parts; later ones replace earlier ones.
 
-    `adds`: members that grow, as those of a part do."""
+    `adds`: members that grow, as those of a part do; None: nothing of it has to be handed on."""
 
     members: Native
     adds: Native | None = None
@@ -407,16 +406,6 @@ def is_silent(signal: AnySignal) -> bool:
     (True, False)
     """
     return not Message().take([signal])
-
-
-def plainly(read: Callable[..., list[AnySignal]]) -> Callable[..., list[Signal]]:
-    """A reading without places, for who wants no parts."""
-
-    @wraps(read)
-    def parse_object(value: object, *, event: bool) -> list[Signal]:
-        return Message().take(read(value, event=event))
-
-    return parse_object
 
 
 _PLAIN: dict[Kind, Callable[[str], Signal]] = {

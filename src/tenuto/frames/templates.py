@@ -6,10 +6,12 @@ holds for all. Besides the text there are holes for what tells nothing of it: nu
 from event to event, as far as the wire does not look at them, and what providers pad their events
 with against eavesdroppers: Anthropic adds spaces before the last brace, OpenAI a member
 `obfuscation` (https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
+Where text and reasoning alternate, each has a template of its own.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +31,10 @@ LESSONS = 64
 """Events that are learned from in one stream. Who writes none like the one before is not learned
 from for ever."""
 
-_PROBE, _PROBE_NUMBER = "tenuto ∆ probe", b"90071992"
+_MOST_KNOWN = 4
+"""Templates that are kept of one stream."""
+
+_PROBE, _PROBE_NUMBERS = "tenuto ∆ probe", (b"1", b"90071992")
 _PROBE_LITERAL = f'"{_PROBE}"'.encode()
 _numbers = re.compile(rb"(?<=[:,\[ ])\d+(?=[,}\]])").finditer
 _padding = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"').search
@@ -130,7 +135,7 @@ NO_TEMPLATE = FrameTemplate(
 )
 """Before anything was learned: nothing is like it."""
 
-Templates = dict[Callable[[bytes], Flowing | None], FrameTemplate]
+Templates = dict[Callable[..., Any], Sequence[FrameTemplate]]
 """By the wire's own reading: what says the same to one says something else to another."""
 
 
@@ -140,10 +145,11 @@ class TemplateMatcher:
     Args:
         read: the wire's own reading of the data of an event that carries one text and no more.
         running_usage: what stands in events that tell the usage so far; b"" where none does.
-        template: what another stream of the wire has taught: who reads it is the same.
+        known: what another stream of the wire has taught: who reads it is the same.
 
     Attributes:
-        template: what was learned last.
+        template: what the last event that was alike was like, or what was learned since.
+        known: what was learned, the last first.
         learning: how many events more may teach anything.
         unlike: the last that is not alike, so that it need not be asked about again.
 
@@ -159,11 +165,12 @@ class TemplateMatcher:
         self,
         read: Callable[[bytes], Flowing | None],
         running_usage: bytes = b"",
-        template: FrameTemplate = NO_TEMPLATE,
+        known: Sequence[FrameTemplate] = (),
     ) -> None:
         self._read = read
         self._running_usage = running_usage
-        self.template = template
+        self.known = known
+        self.template = known[0] if known else NO_TEMPLATE
         self.learning = LESSONS
         self.unlike = b""
         self._counted: list[bytes] = []
@@ -172,9 +179,11 @@ class TemplateMatcher:
     def learn(self, event: Frame, signal: Flowing) -> None:
         """Take an event that carried just this signal as the template for those to come."""
         text, raw, data = signal.text, event.raw, event.data or b""
-        if not self.learning or not text.isascii() or not text.isprintable() or len(text) < 2:
+        if not self.learning or not text:
             return
-        literal = b'"%b"' % text.encode()
+        literal = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
+        if literal not in raw:
+            literal = json.dumps(text).encode()
         before, found, end = raw.rpartition(data)
         if (
             not found
@@ -203,6 +212,7 @@ class TemplateMatcher:
             data_at=slice(raw.rindex(data), -len(end) or None),
             **_cut(raw, at, at + len(literal), len(raw) - len(end), varying),
         )
+        self.known = (self.template, *self.known[: _MOST_KNOWN - 1])
 
     def _note_numbers(self, found: list[bytes]) -> None:
         """Note which numbers have not always been the same; where there are more or fewer of them,
@@ -225,10 +235,14 @@ class TemplateMatcher:
     ) -> bool:
         """Whether this string is what the wire read, and may be any other, and the numbers too."""
         begins = raw.rindex(data)
-        places = [(at, at + length, _PROBE_LITERAL), *((*n, _PROBE_NUMBER) for n in varying)]
-        for start, end, probe in sorted(places, reverse=True):
-            data = data[: start - begins] + probe + data[end - begins :]
-        return self._read(data) == type(signal)(_PROBE)
+        for number in _PROBE_NUMBERS if varying else _PROBE_NUMBERS[:1]:
+            probed = data
+            places = [(at, at + length, _PROBE_LITERAL), *((*n, number) for n in varying)]
+            for start, end, probe in sorted(places, reverse=True):
+                probed = probed[: start - begins] + probe + probed[end - begins :]
+            if self._read(probed) != type(signal)(_PROBE):
+                return False
+        return True
 
     def text(self, raw: bytes) -> str | None:
         """The text of a piece of the stream that is one event like the one learned, else None."""
@@ -236,7 +250,7 @@ class TemplateMatcher:
         if raw[like.head_at] == like.head and raw[like.tail_at] == like.tail:
             literal = raw[like.text_at]
         else:
-            literal = like.filled(raw)
+            literal = like.filled(raw) or self._filled_another(raw)
         if literal:
             try:
                 if text := _decode_text(literal):  # refuses what is not one string
@@ -245,6 +259,14 @@ class TemplateMatcher:
                 pass
         self.unlike = raw
         return None
+
+    def _filled_another(self, raw: bytes) -> bytes:
+        """The text in its quotes of an event that is like one of those before the last."""
+        for like in self.known:
+            if like is not self.template and (literal := like.filled(raw)):
+                self.template = like
+                return literal
+        return b""
 
 
 def _cut(

@@ -126,11 +126,7 @@ def _read_object(
         value = object_in(value[0])
     if not isinstance(value, dict):
         return None
-    read = turn.wire.read
-    if read is not None:
-        signals = message.take(read(value, event=False))
-    else:
-        signals = turn.wire.parse_object(value, event=False)
+    signals = message.take(turn.wire.read(value, event=False))
     if garbled(document, signals):
         return None
     for signal in signals:

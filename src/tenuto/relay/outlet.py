@@ -46,7 +46,7 @@ from tenuto.core.signals import (
 )
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
-from tenuto.frames.templates import NO_TEMPLATE, FrameRun, Templates
+from tenuto.frames.templates import FrameRun, FrameTemplate, Templates
 from tenuto.relay.call_context import CallContext, Told
 from tenuto.relay.merger import Merger, merger
 from tenuto.relay.stream_framing import StreamFraming, rule_for_events
@@ -105,6 +105,7 @@ class Outlet:
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
+        self._read_by = wire.read_flowing or wire.read
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = context.said if context is not None else None
@@ -176,8 +177,7 @@ class Outlet:
         `apart`: what follows stands for itself, so that nothing is owed to a seam."""
         self._seam = seam
         self._spoke = self._part_ended = self.broken = False
-        template = self._templates.get(self._wire.read_flowing, NO_TEMPLATE)
-        self._reader = EventReader(self._wire, template=template)
+        self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
         if not self._writing and not self.writer.begun:
             return b""
@@ -190,9 +190,8 @@ class Outlet:
     def end(self, builder: Builder) -> bytes:
         """End an attempt: what the seam still held."""
         self._count(builder)
-        template = self._reader.matcher.template
-        if len(template) <= _TEMPLATE_MAX_BYTES:
-            self._templates[self._wire.read_flowing] = template
+        known = self._reader.matcher.known
+        self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
         seam, self._seam = self._seam, None
         if seam is None or not self._writing:
             return b""
@@ -206,7 +205,7 @@ class Outlet:
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
-                if self._wire.read is not None:
+                if self._placed is not None:
                     kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
                     if not self.message.flow(kind, quick.text):
                         self._reader.read(event)  # its part begins with it
@@ -256,9 +255,10 @@ class Outlet:
         reader, matcher, held = self._reader, self._reader.matcher, self._held
         text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
-        message = self.message if self._wire.read is not None else None
+        message = self.message if self._placed is not None else None
         most_bytes = most_bytes or sys.maxsize
         run: FrameRun | None = None
+        runs: FrameTemplate | None = None  # whose texts it holds
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
@@ -273,22 +273,19 @@ class Outlet:
                 elif not message.flow(Kind.TEXT, text):
                     return None
             if kept is not None:
-                if run is not None and kept[-1] is run:  # as in `keep`, without the call
-                    run.append(text)
-                else:
-                    keep(raw, text)
+                keep(raw, text)
             say(text)
             give(text)
             self._last = raw
             return raw
 
         def keep(raw: bytes, text: str) -> None:
-            nonlocal run
+            nonlocal run, runs
             assert kept is not None
-            if run is not None and kept[-1] is run:
+            if run is not None and kept[-1] is run and matcher.template is runs:
                 run.append(text)
             elif matcher.template.plain and not matcher.template.counting:
-                run = matcher.template.run(text)
+                run, runs = matcher.template.run(text), matcher.template
                 kept.append(run)
             else:
                 kept.append(raw[matcher.template.data_at])
@@ -304,7 +301,7 @@ class Outlet:
                 keep(raw, text)
             self._signals += 1
             if matcher.template.counts:
-                reader.counting(raw[matcher.template.data_at])
+                reader.counting = raw[matcher.template.data_at]
             if is_text:
                 say(text)
             else:

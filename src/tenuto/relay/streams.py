@@ -174,7 +174,7 @@ class _Events:
         self._turn = turn
         self._decoder = decoder
         self._codec = turn.framing.codec
-        self._wants_content = turn.wire.wants_content and turn.wire.read is None
+        self._wants_content = turn.wire.wants_content and turn.wire.layout is None
         self.kept: list[SupportsBytes] = []
 
     def stalls(self, piece: bytes, heard_s: float) -> bool:

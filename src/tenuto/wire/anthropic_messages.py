@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Literal, cast
+from typing import cast
 from urllib.parse import unquote
-
-import msgspec
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -30,7 +28,6 @@ from tenuto.core.parts import (
     PartClosed,
     Piece,
     Said,
-    plainly,
 )
 from tenuto.core.signals import (
     Began,
@@ -38,7 +35,6 @@ from tenuto.core.signals import (
     Ended,
     FaultSeen,
     OddSeen,
-    ReasoningDelta,
     RefusalDelta,
     Signal,
     StopSeen,
@@ -55,7 +51,8 @@ from tenuto.wire.anthropic_messages_form import FORM
 from tenuto.wire.anthropic_messages_request import parse_request
 from tenuto.wire.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wire.errors import error_in
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import arguments_of, as_text, count, is_no_piece
+from tenuto.wire.members import object_in
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.short import ShortPath
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -195,8 +192,8 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         # A stream starts each call with an empty object, and writes the real one in deltas.
         arguments = as_text(given) if given or not event else None
     else:
-        arguments, more = _arguments(given, "arguments_text")
-        odd.extend(more)
+        arguments, more = arguments_of(given)
+        odd.extend(("arguments_text",) if given and isinstance(given, str) else more)
     return CallDelta(
         index,
         call_id if isinstance(call_id, str) and call_id else None,
@@ -208,13 +205,6 @@ def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
         # Objects of the SDK name every key that there may be.
         extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
     )
-
-
-def _arguments(raw: object, odd_text: str = "") -> tuple[str | None, tuple[str, ...]]:
-    """Argument text, and what was odd about it: only nothing may mean no arguments (T1)."""
-    if raw is None or isinstance(raw, str):
-        return raw, (odd_text,) if odd_text and raw else ()
-    return as_text(raw), ("arguments_object",)
 
 
 # --- events
@@ -262,7 +252,7 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
         case "input_json_delta":
             given = delta.get("partial_json")
-            arguments, odd = _arguments(given)
+            arguments, odd = arguments_of(given)
             odd = odd if index is not None else (*odd, "call_index_missing")
             unreadable = is_no_piece(given)
             call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
@@ -323,54 +313,13 @@ def _usage(usage: JsonObject) -> Usage:
     fresh = count(usage.get("input_tokens"))
     read = count(usage.get("cache_read_input_tokens"))
     written = count(usage.get("cache_creation_input_tokens"))
-    details = usage.get("output_tokens_details")
-    details = details if isinstance(details, dict) else {}
+    made = object_in(usage.get("output_tokens_details"))
     return Usage(
         input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
         output_tokens=count(usage.get("output_tokens")),
-        reasoning_tokens=count(details.get("thinking_tokens")),
+        reasoning_tokens=count(made.get("thinking_tokens")),
         cached_tokens=read,
     )
-
-
-parse_object = plainly(read)
-
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Text(msgspec.Struct, tag_field="type", tag="text_delta"):
-    text: str
-
-
-class _Thinking(msgspec.Struct, tag_field="type", tag="thinking_delta"):
-    thinking: str
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal["content_block_delta"]
-    delta: _Text | _Thinking
-    error: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"content_block_delta","index":0,'
-    ...              b'"delta":{"type":"text_delta","text":"Hi"}}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"content_block_stop","index":0}') is None
-    True
-    """
-    try:
-        delta = _read_flowing(data).delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return TextDelta(delta.text) if isinstance(delta, _Text) else ReasoningDelta(delta.thinking)
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -481,15 +430,13 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     parts_close=True,
-    read_flowing=read_flowing,
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

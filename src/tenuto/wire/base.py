@@ -430,15 +430,9 @@ def as_said(value: JsonObject) -> JsonObject:
 
 
 class Read(Protocol):
-    """The signals of a body, or of one event of a stream, with their places. Never raises (N6)."""
-
-    def __call__(self, value: object, *, event: bool) -> list[AnySignal]: ...
-
-
-class ParseObject(Protocol):
     """The signals of a body, or of one event of a stream. Never raises (N6)."""
 
-    def __call__(self, value: object, *, event: bool) -> list[Signal]: ...
+    def __call__(self, value: object, *, event: bool) -> Sequence[AnySignal]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -466,14 +460,13 @@ class Wire:
         frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
             b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
-        read: the signals of a body or event, with their places; None on wires that do not tell
-            places yet, and where `parse_object` is not made of it.
-        parse_object: the same signals without places.
-        read_flowing: the one signal of an event that carries text or reasoning and nothing else but
-            the usage so far; None where it takes `parse_object` to tell. It only saves time: both
-            must read the same.
+        read: the signals of a body or event; with their places on all wires that have a layout.
+        read_flowing: on wires without a layout, the one signal of an event that carries text or
+            reasoning and nothing else but the usage so far; None where it takes `read` to tell. It
+            only saves time: both must read the same. None: it is left to `read`.
         unrepeated: what makes the events of one stream say only what is new, one after the other,
-            where each may say all that was said before it as well (`RequestFacts.repeats`).
+            where each may say all that was said before it as well (`RequestFacts.repeats`). No two
+            events of such a wire are alike: its `read_flowing` never tells.
         running_usage: what stands in events that tell the usage so far beside their text; b"" where
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
@@ -485,7 +478,7 @@ class Wire:
         is_terminator: whether the data of an event is the stream's own end mark.
         listed: whether a whole body stands in a list, of which it is the first.
         is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
-            to be done about it. It only saves time: False where it takes `parse_object` to tell.
+            to be done about it. It only saves time: False where it takes `read` to tell.
             A wire with a short path is not asked.
         short: the readings by which a healthy turn needs no machine; None: it has none.
         usage_object: the native usage object of a body or event.
@@ -529,9 +522,8 @@ class Wire:
     signed: Callable[[JsonObject], bool] | None = None
     frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
-    read: Read | None = None
-    parse_object: ParseObject
-    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None]
+    read: Read
+    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None] | None = None
     unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
     running_usage: bytes = b""
     opening: bytes = b""
@@ -559,16 +551,15 @@ class Wire:
     form: Form | None = None
 
     def __post_init__(self) -> None:
-        """A wire that is made from another one by `replace`, and reads otherwise, has neither its
-        reading with places nor its short path."""
-        if getattr(self.parse_object, "__wrapped__", None) is not self.read:
-            object.__setattr__(self, "read", None)
+        """A wire that is made from another one by `replace`, and reads otherwise, has not its short
+        path."""
         short = self.short
-        if short is not None and (short.parse_request, short.parse_object) != (
-            self.request,
-            self.parse_object,
-        ):
+        if short is not None and (short.parse_request, short.read) != (self.request, self.read):
             object.__setattr__(self, "short", None)
+
+    def parse_object(self, value: object, *, event: bool) -> list[Signal]:
+        """The signals of a body or event without places, for who wants no parts."""
+        return Message().take(self.read(value, event=event))
 
     def opens(self, piece: bytes) -> bool:
         """Whether a piece of a stream is just the event by which it says that it begins, and no SDK

@@ -28,7 +28,7 @@ from tenuto.wire.bedrock_invoke_makers import (
     STOPS,
     at,
     fits,
-    parse_object,
+    read,
     unpacked,
 )
 from tenuto.wire.json import decode_object
@@ -116,7 +116,7 @@ WIRE = replace(
     signed=signed,
     frame_mark=b":event-type\x07\x00\x05chunk",
     is_event=is_event,
-    parse_object=parse_object,
+    read=read,
     is_plain=is_plain,
     form=FORM,
 )

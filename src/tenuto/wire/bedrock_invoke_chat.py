@@ -19,13 +19,13 @@ import msgspec
 
 from tenuto.core.actions import Edit
 from tenuto.core.parts import AnySignal, Envelope, Native
-from tenuto.core.signals import ReasoningDelta, TextDelta, Usage
+from tenuto.core.signals import Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
 from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
-from tenuto.wire.bedrock_invoke_makers import METRICS, at, parse_object, read
+from tenuto.wire.bedrock_invoke_makers import METRICS, at, read
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 
@@ -186,12 +186,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 # --- the wire -----------------------------------------------------------------------------------
 
 _MORE = re.compile(rb'"(?:stop_reason|amazon-bedrock-\w+)"')
-"""What may stand in a chunk or body beside what the quick readers of OpenAI's chat look at."""
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of a chunk that carries text or reasoning and nothing else, else None."""
-    return None if _MORE.search(data) else openai_chat.read_flowing(data)
+"""What may stand in a body beside what the quick reader of OpenAI's bodies looks at."""
 
 
 def is_plain(body: bytes) -> bool:
@@ -220,8 +215,6 @@ CHAT = replace(
     errors=ERRORS,
     request=request,
     read=read,
-    parse_object=parse_object,
-    read_flowing=read_flowing,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tenuto.core.parts import AnySignal, plainly
+from tenuto.core.parts import AnySignal
 from tenuto.core.signals import (
     Closed,
     Ended,
@@ -210,9 +210,6 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         if event and not any(isinstance(signal, Ended) for signal in signals):
             signals.append(Ended())
     return signals
-
-
-parse_object = plainly(read)
 
 
 def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:

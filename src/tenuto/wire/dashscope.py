@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import AnySignal, Envelope, is_silent, plainly
+from tenuto.core.parts import AnySignal, Envelope, is_silent
 from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wire import dashscope_render as render
 from tenuto.wire import openai_chat
@@ -124,7 +124,6 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=plainly(read),
     read_flowing=lambda _: None,
     unrepeated=Unrepeated,
     is_terminator=never,

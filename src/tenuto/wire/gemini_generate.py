@@ -12,24 +12,19 @@ new, and the last one says why the model stopped. There is no end mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
 from urllib.parse import unquote
-
-import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said, plainly
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
     OtherSeen,
-    ReasoningDelta,
     RefusalDelta,
     Signal,
     StopSeen,
-    TextDelta,
     Usage,
     UsageSeen,
 )
@@ -192,7 +187,7 @@ def _said(candidate: JsonObject) -> Said:
     if not CITING.isdisjoint(candidate):
         adds[SOURCES] = [candidate]
     beside = {key: item for key, item in candidate.items() if key not in ("content", *adds)}
-    return Said(beside, adds)
+    return Said(beside, adds if adds or beside.keys() - {"index"} else None)
 
 
 def _failure_of(value: JsonObject, answered: bool) -> list[Signal]:
@@ -291,9 +286,6 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
     return [stop, *_explained(stop, words)]
 
 
-parse_object = plainly(read)
-
-
 def usage_object(value: JsonObject) -> JsonObject | None:
     """The native usage object, which every event of a stream may hold."""
     usage = member(value, "usageMetadata", "usage_metadata")
@@ -311,60 +303,6 @@ def _usage(usage: JsonObject) -> Usage:
         reasoning_tokens=thought,
         cached_tokens=count(member(usage, "cachedContentTokenCount", "cached_content_token_count")),
     )
-
-
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Counts(msgspec.Struct, gc=False):
-    """Whatever was used so far."""
-
-
-class _FlowingPart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    text: str
-    thought: bool = False
-
-
-class _FlowingContent(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    parts: tuple[_FlowingPart]
-    role: str | None = None
-
-
-class _FlowingCandidate(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    """Without a stop, and without what the writer passes on."""
-
-    content: _FlowingContent
-    index: Literal[0] | None = None
-
-
-class _Flowing(msgspec.Struct, gc=False):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    candidates: tuple[_FlowingCandidate]
-    used: _Counts | msgspec.UnsetType = msgspec.field(name="usageMetadata", default=msgspec.UNSET)
-    usage_metadata: None = None
-    error: None = None
-    feedback: None = msgspec.field(name="promptFeedback", default=None)
-    prompt_feedback: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or a thought and no more but the usage so far,
-    else None.
-
-    >>> read_flowing(b'{"candidates": [{"content": {"parts": [{"text": "Hi"}],"role": "model"}}]}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"candidates": [{"finishReason": "STOP"}]}') is None
-    True
-    """
-    try:
-        part = _read_flowing(data).candidates[0].content.parts[0]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    return ReasoningDelta(part.text) if part.thought else TextDelta(part.text)
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -434,12 +372,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
-    read_flowing=read_flowing,
     running_usage=b'"usageMetadata"',
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

@@ -15,6 +15,7 @@ from tenuto.frames.json import (
 )
 
 __all__ = [
+    "arguments_of",
     "as_text",
     "as_utf8",
     "count",
@@ -53,6 +54,19 @@ def as_text(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return "<unreadable>"
+
+
+def arguments_of(raw: object) -> tuple[str | None, tuple[str, ...]]:
+    """Argument text, and what was odd about it. Gateways that send an object where the wire has a
+    text (Q7) have it written out once; so has any other value, since only nothing may mean no
+    arguments (T1).
+
+    >>> arguments_of('{"a":'), arguments_of({"a": 1})
+    (('{"a":', ()), ('{"a":1}', ('arguments_object',)))
+    """
+    if raw is None or isinstance(raw, str):
+        return raw, ()
+    return as_text(raw), ("arguments_object",)
 
 
 def is_no_piece(value: object) -> bool:

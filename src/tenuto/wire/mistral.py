@@ -12,7 +12,7 @@ import re
 from dataclasses import replace
 
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, is_silent, plainly
+from tenuto.core.parts import AnySignal, is_silent
 from tenuto.core.signals import FaultSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import mistral_render as render
@@ -89,7 +89,6 @@ WIRE = replace(
     request=parse_request,
     its_own=is_its_own,
     read=read,
-    parse_object=plainly(read),
     layout=render.MistralLayout,
     render_body=render.render_body,
     render_error=render.render_error,

@@ -10,19 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal, cast
-
-import msgspec
+from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
-from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said, plainly
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
 from tenuto.core.signals import (
     CallDelta,
     ChoiceSeen,
     FaultSeen,
-    ReasoningDelta,
     StopSeen,
-    TextDelta,
     Usage,
     UsageSeen,
 )
@@ -31,7 +27,8 @@ from tenuto.wire import openai_chat_render as render
 from tenuto.wire import openai_chat_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import blames, fault_parser
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import arguments_of, count, is_no_piece
+from tenuto.wire.members import object_in
 from tenuto.wire.openai_chat_errors import ERRORS, read_fault
 from tenuto.wire.openai_chat_form import FORM
 from tenuto.wire.openai_chat_paths import is_request
@@ -233,7 +230,7 @@ def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
         yield CallPiece(("tool_calls", None), _UNREADABLE)
     legacy = message.get("function_call")
     if isinstance(legacy, dict):
-        arguments, odd = _arguments(legacy.get("arguments"))
+        arguments, odd = arguments_of(legacy.get("arguments"))
         called = legacy.get("name")
         called = called if isinstance(called, str) and called else None
         delta = CallDelta(0, render.LEGACY_CALL_ID, called, arguments, odd)
@@ -256,7 +253,7 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
     # Of a body it is all that there is; and null is how some say that there are no arguments (T12).
     unreadable = event and given is not None and is_no_piece(given)
     unreadable = unreadable or not isinstance(named, dict | None)
-    arguments, odd_arguments = _arguments(given)
+    arguments, odd_arguments = arguments_of(given)
     odd.extend(odd_arguments)
     call_id, name = call.get("id"), function.get("name")
     index = call.get("index")
@@ -274,14 +271,6 @@ def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
         unreadable=unreadable,
         extra={key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
     )
-
-
-def _arguments(raw: object) -> tuple[str | None, tuple[str, ...]]:
-    """Argument text. Gateways that send an object where the wire has a text (Q7) have it written
-    out once; so has any other value, since only nothing may mean no arguments (T1)."""
-    if raw is None or isinstance(raw, str):
-        return raw, ()
-    return as_text(raw), ("arguments_object",)
 
 
 def _error_of(value: JsonObject) -> object | None:
@@ -310,81 +299,15 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    cached = count(_detail(usage, "prompt_tokens_details", "cached_tokens"))
-    for key in CACHED_ELSEWHERE:
-        if cached is None:
-            cached = count(usage.get(key))
+    given = object_in(usage.get("prompt_tokens_details"))
+    made = object_in(usage.get("completion_tokens_details"))
+    cached = map(count, (given.get("cached_tokens"), *map(usage.get, CACHED_ELSEWHERE)))
     return Usage(
         count(usage.get("prompt_tokens")),
         count(usage.get("completion_tokens")),
-        count(_detail(usage, "completion_tokens_details", "reasoning_tokens")),
-        cached,
+        count(made.get("reasoning_tokens")),
+        next((tokens for tokens in cached if tokens is not None), None),
     )
-
-
-def _detail(usage: JsonObject, part: str, key: str) -> object:
-    details = usage.get(part)
-    return details.get(key) if isinstance(details, dict) else None
-
-
-parse_object = plainly(read)
-
-
-# --- the quick reading of a chunk that only carries text ---------------------------------------
-
-
-class _Delta(msgspec.Struct):
-    content: str | None = None
-    reasoning_content: str | None = None
-    reasoning: str | None = None
-    refusal: None = None
-    tool_calls: None = None
-    function_call: None = None
-    images: None = None
-    audio: None = None
-    annotations: tuple[()] | None = None
-
-
-class _Choice(msgspec.Struct):
-    delta: _Delta
-    index: Literal[0, None] = 0
-    finish_reason: Literal["", None] = None
-    finish_details: None = None
-    native_finish_reason: Literal["", None] = None
-    error: None = None
-
-
-class _Chunk(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    choices: tuple[_Choice]
-    object: Literal["chat.completion.chunk", None] = None
-    error: None = None
-    usage: None = None
-    x_groq: None = None
-    base_resp: None = None
-    type: None = None
-
-
-_read_chunk = msgspec.json.Decoder(_Chunk).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of a chunk that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}') is None
-    True
-    """
-    try:
-        delta = _read_chunk(data).choices[0].delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    text, reasoning = delta.content, delta.reasoning_content or delta.reasoning
-    if text and not reasoning:
-        return TextDelta(text)
-    return ReasoningDelta(reasoning) if reasoning and not text else None
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -430,12 +353,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
-    read_flowing=read_flowing,
     is_plain=short.is_text,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

@@ -17,8 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from tenuto.core.parts import AnySignal, Message, plainly
-from tenuto.core.signals import TextDelta
+from tenuto.core.parts import AnySignal, Message
 from tenuto.wire import openai_chat
 from tenuto.wire import openai_chat_render as chat
 from tenuto.wire.base import Answer, JsonObject
@@ -61,46 +60,6 @@ _AS_CHAT = ("delta", "message")
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     return openai_chat.read(_as_chat(value), event=event)
-
-
-class _Choice(msgspec.Struct):
-    text: str
-    index: Literal[0, None] = 0
-    finish_reason: Literal["", None] = None
-    finish_details: None = None
-    native_finish_reason: Literal["", None] = None
-    error: None = None
-    delta: None = None
-    message: None = None
-
-
-class _Chunk(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    choices: tuple[_Choice]
-    object: str | None = None
-    error: None = None
-    usage: None = None
-    x_groq: None = None
-    base_resp: None = None
-    type: None = None
-
-
-_read_chunk = msgspec.json.Decoder(_Chunk).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | None:
-    """The one signal of an event that carries text and nothing else, else None.
-
-    >>> read_flowing(b'{"choices":[{"index":0,"text":"Hi","finish_reason":null}]}')
-    TextDelta(text='Hi')
-    """
-    try:
-        chunk = _read_chunk(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    text = chunk.choices[0].text
-    return TextDelta(text) if text and chunk.object != "error" else None
 
 
 class _WholeChoice(msgspec.Struct):
@@ -221,8 +180,6 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=plainly(read),
-    read_flowing=read_flowing,
     is_plain=is_plain,
     layout=CompletionsLayout,
     as_body=as_body,

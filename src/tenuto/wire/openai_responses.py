@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, cast
-
-import msgspec
+from typing import Any, cast
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -27,7 +25,6 @@ from tenuto.core.parts import (
     Place,
     Restated,
     Said,
-    plainly,
 )
 from tenuto.core.signals import (
     Began,
@@ -47,7 +44,8 @@ from tenuto.wire import openai_responses_body as body
 from tenuto.wire import openai_responses_short as short
 from tenuto.wire.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wire.errors import blames, fault_parser
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import arguments_of, as_text, count, is_no_piece
+from tenuto.wire.members import object_in
 from tenuto.wire.openai_responses_content import merged_content
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_form import FORM
@@ -193,10 +191,10 @@ def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
     call_id, name = item.get("call_id"), item.get("name")
     if kind not in ARGUMENTS:
         call_id, name = call_id or item.get("id"), kind
-        arguments, odd = _arguments(as_text(item))
+        arguments, odd = arguments_of(as_text(item))
         extra: dict[str, Any] = {FOREIGN_CALL: item}
     else:
-        arguments, odd = _arguments(item.get(ARGUMENTS[kind]))
+        arguments, odd = arguments_of(item.get(ARGUMENTS[kind]))
         extra = {k: v for k, v in item.items() if k not in _CALL_KEYS and v is not None}
     return CallDelta(
         index,
@@ -210,17 +208,9 @@ def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
     )
 
 
-def _arguments(raw: object) -> tuple[str | None, tuple[str, ...]]:
-    """Argument text, and what was odd about it: only nothing may mean no arguments (T1)."""
-    if raw is None or isinstance(raw, str):
-        return raw, ()
-    return as_text(raw), ("arguments_object",)
-
-
 def _end_of(response: JsonObject, at: str) -> list[Signal]:
     """The stop of a response, the items that contradict it, and its usage."""
-    details = response.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else None
+    reason = object_in(response.get("incomplete_details")).get("reason")
     stop = read_stop(response.get("status"), reason, at)
     signals: list[Signal] = [] if stop is None else [stop]
     output = response.get("output")
@@ -274,7 +264,7 @@ def _began(event: JsonObject) -> list[AnySignal]:
 
 
 def _began_as(response: object) -> Began:
-    name = response.get("id") if isinstance(response, dict) else None
+    name = object_in(response).get("id")
     return Began(name if isinstance(name, str) else "")
 
 
@@ -309,9 +299,7 @@ def _part_added(event: JsonObject) -> list[AnySignal]:
 
 def _thought_added(place_of: Callable[[JsonObject], Place]) -> _Reading:
     def read_one(event: JsonObject) -> list[AnySignal]:
-        part = event.get("part")
-        native = part if isinstance(part, dict) else {}
-        return [Opened(place_of(event), Kind.REASONING, native, "text")]
+        return [Opened(place_of(event), Kind.REASONING, object_in(event.get("part")), "text")]
 
     return read_one
 
@@ -348,7 +336,7 @@ def _annotation(event: JsonObject) -> list[AnySignal]:
 
 def _call_piece(event: JsonObject) -> list[AnySignal]:
     given = event.get("delta")
-    arguments, odd = _arguments(given)
+    arguments, odd = arguments_of(given)
     index = _index(event)
     odd = odd if index is not None else (*odd, "call_index_missing")
     delta = CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
@@ -357,7 +345,7 @@ def _call_piece(event: JsonObject) -> list[AnySignal]:
 
 def _call_done(event: JsonObject) -> list[AnySignal]:
     raw = event.get("arguments", event.get("input"))
-    arguments, odd = _arguments(raw)
+    arguments, odd = arguments_of(raw)
     index = _index(event)
     return [CallPiece((index,), CallDelta(index, None, None, arguments, odd, whole=True))]
 
@@ -374,8 +362,7 @@ _TYPE_MEANS = {
 def _ended(event: JsonObject) -> list[AnySignal]:
     """The last event. Where its name and the status in it differ, the graver one counts. The calls
     in it have no places: not all servers number its items as the stream did."""
-    response = event.get("response")
-    response = response if isinstance(response, dict) else {}
+    response = object_in(event.get("response"))
     output = response.get("output")
     calls: list[AnySignal] = [
         _call(item, number, whole=True)
@@ -449,9 +436,7 @@ def _error_of(value: JsonObject) -> object | None:
         return cast("object", value["error"])
     if value.get("type") == "error":
         return {key: item for key, item in value.items() if key != "type"}
-    response = value.get("response")
-    error = response.get("error") if isinstance(response, dict) else None
-    return cast("object", error) if error else None
+    return object_in(value.get("response")).get("error") or None
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
@@ -462,53 +447,14 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 
 
 def _usage(usage: JsonObject) -> Usage:
-    def details(name: str) -> JsonObject:
-        found = usage.get(name)
-        return found if isinstance(found, dict) else {}
-
+    made = object_in(usage.get("output_tokens_details"))
+    given = object_in(usage.get("input_tokens_details"))
     return Usage(
         input_tokens=count(usage.get("input_tokens")),
         output_tokens=count(usage.get("output_tokens")),
-        reasoning_tokens=count(details("output_tokens_details").get("reasoning_tokens")),
-        cached_tokens=count(details("input_tokens_details").get("cached_tokens")),
+        reasoning_tokens=count(made.get("reasoning_tokens")),
+        cached_tokens=count(given.get("cached_tokens")),
     )
-
-
-parse_object = plainly(read)
-
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal[
-        "response.output_text.delta",
-        "response.reasoning_text.delta",
-        "response.reasoning_summary_text.delta",
-    ]
-    delta: str
-    error: None = None
-    response: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"response.output_text.delta","output_index":0,"delta":"Hi"}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"response.output_text.done","text":"Hi"}') is None
-    True
-    """
-    try:
-        event = _read_flowing(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return None
-    is_text = event.type == "response.output_text.delta"
-    return TextDelta(event.delta) if is_text else ReasoningDelta(event.delta)
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -569,12 +515,10 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    parse_object=parse_object,
     parts_close=True,
-    read_flowing=read_flowing,
     short=ShortPath(
         parse_request,
-        parse_object,
+        read,
         short.asks,
         short.is_whole,
         short.event,

@@ -95,7 +95,7 @@ class ShortPath:
     """The readings of one wire.
 
     Attributes:
-        parse_request, parse_object: the wire's own, which these stand for. A wire that is made from
+        parse_request, read: the wire's own, which these stand for. A wire that is made from
             another one with others in their place has no short path.
         asks: what a request asks for, of its body and its URL, where it is certain to be one of
             this wire that needs no repair; else None.
@@ -109,7 +109,7 @@ class ShortPath:
     """
 
     parse_request: Callable[..., Any]
-    parse_object: Callable[..., Any]
+    read: Callable[..., Any]
     asks: Callable[[bytes, str], Asks | None]
     is_whole: Callable[[bytes, bytes], bool]
     event: Callable[[bytes], Said]

@@ -3,11 +3,20 @@ and the relay cannot differ."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import AnySignal, Message
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    Envelope,
+    Kind,
+    Message,
+    Opened,
+    Piece,
+    Said,
+)
 from tenuto.core.signals import (
     CallDelta,
     Ended,
@@ -20,7 +29,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.frames.frame import Frame
-from tenuto.frames.templates import NO_TEMPLATE, FrameTemplate, TemplateMatcher
+from tenuto.frames.templates import Flowing, FrameTemplate, TemplateMatcher
 from tenuto.wire.base import JsonObject, Wire, as_said
 from tenuto.wire.json import decode_object, is_utf8
 
@@ -55,6 +64,36 @@ def _speaks(signal: Signal) -> bool:
     return text or isinstance(signal, CallDelta | OtherSeen)
 
 
+_SPOKEN: dict[Kind, type[Flowing]] = {Kind.TEXT: TextDelta, Kind.REASONING: ReasoningDelta}
+
+
+def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing | None:
+    """The one signal of an event that carries text or reasoning, and nothing else that must be
+    handed on with it; else None. `counts`: it may tell the usage so far.
+
+    >>> text_alone([Envelope({}), Piece((0,), Kind.TEXT, "Hi")])
+    TextDelta(text='Hi')
+    >>> text_alone([Piece((0,), Kind.TEXT, "Hi"), Piece((0,), Kind.REASONING, "Hm")]) is None
+    True
+    """
+    found: Flowing | None = None
+    for signal in signals:
+        match signal:
+            case Piece(_, kind, str(text), None) if kind in _SPOKEN and found is None:
+                found = _SPOKEN[kind](text)
+            case Opened(_, kind, _, _, text, True) if kind in _SPOKEN and found is None:
+                found = _SPOKEN[kind](text)
+            case Envelope() | Said(_, None) | Piece(_, Kind.NOTE) | Piece(_, _, None, None):
+                pass
+            case UsageSeen() if counts:
+                pass
+            case Beside() if isinstance(found, ReasoningDelta):
+                pass  # of reasoning all is handed on, however it was read
+            case _:
+                return None
+    return found
+
+
 _LAST = b"\n}"
 """What frames end with that may be like others: the line end behind an object, or its brace."""
 
@@ -66,11 +105,12 @@ class EventReader:
         wire: the format.
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
-        template: how the events look that were alike in another stream of the wire.
+        known: how the events look that were alike in another stream of the wire.
         message: what the parts of the answer are put together in, on wires that tell places.
 
     Attributes:
         placed: the signals of the last object, with their places.
+        counting: the data of the last event that flowed and told the usage so far: see `counted`.
 
     It remembers which parts are something other than a call of the caller's: what a provider
     writes for a tool that it runs itself looks, piece by piece, like a call."""
@@ -79,57 +119,76 @@ class EventReader:
         self,
         wire: Wire,
         new: Callable[[JsonObject], JsonObject] = as_said,
-        template: FrameTemplate = NO_TEMPLATE,
+        known: Sequence[FrameTemplate] = (),
         message: Message | None = None,
     ) -> None:
         self.wire = wire
         self.new = new
-        self.matcher = TemplateMatcher(wire.read_flowing, wire.running_usage, template)
+        self.matcher = TemplateMatcher(self.text_in, wire.running_usage, known)
         self.message = Message() if message is None else message
-        self.placed: list[AnySignal] = []
+        self.placed: Sequence[AnySignal] = ()
         self._other: set[int] = set()
-        self._read_flowing = wire.read_flowing
         self._running_usage = wire.running_usage
-        self._counting: bytes | None = None
+        self._learns = wire.read_flowing is None
+        self.counting: bytes | None = None
+        self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
-    def flowing(self, event: Frame) -> TextDelta | ReasoningDelta | None:
+    def flowing(self, event: Frame) -> Flowing | None:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
         The usage that it tells besides is kept: see `counted`."""
         data, raw = event.data, event.raw
         if data is None or event.name == "error":
             return None
-        matcher = self.matcher
-        may_be_alike = raw[-1:] in _LAST  # AWS's have a checksum each
-        if may_be_alike and raw is not matcher.unlike:
+        framed = raw[-1:] in _LAST
+        if not framed and self._learns:  # AWS's frames have a checksum each; their data is alike
+            event, raw, framed = Frame(data, data), data, True
+        if framed and raw is not self.matcher.unlike:
             signal = self.said_alike(raw)
             if signal is not None:
                 return signal
-        signal = self._read_flowing(data)
+        signal = self._alone(data, self._look(event)[1]) if self._learns else self.text_in(data)
         if signal is not None:
             if self._running_usage and self._running_usage in data:
-                self._counting = data
-            if may_be_alike and matcher.learning:
-                matcher.learn(event, signal)
+                self.counting = data
+            if framed:
+                self.matcher.learn(event, signal)
         return signal
 
-    def said_alike(self, raw: bytes) -> TextDelta | ReasoningDelta | None:
+    def text_in(self, data: bytes) -> Flowing | None:
+        """The same of the data of an event alone."""
+        if self.wire.read_flowing is not None:
+            return self.wire.read_flowing(data)
+        return self._alone(data, self.wire.read(decode_object(data), event=True))
+
+    def _alone(self, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
+        counts = bool(self._running_usage) and self._running_usage in data
+        return text_alone(placed, counts=counts)
+
+    def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:
+        """The value of an event and its signals with their places, read once for who asks in a
+        row."""
+        data, value, placed = self._looked_at
+        if data is not event.data or data is None:
+            value, placed = event_object(event), ()
+            if isinstance(value, dict):
+                placed = self.wire.read(self.new(value), event=True)
+            self._looked_at = event.data, value, placed
+        return value, placed
+
+    def said_alike(self, raw: bytes) -> Flowing | None:
         """The same of a piece of the stream that is one event like one before it, else None."""
         matcher = self.matcher
         text = matcher.text(raw)
         if text is None:
             return None
         if matcher.template.counts:
-            self.counting(raw[matcher.template.data_at])
+            self.counting = raw[matcher.template.data_at]
         return matcher.template.kind(text)
-
-    def counting(self, data: bytes) -> None:
-        """This event's data told the usage so far: see `counted`."""
-        self._counting = data
 
     def counted(self) -> tuple[list[Signal], JsonObject | None]:
         """The usage that the last event that flowed told, if one did, as a signal and as it came;
         to be asked for before another event is read, and at the end."""
-        data, self._counting = self._counting, None
+        data, self.counting = self.counting, None
         value = decode_object(data) if data is not None else None
         if not isinstance(value, dict):
             return [], None
@@ -145,9 +204,9 @@ class EventReader:
             return [], None
         if self.wire.is_terminator(event.data):
             return [Ended()], None
-        value = event_object(event)
+        value, placed = self._look(event)
         if isinstance(value, dict):
-            signals = self.signals(value)
+            signals = self.signals(value, placed)
             if not garbled(event.data, signals):
                 return signals, value
         if not event.data.strip():
@@ -156,13 +215,13 @@ class EventReader:
         garbage = FaultSeen(Fault(FaultKind.GARBAGE, "unreadable_event"))
         return [garbage if event.terminated else HalfSeen()], None
 
-    def signals(self, value: JsonObject) -> list[Signal]:
-        """The signals of an event's object."""
-        if self.wire.read is not None:
-            self.placed = self.wire.read(self.new(value), event=True)
-            signals = self.message.take(self.placed)
-        else:
-            signals = self.wire.parse_object(self.new(value), event=True)
+    def signals(self, value: JsonObject, placed: Sequence[AnySignal] | None = None) -> list[Signal]:
+        """The signals of an event's object. `placed`: the same with their places, where it was
+        looked at before."""
+        if placed is None:
+            placed = self.wire.read(self.new(value), event=True)
+        self.placed = placed
+        signals = self.message.take(placed)
         speaks = any(map(_speaks, signals))
         for number, signal in enumerate(signals):
             if isinstance(signal, UsageSeen):

@@ -191,7 +191,7 @@ def in_form(form: Form) -> Wire:
     return replace(
         WIRE,
         listed=form.listed,
-        parse_object=partial(parse_object, echoed=form.echoed),
+        read=partial(parse_object, echoed=form.echoed),
         writer=partial(TokenWriter, **told),
         render_body=partial(render_body, listed=form.listed, **told),
     )
@@ -206,7 +206,7 @@ WIRE = Wire(
     request=request,
     looks_like=looks_like,
     is_event=lambda value: TOKEN in value,
-    parse_object=parse_object,
+    read=parse_object,
     read_flowing=read_flowing,
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=parse_fault,

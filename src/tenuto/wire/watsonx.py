@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.core.parts import AnySignal, Envelope, Kind, Piece, plainly
+from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat
@@ -240,7 +240,6 @@ WIRE = replace(
     its_own=is_its_own,
     is_event=is_event,
     read=read,
-    parse_object=plainly(read),
     is_terminator=never,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
     layout=WatsonxLayout,

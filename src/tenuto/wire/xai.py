@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.parts import AnySignal, plainly
+from tenuto.core.parts import AnySignal
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import StopReason
 from tenuto.wire import openai_chat
@@ -87,7 +87,6 @@ WIRE = replace(
     looks_like=lambda value: bool({"message", "delta"} & _first(value).keys()),
     is_event=is_event,
     read=read,
-    parse_object=plainly(read),
     read_flowing=lambda _: None,
     is_plain=lambda _: False,
 )
