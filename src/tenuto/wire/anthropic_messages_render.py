@@ -14,8 +14,8 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wire.anthropic_messages_errors import OURS
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import encode
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")

@@ -23,9 +23,10 @@ from tenuto.core.signals import ReasoningDelta, TextDelta, Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
-from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
+from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
 from tenuto.wire.bedrock_invoke_makers import METRICS, at, parse_object, read
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 

@@ -16,6 +16,7 @@ from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
+from tenuto.wire.errors import OURS
 from tenuto.wire.gemini_generate_citations import joined_sources
 from tenuto.wire.gemini_generate_content import (
     CITING,
@@ -27,7 +28,6 @@ from tenuto.wire.gemini_generate_content import (
     is_text,
     without_token,
 )
-from tenuto.wire.gemini_generate_errors import OURS
 from tenuto.wire.json import encode, encode_event
 
 _NOT_SHARED = frozenset({"candidates", "usageMetadata", "promptFeedback", "error"})
@@ -177,7 +177,7 @@ def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject:
 
 def _error(code: str, message: str) -> JsonObject:
     detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code}
-    about = {"code": ERROR_STATUS, "message": message, "status": OURS}
+    about = {"code": ERROR_STATUS, "message": message, "status": OURS.upper()}
     return about | {"details": [detail | {"domain": "tenuto"}]}
 
 

@@ -14,8 +14,8 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import OURS
 from tenuto.wire.gemini_interactions_content import TOKEN, output, without_token
-from tenuto.wire.gemini_interactions_errors import OURS
 from tenuto.wire.gemini_interactions_steps import CALL
 from tenuto.wire.json import encode
 
