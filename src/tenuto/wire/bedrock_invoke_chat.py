@@ -160,7 +160,7 @@ class InvokeChatLayout(render.ChatLayout):
         known = {key: tokens for key, tokens in counts.items() if tokens is not None}
         costs: JsonObject = {METRICS: {**_NO_METRICS, **self._metrics, **known}}
         if include_usage and raw.keys().isdisjoint(counts):
-            costs["usage"] = render.merged_usage(raw, usage)
+            costs["usage"] = render.COUNTS.merged(raw, usage)
         return costs
 
     def error(self, code: str, message: str) -> bytes:
