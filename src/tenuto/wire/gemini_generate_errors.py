@@ -40,7 +40,13 @@ ERRORS: tuple[ErrorRow, ...] = (
         words=rf"{CONTEXT_WORDS}|exceeds the maximum number of tokens allowed",
     ),
     row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
-    row(_K.AUTHENTICATION, words=r"api key not valid|api key expired|api_key_invalid"),
+    # Before all statuses: what is said of a key counts more than the status it came with.
+    row(
+        _K.AUTHENTICATION,
+        GOOGLE[_K.AUTHENTICATION],
+        words=r"api key not valid|api key expired|api_key_invalid",
+        statuses=range(401, 404),
+    ),
     *by_status(
         {
             _K.SERVER: "unknown aborted data_loss",
