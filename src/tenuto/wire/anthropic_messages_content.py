@@ -8,22 +8,54 @@ themselves.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
-from tenuto.wire.anthropic_messages_request import with_text
 from tenuto.wire.base import JsonObject, Spoken
+from tenuto.wire.blocks_content import Block, Speech
 from tenuto.wire.json import decode_object
 
-THINKING = ("thinking", "redacted_thinking")
+
+def text_block(text: str) -> JsonObject:
+    """Return a block that says a text."""
+    return {"type": "text", "text": text}
+
+
+def is_thought(block: Block) -> bool:
+    """Whether a block is thinking."""
+    return block.get("type") in ("thinking", "redacted_thinking")
+
+
+def is_kept(block: Block, answered: Sequence[Any] = ()) -> bool:
+    """Whether a block is taken back: calls for the caller, calls without a result and unsigned
+    thinking are not."""
+    kind = str(block.get("type"))
+    if kind == "thinking":
+        return bool(block.get("signature"))
+    if kind.endswith("_tool_use"):
+        return block.get("id") in answered
+    return kind != "tool_use"
+
+
+def _is_text(block: Block) -> bool:
+    return block.get("type") == "text"
+
+
+SPEECH = Speech(
+    text_of=lambda block: str(block.get("text", "")) if _is_text(block) else None,
+    said=lambda block, text: {**(block or text_block("")), "text": text},
+    is_plain=_is_text,
+    is_thought=is_thought,
+    is_open=lambda block: _is_text(block) and not block.get("citations"),
+    joined=lambda last, more: {**more, **last, "text": last["text"] + more["text"]},
+    is_kept=is_kept,
+    answers=lambda block: block.get("tool_use_id"),
+)
 
 
 def merged_content(spoken: Sequence[Spoken]) -> Content:
-    """The blocks of all attempts in order, with the text that is kept of each.
-
-    A continuation's text goes on in the block that was cut. What it thought before is left out: the
-    reader of the answer would see one sentence in two blocks. A cut block with citations is not
-    gone on in (C28a).
+    """Return the blocks of all attempts, with the text that is kept of each.
 
     >>> from tenuto.core.parts import Message, Opened
     >>> def spoken(came, kept):
@@ -34,27 +66,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'type': 'text', 'text': 'Half of it.'},)
     """
-    merged: list[JsonObject] = []
-    for one in spoken:
-        blocks = [dict(block) for block in with_text(_blocks(one), one.text)]
-        if not one.apart and merged and _is_plain_text(merged[-1]):
-            if one.text and not one.text.strip():  # of an attempt that only closed the seam
-                merged[-1] = {**merged[-1], "text": merged[-1]["text"] + one.text}
-            blocks = _after_thinking(blocks)
-            if blocks and blocks[0].get("type") == "text":
-                more = blocks.pop(0)
-                merged[-1] = {**more, **merged[-1], "text": merged[-1]["text"] + more["text"]}
-        merged.extend(blocks)
-    return tuple(merged)
-
-
-def _is_plain_text(block: JsonObject) -> bool:
-    return block.get("type") == "text" and not block.get("citations")
-
-
-def _after_thinking(blocks: list[JsonObject]) -> list[JsonObject]:
-    number = next((n for n, b in enumerate(blocks) if b.get("type") not in THINKING), len(blocks))
-    return blocks[number:]
+    return SPEECH.merged(spoken, _blocks)
 
 
 def _blocks(spoken: Spoken) -> list[JsonObject]:

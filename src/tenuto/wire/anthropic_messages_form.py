@@ -6,7 +6,7 @@ https://platform.claude.com/docs/en/api/messages (2026-11-22)
 from __future__ import annotations
 
 from tenuto.wire.base import Dialect, JsonObject
-from tenuto.wire.form import Form, Opening
+from tenuto.wire.form import Form, Opening, at
 
 DEFAULT_MAX_TOKENS = 8192
 """A limit must be given; this many tokens every model that is served takes."""
@@ -19,27 +19,13 @@ def members(opening: Opening, dialect: Dialect) -> JsonObject:
     if opening.system:
         made["system"] = opening.system
     if opening.tools:
-        made["tools"] = [
-            {"name": t.name, "description": t.description, "input_schema": t.parameters}
-            for t in opening.tools
-        ]
+        made["tools"] = [tool.told("input_schema") for tool in opening.tools]
     return made | ({"stream": True} if opening.stream else {})
-
-
-def user(text: str) -> JsonObject:
-    """A row of the user's."""
-    return {"role": "user", "content": text}
-
-
-def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL."""
-    return "/v1/messages"
 
 
 FORM = Form(
     rows="messages",
     members=members,
-    user=user,
-    path=path,
+    path=at("/v1/messages"),
     headers={"anthropic-version": "2023-06-01"},
 )

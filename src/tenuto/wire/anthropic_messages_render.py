@@ -9,26 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wire.anthropic_messages_errors import OURS
 from tenuto.wire.base import Answer, JsonObject, kept_of
-from tenuto.wire.json import encode
+from tenuto.wire.calls import object_of
+from tenuto.wire.errors import OURS
+from tenuto.wire.json import encode, encode_named_event
 
 _STOP_KEYS = ("stop_sequence", "stop_details", "container")
 """What belongs to a stop and stands beside it."""
-
-
-def render_event(value: JsonObject) -> bytes:
-    """One event, named as its object is.
-
-    >>> render_event({"type": "ping"})
-    b'event: ping\\ndata: {"type":"ping"}\\n\\n'
-    """
-    return b"event: %b\ndata: %b\n\n" % (value["type"].encode(), encode(value))
 
 
 class MessageLayout:
@@ -59,12 +49,12 @@ class MessageLayout:
 
     def start(self) -> bytes:
         """Write the `message_start`."""
-        return render_event({"type": "message_start", "message": self._message})
+        return encode_named_event({"type": "message_start", "message": self._message})
 
     def opened(self, part: Part) -> bytes:
         """Write a `content_block_start`."""
         event = {"type": "content_block_start", "index": part.place[0]}
-        return render_event({**event, "content_block": part.native})
+        return encode_named_event({**event, "content_block": part.native})
 
     def said(self, part: Part, text: str) -> bytes:
         """Write a delta of text or of thinking."""
@@ -74,11 +64,11 @@ class MessageLayout:
     def passed(self, part: Part, raw: Native) -> bytes:
         """Write a delta."""
         event = {"type": "content_block_delta", "index": part.place[0], "delta": raw}
-        return render_event(event)
+        return encode_named_event(event)
 
     def closed(self, part: Part, answer: Answer | None = None) -> bytes:
         """Write a `content_block_stop`."""
-        return render_event({"type": "content_block_stop", "index": part.place[0]})
+        return encode_named_event({"type": "content_block_stop", "index": part.place[0]})
 
     def called(self, call: ToolCall, unled: bool) -> JsonObject:
         """Return a block that begins without arguments."""
@@ -93,16 +83,16 @@ class MessageLayout:
         """Write the stop with the usage, and `message_stop`."""
         delta = {"stop_reason": answer.native_stop, **_beside_the_stop(answer)}
         usage = merged_usage(answer.raw_usage or {}, answer.usage)
-        stop = render_event({"type": "message_delta", "delta": delta, "usage": usage})
-        return stop + render_event({"type": "message_stop"})
+        stop = encode_named_event({"type": "message_delta", "delta": delta, "usage": usage})
+        return stop + encode_named_event({"type": "message_stop"})
 
     def beside(self, raw: Native) -> bytes:
         """Write a `ping`."""
-        return render_event(dict(raw))
+        return encode_named_event(dict(raw))
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises `APIStatusError`; nothing may follow."""
-        return render_event(_error(code, message))
+        return encode_named_event(_error(code, message))
 
 
 def _bare_message(model: str) -> JsonObject:
@@ -125,8 +115,7 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
 
 
 def _call(call: ToolCall) -> JsonObject:
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
-    named = {"id": call.id, "name": call.name, "input": arguments}
+    named = {"id": call.id, "name": call.name, "input": object_of(call)}
     return {**(call.extra or {}), "type": "tool_use", **named}
 
 

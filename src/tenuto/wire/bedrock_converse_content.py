@@ -6,76 +6,62 @@ body is made of it. Calls for the caller stay out: they are judged and written b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
-from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL, cited_texts
+from tenuto.wire.blocks_content import Block, Speech
 from tenuto.wire.json import count, decode_object
+from tenuto.wire.members import object_in
 
-Block = Mapping[str, Any]
+
+def is_unsigned(block: Block) -> bool:
+    """Whether a block is reasoning that its provider does not take back."""
+    thought = object_in(block.get("reasoningContent")).get("reasoningText")
+    return isinstance(thought, dict) and not thought.get("signature")
+
+
+def _said(block: Block, text: str) -> Block:
+    """A block with another text. One that cites keeps what it holds as long as that is whole."""
+    cites = "citationsContent" in block and text.rstrip() == text_of(block).rstrip()
+    return block if cites else {"text": text}
+
+
+def _is_kept(block: Block, answered: Sequence[Any]) -> bool:
+    """Calls for the caller, calls without a result and unsigned reasoning are not."""
+    call = block.get("toolUse")
+    if isinstance(call, dict):
+        return call.get("type") == SERVER_TOOL and call.get("toolUseId") in answered
+    return not is_unsigned(block) and (bool(text_of(block).strip()) or "text" not in block)
+
+
+def _is_said(block: Block) -> bool:
+    return "text" in block or "citationsContent" in block
+
+
+SPEECH = Speech(
+    text_of=lambda block: text_of(block) if _is_said(block) else None,
+    said=_said,
+    is_plain=lambda block: "text" in block,
+    is_thought=lambda block: "reasoningContent" in block,
+    is_open=lambda block: "text" in block,
+    joined=lambda last, more: {"text": last["text"] + more["text"]},
+    is_kept=_is_kept,
+    answers=lambda block: object_in(block.get("toolResult")).get("toolUseId"),
+)
 
 
 def merged_content(spoken: Sequence[Spoken]) -> Content:
-    """The blocks of all attempts in order, with the text that is kept of each.
-
-    A continuation's text goes on in the block that was cut. What it thought before is left out: the
-    reader of the answer would see one sentence in two blocks. Text that cites is not gone on in
-    (C28a).
+    """Return the blocks of all attempts, with the text that is kept of each.
 
     >>> cut = {"output": {"message": {"content": [{"text": "Half of "}]}}}
     >>> rest = {"output": {"message": {"content": [{"text": "half of it."}]}}}
     >>> merged_content([Spoken(cut, (), "Half "), Spoken(rest, (), "of it.")])
     ({'text': 'Half of it.'},)
     """
-    merged: list[Block] = []
-    for one in spoken:
-        blocks = list(with_text(_blocks(one), one.text))
-        if not one.apart and merged and "text" in merged[-1]:
-            if one.text and not one.text.strip():  # of an attempt that only closed the seam
-                merged[-1] = {"text": merged[-1]["text"] + one.text}
-            blocks = _after_reasoning(blocks)
-            if blocks and "text" in blocks[0]:
-                merged[-1] = {"text": merged[-1]["text"] + blocks.pop(0)["text"]}
-        merged.extend(blocks)
-    return tuple(merged)
-
-
-def with_text(blocks: Sequence[Block], text: str) -> list[Block]:
-    """The blocks with `text` dealt out to those of text, from its end backwards and to each as much
-    as it held: what a seam took away is missed where the seam was. White space alone is no block
-    and goes with the next one. A block that cites keeps what it holds as long as that is whole.
-
-    >>> with_text([{"text": "Half a "}, {"text": "word"}], "a word")
-    [{'text': 'a '}, {'text': 'word'}]
-    >>> with_text([{"text": "One. "}, {"text": "Two. "}], "One. Two. ")
-    [{'text': 'One. '}, {'text': 'Two. '}]
-    """
-    texts = [text_of(block) for block in blocks]
-    surplus = max(space_behind("".join(texts)) - space_behind(text), 0)
-    pieces: list[str] = []
-    rest = text
-    for held in reversed(texts):
-        size = max(len(held) - surplus, 0)
-        surplus -= len(held) - size
-        cut = max(len(rest) - size, 0)
-        pieces.append(rest[cut:])
-        rest = rest[:cut]
-    out: list[Block] = []
-    waiting = rest
-    for block, held, piece in zip(blocks, texts, reversed(pieces), strict=True):
-        if "text" not in block and "citationsContent" not in block:
-            out.append(block)
-        elif not (waiting + piece).strip():
-            waiting += piece
-        else:
-            whole = not waiting and piece.rstrip() == held.rstrip()
-            cites = "citationsContent" in block and whole
-            out.append(block if cites else {"text": waiting + piece})
-            waiting = ""
-    return [*out, {"text": waiting}] if waiting.strip() else out
+    return SPEECH.merged(spoken, _blocks)
 
 
 def text_of(block: Block) -> str:
@@ -84,11 +70,6 @@ def text_of(block: Block) -> str:
     if isinstance(text, str):
         return text
     return "".join(cited_texts(block.get("citationsContent")))
-
-
-def _after_reasoning(blocks: list[Block]) -> list[Block]:
-    kinds = ["reasoningContent" in block for block in blocks]
-    return blocks[kinds.index(False) if False in kinds else len(kinds) :]
 
 
 def _blocks(spoken: Spoken) -> list[Block]:

@@ -10,69 +10,53 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.wire.errors import (
+    BEDROCK,
+    CLAUDE_LIMIT_WORDS,
+    CONTEXT_WORDS,
+    EXTRA_INPUTS_WORDS,
+    HISTORY_REJECTED,
+    OURS,
+    PREFILL_REJECTED,
+    ErrorRow,
+    by_code,
+    by_status,
+    read,
+    row,
+)
 from tenuto.wire.json import decode_object
 from tenuto.wire.retry_after import retry_after_s
 
 _K = FaultKind
 
-OURS = "tenuto_incomplete"
-"""The `source` of errors that Tenuto wrote: what could be recovered behind it was (E9)."""
-
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=r"^Tenuto could not finish"),
-    # The last one is Claude's own, where prompt and maxTokens share the window.
-    _row(
+    row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=r"^Tenuto could not finish"),
+    row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"maximum tokens you requested exceeds the model limit of (?P<allowed>\d{1,9})"
-        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})"
-        r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})",
+        rf"|{CLAUDE_LIMIT_WORDS}",
     ),
     PREFILL_REJECTED,
     HISTORY_REJECTED,
-    _row(
+    row(
         _K.UNKNOWN_KEY,
-        words=r"extraneous key \[(?P<key>[^\]]+)\] is not permitted"
-        r"|(?P<path>[\w.\[\]-]+): extra inputs are not permitted",
+        words=rf"extraneous key \[(?P<name>[^\]]+)\] is not permitted|{EXTRA_INPUTS_WORDS}",
     ),
-    _row(_K.CONTEXT_OVERFLOW, words=CONTEXT_WORDS, statuses=range(413, 414)),
-    _row(_K.CONTENT_BLOCKED, words=r"blocked by (?:the )?content filter"),
+    row(_K.CONTEXT_OVERFLOW, words=CONTEXT_WORDS, statuses=range(413, 414)),
+    row(_K.CONTENT_BLOCKED, words=r"blocked by (?:the )?content filter"),
     # Both have the status 429 or 503, and the second one is about capacity that must be bought.
-    _row(
-        _K.RATE_LIMITED,
-        "throttlingexception",
-        "toomanyrequestsexception",
-        "servicequotaexceededexception",
+    *by_code(
+        BEDROCK,
+        {
+            _K.RATE_LIMITED: "toomanyrequestsexception",
+            _K.AUTHENTICATION: "invalidsignatureexception incompletesignatureexception"
+            " missingauthenticationtokenexception",
+            _K.SERVER: "internalfailure",
+        },
     ),
-    _row(_K.OVERLOADED, "serviceunavailableexception", "modelnotreadyexception"),
-    _row(_K.TIMEOUT, "modeltimeoutexception"),
-    _row(
-        _K.AUTHENTICATION,
-        "accessdeniedexception",
-        "unrecognizedclientexception",
-        "expiredtokenexception",
-        "invalidsignatureexception",
-        "incompletesignatureexception",
-        "missingauthenticationtokenexception",
-    ),
-    _row(
-        _K.SERVER,
-        "internalserverexception",
-        "modelerrorexception",
-        "modelstreamerrorexception",
-        "internalfailure",
-    ),
-    _row(_K.INVALID_REQUEST, "validationexception", "resourcenotfoundexception"),
     # A proxy's, which name no kind.
-    _row(_K.RATE_LIMITED, statuses=range(429, 430)),
-    _row(_K.OVERLOADED, statuses=range(503, 504)),
-    _row(_K.TIMEOUT, statuses=range(504, 505)),
-    _row(_K.TIMEOUT, statuses=range(408, 409)),
-    _row(_K.AUTHENTICATION, statuses=range(401, 404)),
-    _row(_K.SERVER, statuses=range(424, 425)),
-    _row(_K.INVALID_REQUEST, statuses=range(400, 500)),
-    _row(_K.SERVER),
+    row(_K.SERVER, statuses=range(424, 425)),
+    *by_status(),
 )
 """First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 

@@ -14,8 +14,8 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
-from tenuto.wire.bedrock_converse_errors import OURS
 from tenuto.wire.bedrock_converse_events import SERVER_TOOL
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import count, encode, encode_event
 
 _BESIDE_THE_STOP = ("additionalModelResponseFields", "trace")

@@ -27,25 +27,24 @@ from tenuto.core.actions import (
     AppendCalls,
     AppendContent,
     AppendUser,
-    Content,
     DropConstraint,
     Edit,
     FreeToolChoice,
     LowerReasoning,
     SetOutputBudget,
 )
-from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.history import plan_repairs
 from tenuto.wire import bedrock_converse_reasoning as reasoning
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.bedrock_converse_content import text_of, with_text
-from tenuto.wire.bedrock_converse_events import SERVER_TOOL
+from tenuto.wire.bedrock_converse_content import SPEECH, is_unsigned
 from tenuto.wire.bedrock_converse_history import RULES, UNSIGNED_RULES, result_of
+from tenuto.wire.calls import accepted_ids, object_of, schemas_in, valid_call
 from tenuto.wire.history import apply_repairs
 from tenuto.wire.json import decode_object, encode, is_utf8
 from tenuto.wire.members import (
     joined,
+    list_in,
     listed,
     members_of,
     object_in,
@@ -53,6 +52,7 @@ from tenuto.wire.members import (
     value_of,
     with_members,
 )
+from tenuto.wire.request_reading import limit_in, why_left_alone
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
 _SIGNS_NOTHING = re.compile(
@@ -80,16 +80,10 @@ class ConverseRequest:
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
         config = object_in(value_of(members_of(self._body).get("toolConfig")))
-        tools = config.get("tools")
-        specs = (
-            [object_in(tool).get("toolSpec") for tool in tools if isinstance(tool, dict)]
-            if (isinstance(tools, list))
-            else []
-        )
+        specs = [object_in(object_in(t).get("toolSpec")) for t in list_in(config.get("tools"))]
         return {
-            spec["name"]: object_in(object_in(spec.get("inputSchema")).get("json"))
-            for spec in specs
-            if isinstance(spec, dict) and isinstance(spec.get("name"), str)
+            name: object_in(schema.get("json"))
+            for name, schema in schemas_in(specs, "inputSchema").items()
         }
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
@@ -103,13 +97,13 @@ class ConverseRequest:
         for edit in edits:
             match edit:
                 case AppendAssistant(text):
-                    rows.say("assistant", said_blocks(text, edit.content))
+                    rows.say("assistant", SPEECH.said_before(text, edit.content))
                     if edit.prefill:
                         members |= {k: encode(v) for k, v in dialect.prefill_members}
                 case AppendUser(text):
                     rows.say("user", [{"text": text}])
                 case AppendContent(content):
-                    rows.say("assistant", [block for block in content if not _is_unsigned(block)])
+                    rows.say("assistant", [block for block in content if not is_unsigned(block)])
                 case AppendCalls():
                     _say_failed(rows, edit)
                 case SetOutputBudget(tokens):
@@ -194,8 +188,9 @@ def _facts(
 ) -> RequestFacts:
     model, stream = path_model(path)
     config = object_in(value_of(members.get("inferenceConfig")))
-    tokens = config.get(_budget_key(config))
-    tokens = tokens if type(tokens) is int and tokens > 0 else None
+    tokens = limit_in(config.get(_budget_key(config)))
+    # The provider puts rows of its own before a stored prompt's, and bars our keys.
+    reasons = {"prompt": "promptVariables" in members or ":prompt/" in model}
     structured = "textFormat" in object_in(value_of(members.get("outputConfig")))
     ends_in_assistant = rows[-1].get("role") == "assistant"
     return RequestFacts(
@@ -208,7 +203,7 @@ def _facts(
         structured=structured,
         lower_reasoning=reasoning.can_be_lowered(members),
         include_usage=True,
-        left_alone=_left_alone(members, model, tokens, probe_max_tokens),
+        left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=ends_in_assistant or structured or reasoning.is_on(members),
     )
 
@@ -218,17 +213,6 @@ def _demands_call(members: Mapping[str, bytes]) -> bool:
         return False
     choice = object_in(object_in(value_of(members["toolConfig"])).get("toolChoice"))
     return "any" in choice or "tool" in choice
-
-
-def _left_alone(
-    members: Mapping[str, bytes], model: str, tokens: int | None, probe_max_tokens: int
-) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
-    if "promptVariables" in members or ":prompt/" in model:
-        return "prompt"  # the provider puts rows of its own before these, and bars our keys
-    if tokens is not None and tokens <= probe_max_tokens:
-        return "probe"
-    return ""
 
 
 def _blocks(row: JsonObject) -> list[JsonObject]:
@@ -244,62 +228,20 @@ def _budget_key(config: Mapping[str, Any]) -> str:
 # --- rows -------------------------------------------------------------------------------------
 
 
-def said_blocks(text: str, content: Content = ()) -> list[Mapping[str, Any]]:
-    """What the model has said, as blocks whose joined text is `text`. Where it holds more than text
-    and reasoning, the other blocks go with it as they came: the text is about them. Calls for the
-    caller, calls without a result and unsigned reasoning stay out.
-
-    >>> said_blocks("Hi", ({"text": "Hi there"},))
-    [{'text': 'Hi'}]
-    """
-    answered = [object_in(block.get("toolResult")).get("toolUseId") for block in content]
-    kept = [block for block in content if _is_kept(block, answered)]
-    if all("text" in block or "reasoningContent" in block for block in kept):
-        return [{"text": text}]
-    blocks = with_text(kept, text)
-    while blocks and "reasoningContent" in blocks[-1]:  # must not end an assistant's row
-        blocks.pop()
-    return blocks
-
-
-def _is_kept(block: Mapping[str, Any], answered: Sequence[Any]) -> bool:
-    call = block.get("toolUse")
-    if isinstance(call, dict):
-        return call.get("type") == SERVER_TOOL and call.get("toolUseId") in answered
-    return not _is_unsigned(block) and (bool(text_of(block).strip()) or "text" not in block)
-
-
-def _is_unsigned(block: Mapping[str, Any]) -> bool:
-    thought = object_in(block.get("reasoningContent")).get("reasoningText")
-    return isinstance(thought, dict) and not thought.get("signature")
-
-
 def _say_failed(rows: _Rows, edit: AppendCalls) -> None:
-    """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
-    replayed (H4): they stand as an empty object."""
-    names = _call_ids(edit.calls)
-    signed = [b for b in edit.content if "reasoningContent" in b and not _is_unsigned(b)]
+    """The model's calls in a valid form, each with a result."""
+    ids = accepted_ids(edit.calls, 60)
+    signed = [b for b in edit.content if "reasoningContent" in b and not is_unsigned(b)]
     said: list[Mapping[str, Any]] = [*signed]
     said += [{"text": edit.text}] if edit.text.strip() else []
-    said += [_valid_call(call, name) for call, name in zip(edit.calls, names, strict=True)]
+    said += [_call(valid_call(call), made) for call, made in zip(edit.calls, ids, strict=True)]
     rows.say("assistant", said)
-    answers = zip(names, edit.answers, strict=True)
-    rows.say("user", [result_of(name, text, failed) for name, (_, text, failed) in answers])
+    answers = zip(ids, edit.answers, strict=True)
+    rows.say("user", [result_of(made, text, failed) for made, (_, text, failed) in answers])
 
 
-def _call_ids(calls: Sequence[ToolCall]) -> list[str]:
-    """The calls' ids in the provider's alphabet, each once."""
-    names: list[str] = []
-    for number, call in enumerate(calls):
-        name = re.sub("[^a-zA-Z0-9_-]", "_", call.id)[:60] or "call"
-        names.append(name if name not in names else f"{name}_{number}")
-    return names
-
-
-def _valid_call(call: ToolCall, name: str) -> JsonObject:
-    whole = call.finding is Finding.WHOLE and not call.free
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace") if whole else b"{}")
-    return {"toolUse": {"toolUseId": name, "name": call.name or "unknown", "input": arguments}}
+def _call(call: ToolCall, made: str) -> JsonObject:
+    return {"toolUse": {"toolUseId": made, "name": call.name, "input": object_of(call)}}
 
 
 # --- members ----------------------------------------------------------------------------------

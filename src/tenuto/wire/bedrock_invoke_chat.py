@@ -23,9 +23,10 @@ from tenuto.core.signals import Usage
 from tenuto.wire import bedrock_converse_render, openai_chat
 from tenuto.wire import openai_chat_render as render
 from tenuto.wire.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
-from tenuto.wire.bedrock_converse_errors import ERRORS, OURS, parse_fault
+from tenuto.wire.bedrock_converse_errors import ERRORS, parse_fault
 from tenuto.wire.bedrock_converse_request import path_model
 from tenuto.wire.bedrock_invoke_makers import METRICS, at, read
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import decode_object, encode, encode_event
 from tenuto.wire.openai_chat_request import ChatRequest, parse_request
 
@@ -159,7 +160,7 @@ class InvokeChatLayout(render.ChatLayout):
         known = {key: tokens for key, tokens in counts.items() if tokens is not None}
         costs: JsonObject = {METRICS: {**_NO_METRICS, **self._metrics, **known}}
         if include_usage and raw.keys().isdisjoint(counts):
-            costs["usage"] = render.merged_usage(raw, usage)
+            costs["usage"] = render.COUNTS.merged(raw, usage)
         return costs
 
     def error(self, code: str, message: str) -> bytes:

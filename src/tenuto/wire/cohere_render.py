@@ -12,8 +12,8 @@ from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
 from tenuto.wire.cohere_citations import Cited, cited_in, joined_citations
-from tenuto.wire.cohere_errors import OURS
 from tenuto.wire.cohere_usage import merged_usage
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import count, encode
 from tenuto.wire.members import object_in
 

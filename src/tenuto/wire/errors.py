@@ -22,8 +22,8 @@ class ErrorRow:
     """One way in which a wire says that something failed: by code or type, or by its words.
 
     Named groups of `words` are read: `allowed`, `maximum` and `most` are the output tokens that the
-    provider allows; `window` is the context window, of which `prompt` leaves what is allowed; for
-    an unknown key every group names keys."""
+    provider allows, `below` is one more than those; `window` is the context window, of which
+    `prompt` leaves what is allowed; for an unknown key every group names keys."""
 
     kind: FaultKind
     codes: frozenset[str] = frozenset()
@@ -32,10 +32,88 @@ class ErrorRow:
 
 
 def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
-    """A row of an error table; `words` is a regular expression, searched for in any case."""
-    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
-    return ErrorRow(kind, frozenset(codes), pattern, statuses)
+    """Return a row of an error table.
 
+    Args:
+        codes: the codes and types, in each text one or several with spaces between them.
+        words: a regular expression, searched for in any case.
+    """
+    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
+    return ErrorRow(kind, frozenset(" ".join(codes).split()), pattern, statuses)
+
+
+Codes = Mapping[FaultKind, str]
+"""Codes and types by what they mean, with spaces between them."""
+
+_K = FaultKind
+
+GOOGLE: Codes = {
+    _K.RATE_LIMITED: "resource_exhausted",
+    _K.OVERLOADED: "unavailable",
+    _K.TIMEOUT: "deadline_exceeded",
+    _K.AUTHENTICATION: "unauthenticated permission_denied",
+    _K.SERVER: "internal",
+    _K.INVALID_REQUEST: "invalid_argument failed_precondition not_found",
+}
+"""Of all of Google's APIs: https://cloud.google.com/apis/design/errors (read 2026-11-22)."""
+
+BEDROCK: Codes = {
+    _K.RATE_LIMITED: "throttlingexception servicequotaexceededexception",
+    _K.OVERLOADED: "serviceunavailableexception modelnotreadyexception",
+    _K.TIMEOUT: "modeltimeoutexception",
+    _K.AUTHENTICATION: "accessdeniedexception unrecognizedclientexception expiredtokenexception",
+    # The second and the third one may have the status 424.
+    _K.SERVER: "internalserverexception modelerrorexception modelstreamerrorexception",
+    _K.INVALID_REQUEST: "validationexception resourcenotfoundexception",
+}
+"""Of Amazon Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/
+API_runtime_InvokeModel.html, "Errors" (shapes read in botocore 1.43, 2026-11-22)."""
+
+
+def by_code(*codes: Codes) -> tuple[ErrorRow, ...]:
+    """Return a row for each kind that has codes."""
+    kinds = dict.fromkeys(kind for given in codes for kind in given)
+    return tuple(row(kind, *(given.get(kind, "") for given in codes)) for kind in kinds)
+
+
+def by_status(*codes: Codes, overloaded: range = range(503, 504)) -> tuple[ErrorRow, ...]:
+    """Return the last rows of a table: what HTTP statuses mean on all wires, each with the codes
+    that mean the same. `overloaded`: a further status beside 503, which goes with those codes.
+
+    >>> [entry.kind.value for entry in by_status() if 503 in entry.statuses]
+    ['overloaded']
+    """
+    statuses = (
+        (_K.RATE_LIMITED, range(429, 430)),
+        (_K.OVERLOADED, overloaded),
+        (_K.OVERLOADED, range(503, 504)),
+        (_K.TIMEOUT, range(504, 505)),
+        (_K.TIMEOUT, range(408, 409)),
+        (_K.AUTHENTICATION, range(401, 404)),
+        (_K.SERVER, range(0)),
+        (_K.INVALID_REQUEST, range(400, 500)),
+    )
+    waiting = {kind: " ".join(given.get(kind, "") for given in codes) for kind, _ in statuses}
+    rows = [row(kind, waiting.pop(kind, ""), statuses=at) for kind, at in dict.fromkeys(statuses)]
+    return (*(one for one in rows if one.codes or one.statuses), row(_K.SERVER))
+
+
+OURS = "tenuto_incomplete"
+"""Stands in the errors that Tenuto writes, wherever a wire has room for it: what could be recovered
+behind them was (E9)."""
+
+GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS)
+"""Another one that recovers answers could not."""
+
+CLAUDE_LIMIT_WORDS = (
+    r"max_tokens: \d+ > (?P<maximum>\d{1,9})"
+    # Prompt and max_tokens share the window: what the prompt leaves is what is allowed.
+    r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})"
+)
+"""Claude's words for an output limit that is too large, on all wires that it is asked on."""
+
+EXTRA_INPUTS_WORDS = r"(?P<key>[\w.\[\]-]+): extra inputs are not permitted"
+"""The same for a key that it does not know."""
 
 PREFILL_REJECTED = row(
     FaultKind.PREFILL_REJECTED,
@@ -150,6 +228,17 @@ def read(
     raise AssertionError("the last row of an error table fits everything")
 
 
+def fault_reader(table: Sequence[ErrorRow]) -> Callable[..., Fault]:
+    """Return `read` by this table: of an error, its status, what it asks to wait and its code."""
+
+    def read_fault(
+        error: object, status: int | None = None, retry_after_s: float | None = None, code: str = ""
+    ) -> Fault:
+        return read(error, table, status, retry_after_s, code)
+
+    return read_fault
+
+
 def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> object:
     """The error in the body of an error response: where the wire has it, else the object itself; ""
     where there is none. Google's APIs put the error of a stream into a list.
@@ -179,6 +268,8 @@ def _allowed_tokens(groups: dict[str, str]) -> int | None:
     if "prompt" in groups:
         return int(groups["window"]) - int(groups["prompt"])
     allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
+    if "below" in groups:
+        return int(groups["below"]) - 1
     return int(allowed) if allowed else None
 
 
@@ -245,3 +336,12 @@ def _message(value: object) -> str:
 
 def _is_status(code: str) -> bool:
     return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
+
+
+def openai_error(code: str, message: str) -> dict[str, Any]:
+    """Return an error of ours as OpenAI writes its own, on all of its wires.
+
+    >>> openai_error("dropped", "…")["type"]
+    'tenuto_incomplete'
+    """
+    return {"message": message, "type": OURS, "param": None, "code": code}

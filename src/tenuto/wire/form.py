@@ -31,6 +31,10 @@ class Declared:
     description: str
     parameters: Mapping[str, Any]
 
+    def told(self, schema: str = "parameters") -> JsonObject:
+        """Return it as nearly all wires tell it, the schema in the member of that name."""
+        return {"name": self.name, "description": self.description, schema: self.parameters}
+
 
 @dataclass(frozen=True, slots=True)
 class Opening:
@@ -58,6 +62,16 @@ def written_here(model: str) -> str:
     return ""
 
 
+def user_row(text: str) -> JsonObject:
+    """Return a row of the user's, as most wires have it."""
+    return {"role": "user", "content": text}
+
+
+def at(path: str) -> Callable[[str, bool], str]:
+    """Return what sends all requests to one path below the base URL."""
+    return lambda model, stream: path
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
     """How a wire writes whole requests.
@@ -76,8 +90,8 @@ class Form:
 
     rows: str
     members: Callable[[Opening, Dialect], JsonObject]
-    user: Callable[[str], JsonObject]
     path: Callable[[str, bool], str]
+    user: Callable[[str], JsonObject] = user_row
     system: Callable[[str], JsonObject] | None = None
     foreign_call: Mapping[str, object] | None = None
     headers: Mapping[str, str] = field(default_factory=dict)

@@ -11,8 +11,8 @@ from typing import Any
 
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Message
-from tenuto.core.white_space import space_behind
 from tenuto.wire.base import JsonObject, Spoken
+from tenuto.wire.blocks_content import dealt
 
 Part = Mapping[str, Any]
 
@@ -123,25 +123,16 @@ def with_text(parts: Sequence[Part], text: str) -> list[Part]:
     >>> with_text([{"text": "ab"}, {"x": 1}, {"text": "cd"}], "bcd")
     [{'text': 'b'}, {'x': 1}, {'text': 'cd'}]
     """
-    places = [number for number, part in enumerate(parts) if is_text(part)]
-    dealt: dict[int, str] = {}
-    rest = text
-    surplus = len("".join(parts[n]["text"] for n in places)) - len(text)
-    spaces = space_behind("".join(parts[n]["text"] for n in places))
-    missing = min(max(surplus, 0), spaces) if not text[-1:].isspace() else 0
-    for number in reversed(places):
-        size = len(parts[number]["text"])
-        less = min(missing, size)
-        missing -= less
-        cut = max(len(rest) - (size - less), 0) if number != places[0] else 0
-        rest, dealt[number] = rest[:cut], rest[cut:]
+    waiting, pieces = dealt([part["text"] if is_text(part) else "" for part in parts], text)
     out: list[Part] = []
-    for number, part in enumerate(parts):
-        if number not in dealt:
+    for part, piece in zip(parts, pieces, strict=True):
+        if not is_text(part):
             out.append(part)
-        elif dealt[number] or is_signed(part):
-            out.append({**part, "text": dealt[number]})
-    return out if places or not text else [*out, {"text": text}]
+            continue
+        said, waiting = waiting + piece, ""
+        if said or is_signed(part):
+            out.append({**part, "text": said})
+    return [*out, {"text": waiting}] if waiting else out
 
 
 def _parts(spoken: Spoken) -> Iterator[JsonObject]:

@@ -7,55 +7,53 @@ https://ai.google.dev/gemini-api/docs/troubleshooting and https://cloud.google.c
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import cast
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.wire.base import JsonObject
-from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.wire.errors import (
+    CONTEXT_WORDS,
+    GAVE_UP,
+    GOOGLE,
+    HISTORY_REJECTED,
+    PREFILL_REJECTED,
+    ErrorRow,
+    by_status,
+    read,
+    row,
+)
 
 _K = FaultKind
 
-OURS = "TENUTO_INCOMPLETE"
-"""The `status` of errors that Tenuto wrote: what could be recovered behind it was (E9)."""
-
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS.lower()),
-    _row(
+    GAVE_UP,
+    row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
-        words=r"max_?output_?tokens.{0,80}?supported range is from \d+[^\d]*(?P<maximum>\d{1,9})",
+        words=r"max_?output_?tokens.{0,80}?supported range is from \d+[^\d]*"
+        r"(?:(?P<below>\d{1,9}) \(exclusive\)|(?P<maximum>\d{1,9}))",
     ),
     PREFILL_REJECTED,
     HISTORY_REJECTED,
-    _row(_K.UNKNOWN_KEY, words=r"unknown name \"(?P<name>[^\"]+)\""),
-    _row(
+    row(_K.UNKNOWN_KEY, words=r"unknown name \"(?P<name>[^\"]+)\""),
+    row(
         _K.CONTEXT_OVERFLOW,
         words=rf"{CONTEXT_WORDS}|exceeds the maximum number of tokens allowed",
     ),
-    _row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
-    _row(
+    row(_K.CONTENT_BLOCKED, words=r"blocked by (?:safety|content|model armor)"),
+    # Before all statuses: what is said of a key counts more than the status it came with.
+    row(
         _K.AUTHENTICATION,
-        "unauthenticated",
-        "permission_denied",
+        GOOGLE[_K.AUTHENTICATION],
         words=r"api key not valid|api key expired|api_key_invalid",
         statuses=range(401, 404),
     ),
-    _row(_K.RATE_LIMITED, "resource_exhausted", statuses=range(429, 430)),
-    _row(_K.OVERLOADED, "unavailable", statuses=range(503, 504)),
-    _row(_K.TIMEOUT, "deadline_exceeded", statuses=range(504, 505)),
-    _row(_K.TIMEOUT, statuses=range(408, 409)),
-    _row(_K.SERVER, "internal", "unknown", "aborted", "data_loss"),
-    _row(
-        _K.INVALID_REQUEST,
-        "invalid_argument",
-        "failed_precondition",
-        "not_found",
-        "out_of_range",
-        "unimplemented",
-        statuses=range(400, 500),
+    *by_status(
+        {
+            _K.SERVER: "unknown aborted data_loss",
+            _K.INVALID_REQUEST: "out_of_range unimplemented",
+        },
+        GOOGLE,
     ),
-    _row(_K.SERVER),
 )
 """First fit decides: by a status, the words, or the HTTP status; the last row fits all."""
 
@@ -95,10 +93,7 @@ def read_fault(
             error = {key: item for key, item in error.items() if key != "code"}
             if status is None and type(code) is int and 400 <= code < 600:
                 status = code
-    fault = read(error, ERRORS, status, retry_after_s)
-    if fault.allowed_tokens and "(exclusive)" in fault.message:
-        return replace(fault, allowed_tokens=fault.allowed_tokens - 1)
-    return fault
+    return read(error, ERRORS, status, retry_after_s)
 
 
 _SECONDS = re.compile(r"(\d{1,6}(?:\.\d{1,9})?)s")

@@ -19,14 +19,7 @@ def members(opening: Opening, dialect: Dialect) -> JsonObject:
     if opening.max_tokens is not None:
         made["generationConfig"] = {"maxOutputTokens": opening.max_tokens}
     if opening.tools:
-        declared = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parametersJsonSchema": tool.parameters,
-            }
-            for tool in opening.tools
-        ]
+        declared = [tool.told("parametersJsonSchema") for tool in opening.tools]
         made["tools"] = [{"functionDeclarations": declared}]
     return made
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
-from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.calls import object_of
 from tenuto.wire.citations import is_one
+from tenuto.wire.errors import OURS
 from tenuto.wire.gemini_generate_citations import joined_sources
 from tenuto.wire.gemini_generate_content import (
     CITING,
@@ -27,8 +26,8 @@ from tenuto.wire.gemini_generate_content import (
     is_text,
     without_token,
 )
-from tenuto.wire.gemini_generate_errors import OURS
 from tenuto.wire.json import encode, encode_event
+from tenuto.wire.usage import Counts
 
 _NOT_SHARED = frozenset({"candidates", "usageMetadata", "promptFeedback", "error"})
 """Members of an event that are its own; the others are those of the whole message."""
@@ -42,6 +41,13 @@ _WRITTEN = frozenset({"content", "finishReason", "index", "tokenCount", *_OF_THE
 _NOTHING: JsonObject = {"text": ""}
 """Stands in an event that says nothing, as the provider's own last ones do: the SDK's chats forget
 an answer of which one event has no part (`_validate_content` in google/genai/chats.py of 3.4)."""
+
+_COUNTS = Counts(
+    input="promptTokenCount",
+    output="candidatesTokenCount",
+    total="totalTokenCount",
+    reasoning="thoughtsTokenCount",
+)
 
 ERROR_STATUS = 520
 """The `code` of our errors: one that the official SDK raises for and, told to retry, does not."""
@@ -94,7 +100,7 @@ class ResponseLayout:
         candidate = {"content": _content(parts)} | _end_of(
             _first_candidate(answer.ending), answer, None
         )
-        usage = merged_usage(answer.raw_usage, answer.usage)
+        usage = _COUNTS.merged(answer.raw_usage, answer.usage)
         return self._event(candidate, {"usageMetadata": usage} if usage else {})
 
     def error(self, code: str, message: str) -> bytes:
@@ -138,11 +144,10 @@ def _end_of(candidate: JsonObject, answer: Answer, parts: Sequence[Part] | None)
 def _call_part(call: ToolCall) -> JsonObject:
     """A call in its part: with the id that the provider gave, if it gave any, and the signature."""
     extra: Mapping[str, Any] = call.extra or {}
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
     given = extra.get("call", {})
     # Where none was given, ours tells calls apart for us alone.
     named = {"id": call.id} if "id" in given else {}
-    made = {**given, **named, "name": call.name, "args": arguments}
+    made = {**given, **named, "name": call.name, "args": object_of(call)}
     return {"functionCall": made, **extra.get("part", {})}
 
 
@@ -152,32 +157,14 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     parts = [*without_token(answer.content), *map(_call_part, answer.calls)]
     made = {"content": _content(parts)} | _end_of(candidate, answer, parts) | {"index": 0}
     kept = {key: item for key, item in first.items() if key not in _NOT_SHARED}
-    usage = merged_usage(answer.raw_usage, answer.usage)
+    usage = _COUNTS.merged(answer.raw_usage, answer.usage)
     counted = {"usageMetadata": usage} if usage else {}
     return encode({"candidates": [made], **counted, **kept})
 
 
-def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19).
-
-    >>> merged_usage({"promptTokenCount": 5, "totalTokenCount": 8}, Usage(5, 9))
-    {'promptTokenCount': 5, 'totalTokenCount': 14, 'candidatesTokenCount': 9}
-    """
-    merged = dict(raw or {})
-    if usage is None or usage.output_tokens is None:
-        return merged
-    prompt = usage.input_tokens or 0
-    merged["promptTokenCount"] = prompt
-    merged["candidatesTokenCount"] = usage.output_tokens - (usage.reasoning_tokens or 0)
-    merged["totalTokenCount"] = prompt + usage.output_tokens
-    if usage.reasoning_tokens is not None:
-        merged["thoughtsTokenCount"] = usage.reasoning_tokens
-    return merged
-
-
 def _error(code: str, message: str) -> JsonObject:
     detail = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code}
-    about = {"code": ERROR_STATUS, "message": message, "status": OURS}
+    about = {"code": ERROR_STATUS, "message": message, "status": OURS.upper()}
     return about | {"details": [detail | {"domain": "tenuto"}]}
 
 

@@ -19,17 +19,10 @@ from urllib.parse import unquote
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendCalls,
-    AppendContent,
-    AppendUser,
-    Content,
-    Edit,
-)
-from tenuto.core.arguments import Finding
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.calls import object_of, valid_call
 from tenuto.wire.gemini_generate_content import (
     TOKEN,
     Part,
@@ -42,9 +35,17 @@ from tenuto.wire.gemini_generate_content import (
 )
 from tenuto.wire.gemini_generate_history import RULES, result_of, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
-from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import members_of, object_in, read_leniently, value_of
+from tenuto.wire.json import encode
+from tenuto.wire.members import list_in, members_of, object_in, value_of
 from tenuto.wire.request_edits import EditableRequest, Paths, put
+from tenuto.wire.request_reading import (
+    UNREADABLE,
+    are_several,
+    holds,
+    limit_in,
+    reader,
+    why_left_alone,
+)
 
 WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
 
@@ -62,7 +63,7 @@ class _Asked(msgspec.Struct, rename="camel"):
     continuation_token: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 CONSTRAINTS = (
     ("responseMimeType", "response_mime_type"),
@@ -104,13 +105,8 @@ class GenerateRequest(EditableRequest):
     )
 
     def __init__(self, body: bytes, rows: list[Any], facts: RequestFacts) -> None:
-        super().__init__(body, rows, RULES)
-        self.facts = facts
+        super().__init__(body, rows, RULES, facts)
         self._last_role = role_of(rows[-1])
-        self._answers = _holds_result(rows[-1])
-        # Half a surrogate pair cannot be split: then this is no request for us.
-        if b"\\ud" in body or b"\\uD" in body:
-            self._split()
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
@@ -119,25 +115,28 @@ class GenerateRequest(EditableRequest):
             if isinstance(declared.get("name"), str)
         }
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
-        match edit:
-            case AppendAssistant(text):
-                return [("model", said_parts(text, edit.content))]
-            case AppendUser(text):
-                return [("user", [{"text": text}])]
-            case AppendContent(content):
-                # The provider keeps what it said; with the token it goes on.
-                members[TOKEN] = encode(token_in(content))
-            case AppendCalls():
-                results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
-                return [("model", _calls_of(edit)), ("user", results)]
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
+        return [("model", said_parts(edit.text, edit.content))]
+
+    def _asked(self, text: str) -> _Row:
+        return ("user", [{"text": text}])
+
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+        # The provider keeps what it said; with the token it goes on.
+        members[TOKEN] = encode(token_in(content))
         return []
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
+        said = said_parts(edit.text, edit.content) if edit.text.strip() else []
+        calls = [_call(valid_call(call)) for call in edit.calls]
+        results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
+        return [("model", [*said, *calls]), ("user", results)]
 
     def _written(self, added: list[_Row]) -> list[bytes]:
         """Models take what follows a result in the same turn for a turn of their own, so that words
         of the user stand apart from results by a row of the model's."""
         rows: list[_Row] = []
-        before, answers = self._last_role, self._answers
+        before, answers = self._last_role, self.facts.after_tool_result
         for role, parts in added:
             if role == "user" and before == "user" and answers:
                 rows.append(("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}]))
@@ -177,95 +176,56 @@ def parse_request(
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
-            return None
-        asked = _asked(body)
-        if not asked.contents or not all(isinstance(row, dict) for row in asked.contents):
+        asked = _read(body)
+        if b"_config" in body or b"_token" in body:
+            members = members_of(body)
+            asked.generation_config = asked.generation_config or value_of(members.get(CONFIG[1]))
+            asked.tool_config = asked.tool_config or value_of(members.get(_CHOICE[1]))
+            asked.continuation_token = asked.continuation_token or members.get("continuation_token")
+        if not asked.contents:
             return None
         return GenerateRequest(body, asked.contents, _facts(asked, probe_max_tokens, path))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 
 # --- facts ------------------------------------------------------------------------------------
 
 
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds, somewhere in
-    a row, takes a second and more lenient one."""
-    try:
-        asked = _read(body)
-    except msgspec.DecodeError:
-        keys = ("generationConfig", "tools", "toolConfig", TOKEN)
-        read = read_leniently(body, keys, (), "contents")
-        asked = _Asked(read["contents"], *(read.get(key) for key in keys))
-    if b"_config" in body or b"_token" in body:
-        members = members_of(body)
-        asked.generation_config = asked.generation_config or value_of(members.get(CONFIG[1]))
-        asked.tool_config = asked.tool_config or value_of(members.get(_CHOICE[1]))
-        asked.continuation_token = asked.continuation_token or members.get("continuation_token")
-    return asked
-
-
 def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
     config, last = object_in(asked.generation_config), asked.contents[-1]
-    tokens = member(config, *_BUDGET)
-    tokens = tokens if type(tokens) is int and tokens > 0 else None
-    structured = _is_constrained(config)
+    tokens = limit_in(member(config, *_BUDGET))
+    given = [member(config, *names) for names in CONSTRAINTS]
+    structured = any(item not in (None, "", "text/plain") for item in given)
     path = unquote(path)
-    named = _PATH.search(path)
-    model = named["model"] if named is not None else ""
+    model = found["model"] if (found := _PATH.search(path)) is not None else ""
+    calling = object_in(member(object_in(asked.tool_config), *_CALLING))
+    reasons = {
+        # What the model said before stands with the provider alone.
+        "resumption": asked.continuation_token,
+        "several_choices": are_several(member(config, "candidateCount", "candidate_count")),
+        "logprobs": member(config, "responseLogprobs", "response_logprobs", "logprobs"),
+        "audio": holds(member(config, "responseModalities", "response_modalities"), "AUDIO"),
+    }
     return RequestFacts(
         model=model,
         stream=path.rstrip("/").endswith(STREAMING),
         max_tokens=tokens,
         tools=bool(declarations(asked.tools)),
-        call_forced=_demands_call(asked.tool_config),
+        call_forced=str(calling.get("mode")).upper() == "ANY",
         after_tool_result=_holds_result(last),
         structured=structured,
         one_of_words=member(config, *CONSTRAINTS[0]) == "text/x.enum",
         lower_reasoning=_less_thinking(config, model) is not None,
         include_usage=True,
-        left_alone=_left_alone(asked, config, tokens, probe_max_tokens),
+        left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
         prefill_barred=role_of(last) == "model" or structured,
     )
 
 
-def _demands_call(config: Any) -> bool:
-    calling = object_in(member(object_in(config), *_CALLING))
-    return str(calling.get("mode")).upper() == "ANY"
-
-
-def _holds_result(row: Any) -> bool:
-    parts = row.get("parts") if isinstance(row, dict) else None
-    keys = ("functionResponse", "function_response")
-    return isinstance(parts, list) and any(
-        isinstance(part, dict) and any(key in part for key in keys) for part in parts
-    )
-
-
-def _is_constrained(config: JsonObject) -> bool:
-    given = [member(config, *names) for names in CONSTRAINTS]
-    return any(item not in (None, "", "text/plain") for item in given)
-
-
-def _left_alone(
-    asked: _Asked, config: JsonObject, max_tokens: int | None, probe_max_tokens: int
-) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
-    choices = member(config, "candidateCount", "candidate_count")
-    modalities = member(config, "responseModalities", "response_modalities")
-    if asked.continuation_token:
-        return "resumption"  # what the model said before stands with the provider alone
-    if isinstance(choices, int) and choices > 1:
-        return "several_choices"
-    if member(config, "responseLogprobs", "response_logprobs", "logprobs"):
-        return "logprobs"
-    if isinstance(modalities, list) and "AUDIO" in modalities:
-        return "audio"
-    if max_tokens is not None and max_tokens <= probe_max_tokens:
-        return "probe"
-    return ""
+def _holds_result(row: JsonObject) -> bool:
+    keys = {"functionResponse", "function_response"}
+    return any(not keys.isdisjoint(object_in(part)) for part in list_in(row.get("parts")))
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -282,18 +242,9 @@ def said_parts(text: str, content: Content = ()) -> list[Part]:
     return with_text(kept, text) if any(is_text(part) for part in kept) else [*kept, {"text": text}]
 
 
-def _calls_of(edit: AppendCalls) -> list[Part]:
-    """The model's calls in a valid form (T5). Broken arguments are never replayed (H4): they stand
-    as an empty object."""
-    before = said_parts(edit.text, edit.content) if edit.text.strip() else []
-    return [*before, *(_valid_call(call) for call in edit.calls)]
-
-
-def _valid_call(call: ToolCall) -> Part:
-    whole = call.finding is Finding.WHOLE
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace") if whole else b"{}")
+def _call(call: ToolCall) -> Part:
     extra: Mapping[str, Any] = call.extra or {}
-    return {"functionCall": {**_named(call), "args": arguments}, **extra.get("part", {})}
+    return {"functionCall": {**_named(call), "args": object_of(call)}, **extra.get("part", {})}
 
 
 def _named(call: ToolCall) -> JsonObject:

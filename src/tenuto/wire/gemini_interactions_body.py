@@ -12,18 +12,25 @@ from typing import Any
 import msgspec
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import OURS
 from tenuto.wire.gemini_interactions_content import TOKEN, output, without_token
-from tenuto.wire.gemini_interactions_errors import OURS
 from tenuto.wire.gemini_interactions_steps import CALL
 from tenuto.wire.json import encode
+from tenuto.wire.usage import Counts
 
 ERROR_STATUS = 424
 """What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
 and nothing of class 4 but 408, 409 and 429."""
 
 _NOT_SHARED = frozenset({"steps", "status", "usage", "error", "errors", "updated", TOKEN})
+
+COUNTS = Counts(
+    input="total_input_tokens",
+    output="total_output_tokens",
+    total="total_tokens",
+    reasoning="total_thought_tokens",
+)
 
 _CLEAN = ("completed", "requires_action")
 
@@ -82,30 +89,9 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     if ending["status"] in _CLEAN and last.get("id"):
         identity["id"] = last["id"]
     steps += [call_step(call) for call in answer.calls]
-    usage = merged_usage(answer.raw_usage or {}, answer.usage)
+    usage = COUNTS.merged(answer.raw_usage, answer.usage)
     told = {"usage": usage} if usage else {}
     return encode({"object": "interaction", **identity, **ending, "steps": steps, **told})
-
-
-def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19).
-
-    >>> raw = {"total_input_tokens": 5, "total_output_tokens": 3, "total_tokens": 8}
-    >>> merged_usage(raw, Usage(5, 9, 2))
-    ... # doctest: +NORMALIZE_WHITESPACE
-    {'total_input_tokens': 5, 'total_output_tokens': 7, 'total_tokens': 14,
-     'total_thought_tokens': 2}
-    """
-    merged = dict(raw)
-    if usage is None or usage.output_tokens is None:
-        return merged
-    asked = usage.input_tokens or 0
-    merged["total_input_tokens"] = asked
-    merged["total_output_tokens"] = usage.output_tokens - (usage.reasoning_tokens or 0)
-    merged["total_tokens"] = asked + usage.output_tokens
-    if usage.reasoning_tokens is not None:
-        merged["total_thought_tokens"] = usage.reasoning_tokens
-    return merged
 
 
 def error_object(code: str, message: str) -> JsonObject:

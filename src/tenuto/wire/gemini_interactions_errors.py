@@ -7,19 +7,14 @@ stands in front of the API says it as all of Google's do.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.wire.base import JsonObject
-from tenuto.wire.errors import ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.wire.errors import GAVE_UP, ErrorRow, fault_reader, row
 from tenuto.wire.gemini_generate_errors import ERRORS as GENERATE_ERRORS
 
 _K = FaultKind
-
-OURS = "tenuto_incomplete"
-"""The `code` of errors that Tenuto wrote: what could be recovered behind it was (E9)."""
 
 BLOCKED = frozenset(
     {"safety", "recitation", "language", "prohibited_content", "spii", "blocklist"}
@@ -32,23 +27,23 @@ OF_THE_ANSWER = frozenset({"malformed_function_call", "malformed_tool_call"})
 """Codes by which a call of the model's cannot be read."""
 
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS),
-    _row(_K.CONTENT_BLOCKED, *sorted(BLOCKED)),
-    _row(_K.MALFORMED_CALL, *sorted(OF_THE_ANSWER), "unexpected_tool_call"),
-    _row(
+    GAVE_UP,
+    row(_K.CONTENT_BLOCKED, *sorted(BLOCKED)),
+    row(_K.MALFORMED_CALL, *sorted(OF_THE_ANSWER), "unexpected_tool_call"),
+    row(
         _K.UNKNOWN_KEY,
         "parameter_unknown",
         words=r"unknown (?:parameter|field|name)s?:? ['\"](?P<name>[^'\"]+)['\"]",
     ),
-    _row(_K.AUTHENTICATION, "authentication", "payment_required", "unauthorized", "forbidden"),
+    row(_K.AUTHENTICATION, "authentication", "payment_required", "unauthorized", "forbidden"),
     # Comes with status 429, but waiting does not help: it is the quota of the day.
-    _row(_K.AUTHENTICATION, "quota_exceeded"),
-    _row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
-    _row(_K.OVERLOADED, "service_unavailable"),
-    _row(_K.TIMEOUT, "gateway_timeout", "request_timeout"),
-    _row(_K.SERVER, "api_error", "internal_server_error", "bad_gateway"),
+    row(_K.AUTHENTICATION, "quota_exceeded"),
+    row(_K.RATE_LIMITED, "rate_limit_exceeded", "too_many_requests"),
+    row(_K.OVERLOADED, "service_unavailable"),
+    row(_K.TIMEOUT, "gateway_timeout", "request_timeout"),
+    row(_K.SERVER, "api_error", "internal_server_error", "bad_gateway"),
     *(entry for entry in GENERATE_ERRORS if entry.words and not entry.codes),
-    _row(
+    row(
         _K.INVALID_REQUEST,
         "invalid_request",
         "model_not_found",
@@ -91,18 +86,4 @@ _OWN = (
     | {"quota_exceeded", "unexpected_tool_call"}
 )
 
-
-def read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    """The fault that an error object (or a bare text) means.
-
-    >>> read_fault({"code": "service_unavailable", "message": "Try later."}).kind.value
-    'overloaded'
-    >>> read_fault({"code": "quota_exceeded", "message": "…"}, status=429).retryable
-    False
-    """
-    fault = read(error, ERRORS, status, retry_after_s)
-    if fault.allowed_tokens and "(exclusive)" in fault.message:
-        return replace(fault, allowed_tokens=fault.allowed_tokens - 1)
-    return fault
+read_fault = fault_reader(ERRORS)

@@ -17,15 +17,7 @@ def members(opening: Opening, dialect: Dialect) -> JsonObject:
     if opening.max_tokens is not None:
         made["generation_config"] = {"max_output_tokens": opening.max_tokens}
     if opening.tools:
-        made["tools"] = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-            }
-            for tool in opening.tools
-        ]
+        made["tools"] = [{"type": "function", **tool.told()} for tool in opening.tools]
     return made | ({"stream": True} if opening.stream else {})
 
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Answer, JsonObject
 from tenuto.wire.gemini_interactions_body import (
+    COUNTS,
     call_step,
     ending_of,
     error_object,
     identity_of,
-    merged_usage,
 )
 from tenuto.wire.gemini_interactions_steps import (
     CALL,
@@ -27,20 +27,11 @@ from tenuto.wire.gemini_interactions_steps import (
     steps_of,
     text_in,
 )
-from tenuto.wire.json import count, encode
+from tenuto.wire.json import count, encode_named_event
 
 _DONE = b"event: done\ndata: [DONE]\n\n"
 
 _ANNOTATIONS = "text_annotation_delta"
-
-
-def render_event(value: JsonObject) -> bytes:
-    """One event, named as its object is.
-
-    >>> render_event({"index": 0, "event_type": "step.stop"})
-    b'event: step.stop\\ndata: {"index":0,"event_type":"step.stop"}\\n\\n'
-    """
-    return b"event: %b\ndata: %b\n\n" % (str(value["event_type"]).encode(), encode(value))
 
 
 class InteractionWriter:
@@ -175,7 +166,7 @@ class InteractionWriter:
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """What is open, calls, and the last event, which says the status and the usage."""
         out = [self._close(), *map(self._call, answer.calls)]
-        usage = merged_usage(answer.raw_usage or {}, answer.usage)
+        usage = COUNTS.merged(answer.raw_usage, answer.usage)
         told = {**self._identity, **ending_of(answer), **({"usage": usage} if usage else {})}
         out.append(self._event("interaction.completed", interaction=told))
         return b"".join([*out, _DONE])
@@ -225,4 +216,4 @@ class InteractionWriter:
         return b"".join(out)
 
     def _event(self, kind: str, **members: object) -> bytes:
-        return self._start() + render_event({**members, "event_type": kind})
+        return self._start() + encode_named_event({**members, "event_type": kind}, "event_type")

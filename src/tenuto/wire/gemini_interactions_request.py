@@ -20,35 +20,30 @@ https://ai.google.dev/gemini-api/docs/interactions-overview
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendCalls,
-    AppendContent,
-    AppendUser,
-    Content,
-    Edit,
-)
-from tenuto.core.arguments import Finding
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
 from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.calls import object_of, valid_call
 from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import repair_history, result_of
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
-from tenuto.wire.items_request import ItemsRequest, reader
-from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import (
-    listed,
-    object_in,
-    rows_of,
-    value_of,
-    with_members,
-)
+from tenuto.wire.items_request import ItemsRequest
+from tenuto.wire.json import decode_object, encode
+from tenuto.wire.members import list_in, listed, object_in, rows_of, value_of, with_members
 from tenuto.wire.request_edits import Paths
+from tenuto.wire.request_reading import (
+    UNREADABLE,
+    holds,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
 
 CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
 """Kinds of parts; an input may be a list of them, or of steps."""
@@ -107,15 +102,22 @@ class InteractionRequest(ItemsRequest):
                 self._go_on(members, edit.content)
         return members
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[bytes]:
-        match edit:
-            case AppendAssistant(text):
-                return map(encode, said_steps(text, edit.content))
-            case AppendUser(text):
-                return [_asking([encode({"type": "text", "text": text})])]
-            case AppendCalls():
-                return map(encode, _failed_steps(edit))
-        return ()
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return said_steps(edit.text, edit.content)
+
+    def _asked(self, text: str) -> msgspec.Raw:
+        return msgspec.Raw(_asking([encode({"type": "text", "text": text})]))
+
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[Any]:
+        return []
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        blank = not edit.text.strip() and not edit.content
+        said = [] if blank else said_steps(edit.text, edit.content)
+        calls = [_call(valid_call(call)) for call in edit.calls]
+        answers = edit.answers
+        results = [result_of(call.id, call.name, text, failed) for call, text, failed in answers]
+        return [*said, *calls, *results]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         _configure(members, {"thinking_level": encode(_less_thinking(members))})
@@ -143,15 +145,13 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Interac
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
-            return None
         asked = _read(body)
         rows = _rows_of(bytes(asked.input).strip())
         if rows is None or not (asked.model or asked.agent):
             return None
         last = decode_object(rows[-1]) if rows else None
         return InteractionRequest(body, asked, rows, _facts(asked, last, probe_max_tokens))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 
@@ -180,22 +180,28 @@ def _asking(parts: Sequence[bytes]) -> bytes:
 
 def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
     config = object_in(asked.generation_config)
-    limit = config.get("max_output_tokens")
-    max_tokens = limit if type(limit) is int and limit > 0 else None
-    model = asked.model if isinstance(asked.model, str) else ""
+    max_tokens = limit_in(config.get("max_output_tokens"))
+    model = text_in(asked.model)
+    reasons = {
+        # What the model said before stands with the provider alone.
+        "resumption": asked.continuation_token,
+        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "agent": asked.agent,  # the provider runs it, with a budget and a place of its own
+        "audio": holds(asked.response_modalities, "audio"),
+    }
     return RequestFacts(
         model=model,
         stream=bool(asked.stream),
         max_tokens=max_tokens,
-        tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
+        tools=any(map(_is_client_tool, list_in(asked.tools))),
         call_forced=_demands_call(config.get("tool_choice"), asked.tools),
         after_tool_result=kind_of(last) == RESULT,
         structured=_is_structured(asked),
         lower_reasoning=_can_think_less(config.get("thinking_level"), model),
         include_usage=True,
         prefill_barred=True,  # nothing says that a step of the model's at the end is gone on with
-        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
-        follows=follows if isinstance(follows := asked.previous_interaction_id, str) else "",
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
+        follows=text_in(asked.previous_interaction_id),
     )
 
 
@@ -207,8 +213,8 @@ def _demands_call(choice: Any, tools: Any) -> bool:
     """Whether a choice demands a call for the caller, whose tools all must be then."""
     if isinstance(choice, dict):
         choice = object_in(choice.get("allowed_tools")).get("mode")
-    ours = isinstance(tools, list) and bool(tools) and all(map(_is_client_tool, tools))
-    return ours and choice == "any"
+    ours = list(map(_is_client_tool, list_in(tools)))
+    return bool(ours) and all(ours) and choice == "any"
 
 
 def _is_structured(asked: _Asked) -> bool:
@@ -231,39 +237,9 @@ def _can_think_less(level: Any, model: str) -> bool:
     return isinstance(level, str) and level in LESS_THINKING
 
 
-def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
-    if asked.continuation_token:
-        return "resumption"  # what the model said before stands with the provider alone
-    if asked.background is True:
-        return "background"  # the answer is polled for, elsewhere
-    if asked.agent:
-        return "agent"  # the provider runs it, with a budget and a place of its own
-    modalities = asked.response_modalities
-    if isinstance(modalities, list) and "audio" in modalities:
-        return "audio"
-    if max_tokens is not None and max_tokens <= probe_max_tokens:
-        return "probe"
-    return ""
-
-
-# --- steps ------------------------------------------------------------------------------------
-
-
-def _failed_steps(edit: AppendCalls) -> list[JsonObject]:
-    """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
-    replayed (H4): they stand as an empty object."""
-    said = [] if not edit.text.strip() and not edit.content else said_steps(edit.text, edit.content)
-    calls = [_valid_call(call) for call in edit.calls]
-    results = [result_of(call.id, call.name, text, failed) for call, text, failed in edit.answers]
-    return [*said, *calls, *results]
-
-
-def _valid_call(call: ToolCall) -> JsonObject:
-    whole = call.finding is Finding.WHOLE
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace") if whole else b"{}")
-    named = {"type": CALL, "id": call.id, "name": call.name or "unknown"}
-    return {**(call.extra or {}), **named, "arguments": arguments}
+def _call(call: ToolCall) -> JsonObject:
+    named = {"type": CALL, "id": call.id, "name": call.name}
+    return {**(call.extra or {}), **named, "arguments": object_of(call)}
 
 
 # --- members ----------------------------------------------------------------------------------

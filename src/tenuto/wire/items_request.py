@@ -7,34 +7,12 @@ As in `request_edits`, with `input` as the history and its items as the rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
-
-import msgspec
+from typing import Any
 
 from tenuto.wire.base import JsonObject, RequestFacts
-from tenuto.wire.json import decode_object
-from tenuto.wire.members import members_of, object_in
+from tenuto.wire.calls import schemas_in
+from tenuto.wire.members import list_in, members_of
 from tenuto.wire.request_edits import EditableRequest
-
-T = TypeVar("T", bound=msgspec.Struct)
-
-
-def reader(shape: type[T]) -> Callable[[bytes], T]:
-    """Reads the members of a request that a shape names, `input` as bytes. A number that no double
-    holds, somewhere in them, takes a second and more lenient reading."""
-    read = msgspec.json.Decoder(shape).decode
-
-    def asked(body: bytes) -> T:
-        try:
-            return read(body)
-        except msgspec.DecodeError:
-            members = members_of(body)
-            names = [name for name in shape.__struct_fields__ if name in members]
-            values = {name: decode_object(members[name]) for name in names if name != "input"}
-            return shape(input=msgspec.Raw(members.get("input", b"null")), **values)
-
-    return asked
 
 
 class ItemsRequest(EditableRequest):
@@ -58,8 +36,4 @@ class ItemsRequest(EditableRequest):
             self._members = members_of(self._body)
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
-        return {
-            tool["name"]: object_in(tool.get("parameters"))
-            for tool in (tools if isinstance(tools, list) else ())
-            if isinstance(tool, dict) and isinstance(tool.get("name"), str)
-        }
+        return schemas_in(list_in(tools))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from tenuto.frames.json import (
     as_utf8,
@@ -23,6 +24,7 @@ __all__ = [
     "decode_strictly",
     "encode",
     "encode_event",
+    "encode_named_event",
     "is_no_piece",
     "is_utf8",
     "readable",
@@ -41,6 +43,15 @@ def encode_event(value: object) -> bytes:
     b'data: {"a":1}\\n\\n'
     """
     return b"data: " + encode(value) + b"\n\n"
+
+
+def encode_named_event(value: dict[str, Any], member: str = "type") -> bytes:
+    """The same, with a member of it as the name of the event.
+
+    >>> encode_named_event({"type": "ping"})
+    b'event: ping\\ndata: {"type":"ping"}\\n\\n'
+    """
+    return b"event: %b\ndata: %b\n\n" % (str(value[member]).encode(), encode(value))
 
 
 def as_text(value: object) -> str:

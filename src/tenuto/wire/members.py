@@ -7,7 +7,7 @@ and unknown fields survive (C7). Every request's side of a wire stands on this.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -80,21 +80,6 @@ def object_in(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def read_leniently(
-    body: bytes, keys: Iterable[str], unread: Collection[str], rows_key: str = "messages"
-) -> dict[str, Any]:
-    """The members of a request by these keys, for bodies that strict reading rejects because a
-    number somewhere in a row fits no double. Those of `unread` stay bytes, and that of `rows_key`
-    is a list that may hold anything; msgspec.DecodeError where the body is no object.
-
-    >>> read_leniently(b'{"messages": [{"n": 1e400}], "x": 1}', ("messages", "model"), ())
-    {'messages': [{'n': inf}]}
-    """
-    members = members_of(body)
-    values: dict[str, Any] = {
-        key: msgspec.Raw(members[key]) if key in unread else decode_object(members[key])
-        for key in keys
-        if key in members and key != rows_key
-    }
-    rows = rows_of(members.get(rows_key, b"[]"))
-    return {rows_key: [decode_object(row) for row in rows], **values}
+def list_in(value: Any) -> list[Any]:
+    """A value that is a list, [] for all else."""
+    return value if isinstance(value, list) else []

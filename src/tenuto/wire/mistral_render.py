@@ -13,7 +13,7 @@ from tenuto.core.parts import AnySignal, Kind, Part, Piece
 from tenuto.wire.base import Answer, JsonObject, Spoken, kept_of
 from tenuto.wire.json import encode, encode_event
 from tenuto.wire.openai_chat import CONTENT
-from tenuto.wire.openai_chat_render import DONE, ChatLayout, call_delta, completion, merged_usage
+from tenuto.wire.openai_chat_render import COUNTS, DONE, ChatLayout, call_delta, completion
 
 ERROR_STATUS = 424
 """What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
@@ -38,7 +38,7 @@ class MistralLayout(ChatLayout):
         choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
         last: JsonObject = {**self._shared, "choices": [choice]}
         if answer.usage is not None:
-            last["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+            last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
         return b"".join(calls) + encode_event(last) + DONE
 
     def error(self, code: str, message: str) -> bytes:

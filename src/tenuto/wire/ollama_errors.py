@@ -7,27 +7,23 @@ on Chat Completions.
 
 from __future__ import annotations
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.wire.base import JsonObject
-from tenuto.wire.errors import ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.wire.errors import ErrorRow, fault_reader, row
 from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
 
-OURS = "tenuto_incomplete"
-"""The `type` of our own errors."""
-
 ERRORS: tuple[ErrorRow, ...] = (
     # The server parses the model's call by itself: https://github.com/ollama/ollama/issues/12884
-    _row(_K.MALFORMED_CALL, words=r"error parsing tool call|tool call parsing failed"),
-    _row(
+    row(_K.MALFORMED_CALL, words=r"error parsing tool call|tool call parsing failed"),
+    row(
         _K.CONTEXT_OVERFLOW,
         words=r"exceed(?:s|ed) (?:the |max |maximum )*context (?:length|size|window)",
     ),
-    _row(_K.OVERLOADED, words=r"server busy|server overloaded|maximum pending requests exceeded"),
+    row(_K.OVERLOADED, words=r"server busy|server overloaded|maximum pending requests exceeded"),
     # What the caller asked for cannot be had here, however often it is asked for.
-    _row(
+    row(
         _K.INVALID_REQUEST,
         words=r"does not support (?:tools|thinking|chat|generate|insert)"
         r"|requires more system memory|json: cannot unmarshal",
@@ -49,12 +45,4 @@ def error_of(value: JsonObject) -> object | None:
     return error or None
 
 
-def read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    """The fault that an error object (or a bare text) means.
-
-    >>> read_fault("error parsing tool call: raw='{', err=unexpected end of JSON input").kind.value
-    'malformed_call'
-    """
-    return read(error, ERRORS, status, retry_after_s)
+read_fault = fault_reader(ERRORS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from tenuto.wire import openai_chat_form
 from tenuto.wire.base import Dialect, JsonObject
-from tenuto.wire.form import Opening
+from tenuto.wire.form import Opening, at
 
 
 def members(opening: Opening, dialect: Dialect) -> JsonObject:
@@ -22,9 +22,4 @@ def members(opening: Opening, dialect: Dialect) -> JsonObject:
     return made
 
 
-def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL."""
-    return "/api/chat"
-
-
-FORM = replace(openai_chat_form.FORM, members=members, path=path)
+FORM = replace(openai_chat_form.FORM, members=members, path=at("/api/chat"))

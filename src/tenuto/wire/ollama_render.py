@@ -17,9 +17,9 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import encode, encode_event
 from tenuto.wire.members import object_in
-from tenuto.wire.ollama_errors import OURS
 
 COUNTS = ("prompt_eval_count", "eval_count")
 

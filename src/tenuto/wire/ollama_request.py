@@ -14,7 +14,6 @@ prompt, the model is loaded and no more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -29,16 +28,15 @@ from tenuto.core.actions import (
     LowerReasoning,
     SetOutputBudget,
 )
-from tenuto.core.arguments import Finding
-from tenuto.core.calls import ToolCall
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
-from tenuto.wire.json import encode, is_utf8
+from tenuto.wire.calls import schemas_in, valid_call
+from tenuto.wire.json import encode
 from tenuto.wire.members import (
     joined,
+    list_in,
     listed,
     members_of,
     object_in,
-    read_leniently,
     rows_of,
     value_of,
     with_members,
@@ -46,6 +44,7 @@ from tenuto.wire.members import (
 from tenuto.wire.ollama_history import repair_history, result_of
 from tenuto.wire.ollama_render import call_of
 from tenuto.wire.prompt import Members, PromptRequest
+from tenuto.wire.request_reading import UNREADABLE, limit_in, reader, why_left_alone
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
 
@@ -70,7 +69,7 @@ class _Asked(msgspec.Struct):
     raw: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 
 def less_thinking(think: Any) -> str | bool | None:
@@ -126,14 +125,8 @@ class ChatRequest:
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached function, by name; {} for one that has none."""
         self._split()
-        tools = value_of(self._members.get("tools"))
-        tools = tools if isinstance(tools, list) else []
-        found = [object_in(object_in(tool).get("function")) for tool in tools]
-        return {
-            function["name"]: object_in(function.get("parameters"))
-            for function in found
-            if isinstance(function.get("name"), str)
-        }
+        tools = list_in(value_of(self._members.get("tools")))
+        return schemas_in(object_in(tool).get("function") for tool in tools)
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """The bytes of the request with these edits; without any, the caller's own."""
@@ -158,16 +151,10 @@ class ChatRequest:
 
 def _failed_rows(edit: AppendCalls) -> list[bytes]:
     """The model's calls in a valid form, each with a failed result (T5)."""
-    calls = [_valid_call(call) for call in edit.calls]
+    calls = [call_of(valid_call(call)) for call in edit.calls]
     said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
     results = zip(calls, edit.results, strict=True)
     return [encode(said), *(encode(result_of(call, text)) for call, text in results)]
-
-
-def _valid_call(call: ToolCall) -> JsonObject:
-    """Broken arguments are never replayed (H4): they stand as an empty object."""
-    arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
-    return call_of(replace(call, name=call.name or "unknown", arguments=arguments))
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -185,37 +172,30 @@ def parse_request(
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
-            return None
-        asked = _asked(body)
-        if not isinstance(asked.model, str) or not asked.model:
+        asked = _read(body)
+        if not asked.model:
             return None
         if path.rstrip("/").endswith(GENERATE):
             asks = isinstance(asked.prompt, str) and asked.prompt.strip()
             facts = _facts(asked, probe_max_tokens, {})
             return PromptRequest(body, facts, edited, raw=asked.raw is True) if asks else None
         rows = asked.messages
-        if not rows or not all(isinstance(row, dict) for row in rows):
+        if not rows:
             return None
         return ChatRequest(body, rows, _facts(asked, probe_max_tokens, rows[-1]))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
-
-
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds, somewhere in
-    a row, takes a second and more lenient one."""
-    try:
-        return _read(body)
-    except msgspec.DecodeError:
-        return _Asked(**{"model": "", **read_leniently(body, _Asked.__struct_fields__, ())})
 
 
 def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFacts:
     budget = object_in(asked.options).get(BUDGET)
     if type(budget) is float and budget.is_integer():  # the server takes both for the same
         budget = int(budget)
-    max_tokens = budget if type(budget) is int and budget > 0 else None  # below 0: no limit
+    max_tokens = limit_in(budget)  # below 0: no limit
+    reasons = {
+        "logprobs": asked.logprobs or asked.top_logprobs,
+        "fill_in": asked.suffix,  # the text goes between two others
+    }
     return RequestFacts(
         model=asked.model,
         stream=asked.stream is not False,
@@ -225,19 +205,8 @@ def _facts(asked: _Asked, probe_max_tokens: int, last: JsonObject) -> RequestFac
         structured=bool(asked.format),
         lower_reasoning=less_thinking(asked.think) is not None,
         include_usage=True,
-        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
         # The server takes the words of a prompt for those of the user, unless they are raw.
         prefill_barred=last.get("role") == "assistant" or (not last and asked.raw is not True),
         goes_on=not last and asked.raw is True,
     )
-
-
-def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
-    if asked.logprobs or asked.top_logprobs:
-        return "logprobs"
-    if asked.suffix:
-        return "fill_in"  # the text goes between two others
-    if max_tokens is not None and max_tokens <= probe_max_tokens:
-        return "probe"
-    return ""

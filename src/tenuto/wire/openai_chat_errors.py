@@ -5,17 +5,25 @@ https://platform.openai.com/docs/guides/error-codes and the dialects' own pages 
 
 from __future__ import annotations
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import CONTEXT_WORDS, HISTORY_REJECTED, PREFILL_REJECTED, ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.core.fault import FaultKind
+from tenuto.wire.errors import (
+    CONTEXT_WORDS,
+    GAVE_UP,
+    HISTORY_REJECTED,
+    PREFILL_REJECTED,
+    ErrorRow,
+    by_status,
+    fault_reader,
+    row,
+)
 
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", "tenuto_incomplete"),
-    _row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
-    _row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
-    _row(
+    GAVE_UP,
+    row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
+    row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
+    row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max_(?:completion_)?tokens\W* (?:is too large.*?at most"
         r"|must be less than or equal to|\(\d+\) exceeds model's maximum output tokens)"
@@ -32,7 +40,7 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     PREFILL_REJECTED,
     HISTORY_REJECTED,
-    _row(
+    row(
         _K.UNKNOWN_KEY,
         words=r"unrecognized request arguments? supplied: (?P<list>[\w, .\[\]]+)"
         r"|unknown (?:parameter|field)s?: '(?P<unknown>[^']+)'"
@@ -41,73 +49,37 @@ ERRORS: tuple[ErrorRow, ...] = (
         r"|extra inputs are not permitted, field: '(?P<extra>[^']+)'"
         r"|(?P<pydantic>[\w.\[\]]+): extra inputs are not permitted",
     ),
-    _row(
+    row(
         _K.CONTEXT_OVERFLOW,
-        "context_length_exceeded",
-        "exceed_context_size_error",
-        "max_tokens_exceeded",
-        "token_limit_exceeded",
-        "1039",
+        "context_length_exceeded exceed_context_size_error max_tokens_exceeded",
+        "token_limit_exceeded 1039",
         words=CONTEXT_WORDS,
     ),
-    _row(
+    row(
         _K.CONTENT_BLOCKED,
-        "content_filter",
-        "responsibleaipolicyviolation",
-        "content_policy_violation",
-        "datainspectionfailed",
-        "data_inspection_failed",
-        "invalid_prompt",
-        "1301",
-        "1026",
-        "1027",
+        "content_filter responsibleaipolicyviolation content_policy_violation",
+        "datainspectionfailed data_inspection_failed invalid_prompt 1301 1026 1027",
         words=r"inappropriate content|input was flagged",
     ),
-    _row(_K.REFUSED, "refusal"),
+    row(_K.REFUSED, "refusal"),
     # Comes with status 429, but waiting does not help.
-    _row(_K.AUTHENTICATION, "insufficient_quota", "1008"),
-    _row(
+    row(_K.AUTHENTICATION, "insufficient_quota 1008"),
+    row(
         _K.OVERLOADED,
-        "overloaded_error",
-        "provider_overloaded",
-        "provider_unavailable",
-        "engine_overloaded",
+        "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
         # Mistral, of all who ask, also with status 429.
         words=r"service tier capacity exceeded",
         statuses=range(529, 530),
     ),
-    _row(
-        _K.RATE_LIMITED,
-        "rate_limit_exceeded",
-        "rate_limit_error",
-        "rate_limited",
-        "1002",
-        statuses=range(429, 430),
+    *by_status(
+        {
+            _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited 1002",
+            _K.TIMEOUT: "timeout timeout_error 1001",
+            _K.AUTHENTICATION: "invalid_api_key authentication_error permission_error 1004 2049",
+            _K.INVALID_REQUEST: "invalid_request_error",
+        }
     ),
-    _row(_K.OVERLOADED, statuses=range(503, 504)),
-    _row(_K.TIMEOUT, "timeout", "timeout_error", "1001", statuses=range(504, 505)),
-    _row(_K.TIMEOUT, statuses=range(408, 409)),
-    _row(
-        _K.AUTHENTICATION,
-        "invalid_api_key",
-        "authentication_error",
-        "permission_error",
-        "1004",
-        "2049",
-        statuses=range(401, 404),
-    ),
-    _row(_K.INVALID_REQUEST, "invalid_request_error", statuses=range(400, 500)),
-    _row(_K.SERVER),
 )
 """First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 
-
-def read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    """The fault that an error object (or a bare text) means.
-
-    >>> read_fault({"message": "max_tokens is too large: 9. This model supports at most 5 …"}).kind
-    <FaultKind.OUTPUT_BUDGET_TOO_LARGE: 'output_budget_too_large'>
-    """
-    return read(error, ERRORS, status, retry_after_s)
+read_fault = fault_reader(ERRORS)

@@ -6,7 +6,7 @@ https://platform.openai.com/docs/api-reference/chat/create (2026-11-22)
 from __future__ import annotations
 
 from tenuto.wire.base import Dialect, JsonObject
-from tenuto.wire.form import Form, Opening
+from tenuto.wire.form import Form, Opening, at
 
 
 def members(opening: Opening, dialect: Dialect) -> JsonObject:
@@ -15,25 +15,10 @@ def members(opening: Opening, dialect: Dialect) -> JsonObject:
     if opening.max_tokens is not None:
         made[dialect.output_key] = opening.max_tokens
     if opening.tools:
-        made["tools"] = [
-            {
-                "type": "function",
-                "function": {
-                    "name": tool.name,
-                    "description": tool.description,
-                    "parameters": tool.parameters,
-                },
-            }
-            for tool in opening.tools
-        ]
+        made["tools"] = [{"type": "function", "function": tool.told()} for tool in opening.tools]
     if opening.stream:
         made |= {"stream": True, "stream_options": {"include_usage": True}}
     return made
-
-
-def user(text: str) -> JsonObject:
-    """A row of the user's."""
-    return {"role": "user", "content": text}
 
 
 def system(text: str) -> JsonObject:
@@ -41,9 +26,4 @@ def system(text: str) -> JsonObject:
     return {"role": "system", "content": text}
 
 
-def path(model: str, stream: bool) -> str:
-    """Where it is sent to, below the base URL."""
-    return "/chat/completions"
-
-
-FORM = Form(rows="messages", members=members, user=user, system=system, path=path)
+FORM = Form(rows="messages", members=members, system=system, path=at("/chat/completions"))

@@ -15,6 +15,7 @@ import msgspec
 from tenuto.wire.base import Dialect
 from tenuto.wire.json import encode
 from tenuto.wire.members import object_in, value_of, with_members
+from tenuto.wire.request_edits import LESS_EFFORT
 
 
 class Knobs(msgspec.Struct, kw_only=True):
@@ -25,15 +26,6 @@ class Knobs(msgspec.Struct, kw_only=True):
     thinking: Any = None
     enable_thinking: Any = None
 
-
-LEAST_EFFORT = {
-    "max": "low",
-    "xhigh": "low",
-    "high": "low",
-    "medium": "low",
-    "low": "minimal",
-}
-"""`reasoning_effort`: what less means for each value; others cannot be lowered."""
 
 OTHERS: dict[str, Any] = {
     "reasoning": {"effort": "low"},  # OpenRouter
@@ -52,7 +44,7 @@ def can_reason_less(asked: Knobs, dialect: Dialect) -> bool:
     False
     """
     if asked.reasoning_effort is not None:
-        return asked.reasoning_effort in tuple(LEAST_EFFORT)
+        return asked.reasoning_effort in tuple(LESS_EFFORT)
     used = {key: value for key in OTHERS if (value := getattr(asked, key)) is not None}
     if used:
         return any(value != OTHERS[key] for key, value in used.items())
@@ -67,7 +59,7 @@ def less_reasoning(members: Mapping[str, bytes], dialect: Dialect) -> dict[str, 
     """
     effort = value_of(members.get("reasoning_effort"))
     if effort is not None:
-        return {"reasoning_effort": encode(LEAST_EFFORT.get(str(effort), "low"))}
+        return {"reasoning_effort": encode(LESS_EFFORT.get(str(effort), "low"))}
     used = {key: value for key, value in OTHERS.items() if value_of(members.get(key)) is not None}
     less = used or dict(dialect.less_reasoning) or {"reasoning_effort": "low"}
     return {key: encode(value) for key, value in less.items()}

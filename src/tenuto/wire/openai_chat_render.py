@@ -11,11 +11,12 @@ from typing import Any, Literal
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
 from tenuto.wire.citations import is_one
+from tenuto.wire.errors import openai_error
 from tenuto.wire.json import encode, encode_event
 from tenuto.wire.openai_chat_citations import annotations_of, joined_annotations
+from tenuto.wire.usage import Counts
 
 DONE = b"data: [DONE]\n\n"
 LEGACY_CALL_ID = "function_call"
@@ -25,6 +26,15 @@ _OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
 """Members of a chunk that a body has otherwise."""
 
 _NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
+
+
+COUNTS = Counts(
+    input="prompt_tokens",
+    output="completion_tokens",
+    total="total_tokens",
+    reasoning="reasoning_tokens",
+    details="completion_tokens_details",
+)
 
 
 def clean_stop(calls: Sequence[ToolCall]) -> str:
@@ -81,13 +91,13 @@ class ChatLayout:
         out += [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         out.append(self._chunk({}, answer.native_stop))
         if include_usage and answer.usage is not None:
-            usage = merged_usage(answer.raw_usage or {}, answer.usage)
+            usage = COUNTS.merged(answer.raw_usage, answer.usage)
             out.append(encode_event({**self._shared, "choices": [], "usage": usage}))
         return b"".join(out) + DONE
 
     def error(self, code: str, message: str) -> bytes:
         """Write a chunk on which the official SDK raises `APIError`, and the end mark."""
-        return encode_event({"error": _error(code, message)}) + DONE
+        return encode_event({"error": openai_error(code, message)}) + DONE
 
     def _cited(self, answer: Answer) -> bytes:
         """Write the annotations that were not handed on with the first attempt."""
@@ -102,17 +112,22 @@ class ChatLayout:
 def call_delta(number: int, call: ToolCall) -> JsonObject:
     """The delta of a chunk that carries a whole call."""
     if call.id == LEGACY_CALL_ID:
-        return {"function_call": {"name": call.name, "arguments": call.arguments}}
-    return {"tool_calls": [{"index": number, **_call(call)}]}
+        return {"function_call": legacy_call_of(call)}
+    return {"tool_calls": [{"index": number, **call_of(call)}]}
 
 
-def _call(call: ToolCall) -> JsonObject:
+def legacy_call_of(call: ToolCall) -> JsonObject:
+    """A call in the deprecated form, for a caller who uses it."""
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def call_of(call: ToolCall) -> JsonObject:
+    """A call, or a custom one, as a message holds it."""
     extra = dict(call.extra or {})
     if call.free:
         custom = {"name": call.name, "input": call.arguments}
         return {**extra, "id": call.id, "type": "custom", "custom": custom}
-    function = {"name": call.name, "arguments": call.arguments}
-    return {**extra, "id": call.id, "type": "function", "function": function}
+    return {**extra, "id": call.id, "type": "function", "function": legacy_call_of(call)}
 
 
 def as_body(message: Message) -> JsonObject:
@@ -157,20 +172,18 @@ def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObjec
     _set_or_drop(message, reasoning_key, answer.reasoning)
     if any(map(annotations_of, answer.spoken)) and not is_one(answer.spoken):
         message["annotations"] = joined_annotations(answer.spoken)
-    _set_or_drop(message, "tool_calls", [_call(c) for c in answer.calls if c.id != LEGACY_CALL_ID])
-    legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
     _set_or_drop(
-        message,
-        "function_call",
-        {"name": legacy.name, "arguments": legacy.arguments} if legacy else None,
+        message, "tool_calls", [call_of(c) for c in answer.calls if c.id != LEGACY_CALL_ID]
     )
+    legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
+    _set_or_drop(message, "function_call", legacy_call_of(legacy) if legacy else None)
     for key in ("native_finish_reason", "finish_details"):
         choice.pop(key, None)
     choice.update(index=0, message=message, finish_reason=answer.native_stop)
     body = {"object": "chat.completion", **first, "choices": [choice]}
     body.pop("error", None)
     if answer.usage is not None:
-        body["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+        body["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
     return body
 
 
@@ -187,29 +200,6 @@ def _set_or_drop(target: JsonObject, key: str, value: object) -> None:
         target.pop(key, None)
 
 
-def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19).
-
-    >>> merged_usage({"prompt_tokens": 5, "completion_tokens": 3, "total_tokens": 8}, Usage(5, 9))
-    {'prompt_tokens': 5, 'completion_tokens': 9, 'total_tokens': 14}
-    """
-    merged = dict(raw)
-    if usage.input_tokens is not None:
-        merged["prompt_tokens"] = usage.input_tokens
-    if usage.output_tokens is not None:
-        merged["completion_tokens"] = usage.output_tokens
-        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
-    details = merged.get("completion_tokens_details")
-    if usage.reasoning_tokens is not None:
-        kept = details if isinstance(details, dict) else {}
-        merged["completion_tokens_details"] = kept | {"reasoning_tokens": usage.reasoning_tokens}
-    return merged
-
-
-def _error(code: str, message: str) -> JsonObject:
-    return {"message": message, "type": "tenuto_incomplete", "param": None, "code": code}
-
-
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"error": _error(code, message) | kept_of(partial)})
+    return encode({"error": openai_error(code, message) | kept_of(partial)})

@@ -166,7 +166,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     body = {"object": KIND, **first, "choices": [choice]}
     body.pop("error", None)
     if answer.usage is not None:
-        body["usage"] = chat.merged_usage(answer.raw_usage or {}, answer.usage)
+        body["usage"] = chat.COUNTS.merged(answer.raw_usage, answer.usage)
     return encode(body)
 
 

@@ -14,9 +14,17 @@ import msgspec
 
 from tenuto.core.actions import DropConstraint, Edit, SetOutputBudget
 from tenuto.wire.base import Dialect, RequestFacts
-from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import members_of, value_of
+from tenuto.wire.json import encode
+from tenuto.wire.members import object_in
 from tenuto.wire.prompt import Members, PromptRequest
+from tenuto.wire.request_reading import (
+    UNREADABLE,
+    is_document,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
 
 BUDGET = "max_tokens"
 
@@ -38,7 +46,7 @@ class _Asked(msgspec.Struct):
     suffix: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptRequest | None:
@@ -50,37 +58,23 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptR
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
-            return None
-        asked = _asked(body)
+        asked = _read(body)
         if asked.prompt is None:
             return None
         return PromptRequest(body, _facts(asked, probe_max_tokens), _edited, raw=True)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds takes a second
-    and more lenient one."""
-    try:
-        return _read(body)
-    except msgspec.DecodeError:
-        members = members_of(body)
-        known = members.keys() & set(_Asked.__struct_fields__)
-        return _Asked(**{key: value_of(members[key]) for key in known})
-
-
 def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
-    budget, form, options = asked.max_tokens, asked.response_format, asked.stream_options
-    max_tokens = budget if type(budget) is int and budget > 0 else None
+    max_tokens = limit_in(asked.max_tokens)
     return RequestFacts(
-        model=asked.model if isinstance(asked.model, str) else "",
+        model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=max_tokens,
-        structured=isinstance(form, dict) and form.get("type") in ("json_object", "json_schema"),
+        structured=is_document(asked.response_format),
         goes_on=True,
-        include_usage=isinstance(options, dict) and options.get("include_usage") is True,
+        include_usage=object_in(asked.stream_options).get("include_usage") is True,
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
     )
 
@@ -98,9 +92,8 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
         ),
         "echo": bool(asked.echo),
         "fill_in": bool(asked.suffix),  # the text goes between two others
-        "probe": max_tokens is not None and max_tokens <= probe_max_tokens,
     }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    return why_left_alone(reasons, max_tokens, probe_max_tokens)
 
 
 def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect) -> Members:

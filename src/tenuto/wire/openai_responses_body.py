@@ -11,16 +11,35 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.calls import ToolCall
-from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import openai_error
 from tenuto.wire.json import encode
 from tenuto.wire.openai_responses_content import message
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, kind_of
+from tenuto.wire.usage import Counts
 
 _STATUSES = ("completed", "failed", "in_progress", "cancelled", "queued")
 """Native stops that are a `status`; all others are reasons of one that is `incomplete`."""
 
 _NOT_SHARED = frozenset({"output", "status", "incomplete_details", "error", "usage"})
+
+
+_COUNTS = Counts(
+    input="input_tokens",
+    output="output_tokens",
+    total="total_tokens",
+    reasoning="reasoning_tokens",
+    details="output_tokens_details",
+)
+
+_NO_USAGE: JsonObject = {
+    "input_tokens": 0,
+    "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
+    "output_tokens": 0,
+    "output_tokens_details": {"reasoning_tokens": 0},
+    "total_tokens": 0,
+}
+"""What the official SDK's type asks for."""
 
 
 def bare_response(model: str) -> JsonObject:
@@ -82,7 +101,8 @@ def ending_of(answer: Answer) -> JsonObject:
 
 def whole_response(identity: Mapping[str, Any], output: list[JsonObject], answer: Answer) -> Any:
     """The response of a whole turn."""
-    usage = merged_usage(answer.raw_usage or {}, answer.usage) if answer.usage else None
+    given = _NO_USAGE | (answer.raw_usage or {})
+    usage = _COUNTS.merged(given, answer.usage) if answer.usage else None
     ending = ending_of(answer)
     return {**bare_response(""), **identity, **ending, "output": output, "usage": usage}
 
@@ -133,41 +153,6 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     return encode(whole_response(identity, paired(content), answer))
 
 
-def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
-    """A usage object of the whole turn: the first one's other fields, these counts (C19).
-
-    >>> merged_usage({"input_tokens": 5, "output_tokens": 3}, Usage(5, 9))["total_tokens"]
-    14
-    """
-    merged: JsonObject = {
-        "input_tokens": 0,
-        "input_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 0},
-        "output_tokens": 0,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": 0,
-        **raw,
-    }
-    if usage.input_tokens is not None:
-        merged["input_tokens"] = usage.input_tokens
-    if usage.output_tokens is not None:
-        merged["output_tokens"] = usage.output_tokens
-        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
-    if usage.reasoning_tokens is not None:
-        details = merged["output_tokens_details"]
-        kept = details if isinstance(details, dict) else {}
-        merged["output_tokens_details"] = {**kept, "reasoning_tokens": usage.reasoning_tokens}
-    return merged
-
-
-def error_object(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own.
-
-    >>> error_object("dropped", "…")["type"]
-    'tenuto_incomplete'
-    """
-    return {"message": message, "type": "tenuto_incomplete", "param": None, "code": code}
-
-
 def render_error(code: str, message: str, partial: Answer | None) -> bytes:
     """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"error": error_object(code, message) | kept_of(partial)})
+    return encode({"error": openai_error(code, message) | kept_of(partial)})

@@ -7,61 +7,35 @@ said as on Chat Completions, by the same providers.
 
 from __future__ import annotations
 
-from tenuto.core.fault import Fault, FaultKind
-from tenuto.wire.errors import ErrorRow, read
-from tenuto.wire.errors import row as _row
+from tenuto.core.fault import FaultKind
+from tenuto.wire.errors import ErrorRow, fault_reader, row
 from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
 
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
-    _row(
+    row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max_output_tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
         r"|'max_output_tokens'.*?expected a value <= (?P<maximum>\d{1,9})",
     ),
-    _row(
-        _K.CONTEXT_OVERFLOW,
-        words=r"exceeds the context window of this model",
-    ),
-    _row(
+    row(_K.CONTEXT_OVERFLOW, words=r"exceeds the context window of this model"),
+    row(
         _K.CONTENT_BLOCKED,
-        "bio_policy",
-        "cyber_policy",
-        "misalignment_policy_violation",
-        "image_content_policy_violation",
+        "bio_policy cyber_policy misalignment_policy_violation image_content_policy_violation",
     ),
-    _row(_K.TIMEOUT, "vector_store_timeout"),
+    row(_K.TIMEOUT, "vector_store_timeout"),
     # What the caller sent cannot be used, however often it is sent.
-    _row(
+    row(
         _K.INVALID_REQUEST,
-        "data_residency_mismatch",
-        "invalid_image",
-        "invalid_image_format",
-        "invalid_base64_image",
-        "invalid_image_url",
-        "image_too_large",
-        "image_too_small",
-        "image_parse_error",
-        "invalid_image_mode",
-        "image_file_too_large",
-        "unsupported_image_media_type",
-        "empty_image_file",
-        "failed_to_download_image",
-        "image_file_not_found",
-        "previous_response_not_found",
+        "data_residency_mismatch previous_response_not_found",
+        "invalid_image invalid_image_format invalid_base64_image invalid_image_url",
+        "image_too_large image_too_small image_parse_error invalid_image_mode",
+        "image_file_too_large unsupported_image_media_type empty_image_file",
+        "failed_to_download_image image_file_not_found",
     ),
     *CHAT_ERRORS,
 )
 """First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
 
-
-def read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    """The fault that an error object (or a bare text) means.
-
-    >>> read_fault({"code": "bio_policy", "message": "…"}).kind.value
-    'content_blocked'
-    """
-    return read(error, ERRORS, status, retry_after_s)
+read_fault = fault_reader(ERRORS)

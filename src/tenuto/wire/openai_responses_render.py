@@ -11,12 +11,12 @@ from typing import Literal
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.wire.base import Answer, JsonObject
-from tenuto.wire.json import count, encode
+from tenuto.wire.errors import openai_error
+from tenuto.wire.json import count, encode_named_event
 from tenuto.wire.openai_responses_body import (
     bare_response,
     call_item,
     ending_of,
-    error_object,
     identity_of,
     paired,
     whole_response,
@@ -29,15 +29,6 @@ _ENDS = {"completed": "response.completed", "failed": "response.failed"}
 
 _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
 """Items that hold parts, and what these are."""
-
-
-def render_event(value: JsonObject) -> bytes:
-    """One event, named as its object is.
-
-    >>> render_event({"type": "keepalive"})
-    b'event: keepalive\\ndata: {"type":"keepalive"}\\n\\n'
-    """
-    return b"event: %b\ndata: %b\n\n" % (str(value["type"]).encode(), encode(value))
 
 
 class ResponseLayout:
@@ -193,7 +184,7 @@ class ResponseLayout:
         """Write an event on which the official SDK raises `APIError`; nothing may follow it. The
         wire's own is flat, and no SDK raises on that, so it holds both."""
         flat = {"code": code, "message": message, "param": None}
-        return self._event("error", {**flat, "error": error_object(code, message)})
+        return self._event("error", {**flat, "error": openai_error(code, message)})
 
     def _item(self, how: str, part: Part) -> bytes:
         members = {"output_index": part.place[0], "item": part.native}
@@ -202,7 +193,7 @@ class ResponseLayout:
     def _event(self, kind: str, members: Native) -> bytes:
         self._sequence += 1
         told = {k: v for k, v in members.items() if k not in ("type", "sequence_number")}
-        return render_event({"type": kind, **told, "sequence_number": self._sequence})
+        return encode_named_event({"type": kind, **told, "sequence_number": self._sequence})
 
 
 def _place(part: Part) -> JsonObject:

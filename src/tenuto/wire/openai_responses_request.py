@@ -18,30 +18,33 @@ https://platform.openai.com/docs/guides/conversation-state
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendCalls,
-    AppendContent,
-    AppendUser,
-    Edit,
-)
-from tenuto.core.arguments import Finding
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.core.history import plan_repairs
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
+from tenuto.wire.calls import valid_call
 from tenuto.wire.history import apply_repairs
-from tenuto.wire.items_request import ItemsRequest, reader
-from tenuto.wire.json import decode_object, encode, is_utf8
-from tenuto.wire.members import object_in, rows_of, value_of
+from tenuto.wire.items_request import ItemsRequest
+from tenuto.wire.json import decode_object, encode
+from tenuto.wire.members import list_in, object_in, rows_of, value_of
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import RULES
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
-from tenuto.wire.request_edits import Paths, put
+from tenuto.wire.request_edits import LESS_EFFORT, Paths, put
+from tenuto.wire.request_reading import (
+    UNREADABLE,
+    holds,
+    is_document,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
 
 SERVER_TOOLS = frozenset(
     {"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation"}
@@ -53,15 +56,6 @@ caller's."""
 LEAST_TOKENS = 16
 """OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a
 value >= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
-
-LEAST_EFFORT = {
-    "max": "low",
-    "xhigh": "low",
-    "high": "low",
-    "medium": "low",
-    "low": "minimal",
-}
-"""`reasoning.effort`: what less means for each value; others cannot be lowered."""
 
 
 class _Asked(msgspec.Struct):
@@ -95,21 +89,29 @@ class ResponsesRequest(ItemsRequest):
         constraints=[(("text",), ("format",))],
     )
 
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[bytes]:
-        match edit:
-            case AppendAssistant(text):
-                return map(encode, said_items(text, edit.content))
-            case AppendUser(text):
-                return [encode({"role": "user", "content": text})]
-            case AppendContent(content):
-                return [encode(dict(item)) for item in content]
-            case AppendCalls():
-                return map(encode, _failed_items(edit))
-        return ()
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return said_items(edit.text, edit.content)
+
+    def _kept(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> list[JsonObject]:
+        return [dict(item) for item in content]
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        items = said_items(edit.text, edit.content) if edit.text.strip() else []
+        results: list[JsonObject] = []
+        for call, text in zip(edit.calls, edit.results, strict=True):
+            if FOREIGN_CALL in (call.extra or {}):  # its result would have to be of its own form
+                results.append(self._asked(f"[{call.name}: {text}]"))
+                continue
+            items.append(_call(valid_call(call, free=True)))
+            kind = "custom_tool_call_output" if call.free else "function_call_output"
+            results.append({"type": kind, "call_id": call.id, "output": text})
+        return items + results
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         effort = object_in(value_of(members.get("reasoning"))).get("effort")
-        less = encode(LEAST_EFFORT.get(str(effort), "low"))
+        less = encode(LESS_EFFORT.get(str(effort), "low"))
         put(members, (("reasoning",), ("effort",)), less)
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
@@ -129,8 +131,6 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
     True
     """
     try:
-        if not is_utf8(body):  # members that are only carried on are not looked at below
-            return None
         asked = _read(body)
         if bytes(asked.input).lstrip()[:1] not in (b"[", b'"', b"n"):
             return None
@@ -140,7 +140,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
             return None
         facts = _facts(asked, rows, probe_max_tokens)
         return ResponsesRequest(body, facts, *_items_of(asked, rows))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 
@@ -159,26 +159,28 @@ def _items_of(asked: _Asked, values: list[Any]) -> tuple[list[bytes], tuple[str,
 
 
 def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> RequestFacts:
-    limit = asked.max_output_tokens
-    max_tokens = limit if type(limit) is int and limit > 0 else None
-    form = object_in(object_in(asked.text).get("format"))
+    max_tokens = limit_in(asked.max_output_tokens)
+    reasons = {
+        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "logprobs": asked.top_logprobs or holds(asked.include, "message.output_text.logprobs"),
+    }
     return RequestFacts(
-        model=asked.model if isinstance(asked.model, str) else "",
+        model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=max_tokens,
         # Servers of others take less, as who asks for less there knows.
         least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),
-        tools=isinstance(asked.tools, list) and any(map(_is_client_tool, asked.tools)),
+        tools=any(map(_is_client_tool, list_in(asked.tools))),
         call_forced=_demands_call(asked.tool_choice, asked.tools),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
-        structured=form.get("type") in ("json_object", "json_schema"),
-        lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LEAST_EFFORT),
+        structured=is_document(object_in(asked.text).get("format")),
+        lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LESS_EFFORT),
         include_usage=True,
         prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
-        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
         # What is sent with a conversation is written into it, and so is what comes (C7).
         sent_once="conversation" if asked.conversation else "",
-        follows=follows if isinstance(follows := asked.previous_response_id, str) else "",
+        follows=text_in(asked.previous_response_id),
     )
 
 
@@ -197,44 +199,15 @@ def _demands_call(choice: Any, tools: Any) -> bool:
         if choice.get("type") != "allowed_tools":
             return _is_client_tool(choice)
         given, tools = choice.get("mode"), choice.get("tools")
-    all_ours = isinstance(tools, list) and bool(tools) and all(map(_is_client_tool, tools))
-    return given == "required" and all_ours
-
-
-def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
-    """Why a request cannot be continued (C28), "" where it can."""
-    if asked.background is True:
-        return "background"  # the answer is polled for, elsewhere
-    include = asked.include if isinstance(asked.include, list) else []
-    if asked.top_logprobs or "message.output_text.logprobs" in include:
-        return "logprobs"
-    if max_tokens is not None and max_tokens <= probe_max_tokens:
-        return "probe"
-    return ""
+    ours = list(map(_is_client_tool, list_in(tools)))
+    return given == "required" and bool(ours) and all(ours)
 
 
 # --- rows -------------------------------------------------------------------------------------
 
 
-def _failed_items(edit: AppendCalls) -> list[JsonObject]:
-    """The model's calls in a valid form, each with a failed result (T5). Broken arguments are never
-    replayed (H4): they stand as an empty object."""
-    items = said_items(edit.text, edit.content) if edit.text.strip() else []
-    results: list[JsonObject] = []
-    for call, text in zip(edit.calls, edit.results, strict=True):
-        if FOREIGN_CALL in (call.extra or {}):  # its result would have to be of a form of its own
-            results.append({"role": "user", "content": f"[{call.name}: {text}]"})
-            continue
-        items.append(_valid_call(call))
-        kind = "custom_tool_call_output" if call.free else "function_call_output"
-        results.append({"type": kind, "call_id": call.id, "output": text})
-    return items + results
-
-
-def _valid_call(call: ToolCall) -> JsonObject:
-    named = {"call_id": call.id, "name": call.name or "unknown"}
+def _call(call: ToolCall) -> JsonObject:
+    named = {"call_id": call.id, "name": call.name}
     space = {k: v for k, v in (call.extra or {}).items() if k == "namespace"}
-    if call.free:
-        return {"type": "custom_tool_call", **named, **space, "input": call.arguments}
-    arguments = call.arguments if call.finding is Finding.WHOLE else "{}"
-    return {"type": "function_call", **named, **space, "arguments": arguments}
+    kind, member = ("custom_tool_call", "input") if call.free else ("function_call", "arguments")
+    return {"type": kind, **named, **space, member: call.arguments}

@@ -17,6 +17,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from tenuto.core.actions import (
+    AppendAssistant,
+    AppendCalls,
+    AppendContent,
+    AppendUser,
+    Content,
     DropConstraint,
     Edit,
     FreeToolChoice,
@@ -48,6 +53,16 @@ class Paths:
     rows: str
     output_limit: Path
     constraints: Sequence[Path]
+
+
+LESS_EFFORT = {
+    "max": "low",
+    "xhigh": "low",
+    "high": "low",
+    "medium": "low",
+    "low": "minimal",
+}
+"""Efforts of reasoning: what less means for each value of OpenAI's; others cannot be lowered."""
 
 
 def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
@@ -84,21 +99,24 @@ class EditableRequest(ABC):
     Args:
         rows: the history as decoded values.
         rules: how the wire's history is repaired.
+        facts: what the relay needs to know of it.
 
     Attributes:
-        facts: what the relay needs to know of it.
         repairs: what had to be put right in its history, in words; often empty.
     """
 
     paths: ClassVar[Paths]
-    facts: RequestFacts
 
-    def __init__(self, body: bytes, rows: Sequence[Any], rules: Rules) -> None:
+    def __init__(self, body: bytes, rows: Sequence[Any], rules: Rules, facts: RequestFacts) -> None:
         self._body = body
         self._rules = rules
         self._plan, self.repairs = plan_repairs(rows, rules)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
+        self.facts = facts
+        # Half a surrogate pair cannot be split: then this is no request for us.
+        if b"\\" in body and (b"\\ud" in body or b"\\uD" in body):
+            self._split()
 
     def _split(self) -> None:
         """Take the members and rows apart: a request that passes as it came needs none."""
@@ -139,15 +157,42 @@ class EditableRequest(ABC):
             members[self.paths.rows] = listed(self._arranged([*self._rows, *self._written(added)]))
         return members
 
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+        """Return the rows that an edit appends, and change the members that belong to them."""
+        match edit:
+            case AppendAssistant(prefill=prefill):
+                if prefill:
+                    members |= {key: encode(value) for key, value in dialect.prefill_members}
+                return self._said(edit, dialect)
+            case AppendUser(text):
+                return [self._asked(text)]
+            case AppendContent(content):
+                return self._kept(content, members, dialect)
+            case AppendCalls():
+                return self._called(edit, dialect)
+        return []
+
     # --- what a wire says
 
     @abstractmethod
-    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
-        """The rows that an edit appends, often none; members that belong to them are changed."""
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> Iterable[Any]:
+        """Return the rows that say what the model has said."""
+
+    def _asked(self, text: str) -> Any:
+        """Return the row that holds a hint of ours."""
+        return {"role": "user", "content": text}
+
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+        """Return the rows by which a paused turn goes on, or change members to that end."""
+        raise AssertionError("this wire keeps no content: no rung sends any back")
+
+    @abstractmethod
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> Iterable[Any]:
+        """Return the rows that hold the model's calls, in a valid form, and a result for each."""
 
     @abstractmethod
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
-        """The JSON Schema of each tool of the caller's, by name."""
+        """Return the JSON Schema of each tool of the caller's, by name."""
 
     @abstractmethod
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
@@ -158,8 +203,8 @@ class EditableRequest(ABC):
         """Leave it to the model which tools it calls, unless it may call none."""
 
     def _written(self, added: list[Any]) -> list[bytes]:
-        """Appended rows as bytes."""
-        return added
+        """Return appended rows as bytes."""
+        return [encode(row) for row in added]
 
     def _arranged(self, rows: list[bytes]) -> list[bytes]:
         """The rows, ours among them, as those who speak alike may want them arranged."""

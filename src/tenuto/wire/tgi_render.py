@@ -14,9 +14,9 @@ from typing import Any
 from tenuto.core.calls import ToolCall
 from tenuto.core.signals import Usage
 from tenuto.wire.base import Answer, JsonObject, kept_of
+from tenuto.wire.errors import OURS
 from tenuto.wire.json import encode, encode_event
 from tenuto.wire.members import object_in
-from tenuto.wire.ollama_errors import OURS
 
 TEXT, DETAILS, TOKEN = "generated_text", "details", "token"
 

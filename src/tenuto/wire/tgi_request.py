@@ -25,9 +25,10 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts, Wire
-from tenuto.wire.json import encode, is_utf8
-from tenuto.wire.members import members_of, object_in, value_of, with_members
+from tenuto.wire.json import encode
+from tenuto.wire.members import object_in, value_of, with_members
 from tenuto.wire.prompt import Members, PromptRequest
+from tenuto.wire.request_reading import UNREADABLE, limit_in, reader, why_left_alone
 
 BUDGET = "max_new_tokens"
 
@@ -60,7 +61,7 @@ class _Asked(msgspec.Struct):
     stream: Any = None
 
 
-_read = msgspec.json.Decoder(_Asked).decode
+_read = reader(_Asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +97,9 @@ def parse_request(
     """
     found = _path(path.rstrip("/"))
     try:
-        if found is None or not is_utf8(body):  # members that are only carried on are not read
+        if found is None:
             return None
-        asked = _asked(body)
+        asked = _read(body)
         parameters = object_in(asked.parameters)
         own = bool(found["own"])
         known = (
@@ -124,25 +125,12 @@ def parse_request(
         )
         edit = partial(_edited, echoes=bool(form.echoed))
         return FormedRequest(body, facts, edit, raw=True, key="inputs"), form
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
 
 
-def _asked(body: bytes) -> _Asked:
-    """The members that are looked at, in one reading; a number that no double holds takes a second
-    and more lenient one."""
-    try:
-        return _read(body)
-    except msgspec.DecodeError:
-        members = members_of(body)
-        known = members.keys() & set(_Asked.__struct_fields__)
-        asked = _Asked(**{"inputs": "", **{key: value_of(members[key]) for key in known}})
-        return asked if isinstance(asked.inputs, str) else _Asked("")
-
-
 def _budget(parameters: JsonObject) -> int | None:
-    budget = parameters.get(BUDGET)
-    return budget if type(budget) is int and budget > 0 else None
+    return limit_in(parameters.get(BUDGET))
 
 
 def _grammar(parameters: JsonObject) -> object:
@@ -156,14 +144,12 @@ def _left_alone(parameters: JsonObject, probe_max_tokens: int) -> str:
         numbers = (parameters.get(key) for key in keys)
         return any(type(number) is int and number > least for number in numbers)
 
-    budget = _budget(parameters)
     reasons = {
         "several_choices": above(1, "best_of", "num_return_sequences"),
         "logprobs": above(0, "top_n_tokens") or bool(parameters.get("decoder_input_details")),
         "grammar": _grammar(parameters) == "regex",  # the rest of a text does not fit the whole
-        "probe": budget is not None and budget <= probe_max_tokens,
     }
-    return next((reason for reason, holds in reasons.items() if holds), "")
+    return why_left_alone(reasons, _budget(parameters), probe_max_tokens)
 
 
 def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect, *, echoes: bool) -> Members:
