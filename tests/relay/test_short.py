@@ -683,6 +683,12 @@ def test_a_stream_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(w
         "garbage": [*events[:5], b"data: {\n\n", *events[5:]],
         "text behind the stop": [*events[:-1], events[4], events[-1]],
         "not UTF-8": [*events[:5], events[5].replace(b'"', b'"\xff', 1), *events[6:]],
+        "a name that is not UTF-8": [*events[:5], b"event: no\xf4ne\n" + events[5], *events[6:]],
+        "a number that no int holds": [
+            *events[:5],
+            events[5].replace(b"{", b'{"x":' + _DIGITS + b",", 1),
+            *events[6:],
+        ],
         "a page": [b"<html>"],
         "a body": [encoded(HEALTHY[wire][0])],
     }
@@ -694,6 +700,19 @@ def test_a_stream_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(w
         assert sent(quiet_commands) == sent(heard_commands), what
         assert had(quiet_commands) == had(heard_commands), what
         assert quiet.report == heard.report, what
+
+
+@pytest.mark.parametrize("wire", STREAMS)
+def test_an_event_larger_than_the_limit_is_given_up_as_soon_as_without_a_short_path(
+    wire: str,
+) -> None:
+    policy = tenuto.Policy(event_max_bytes=900, backoff_s=0.0)
+    pieces = cut(b"".join(STREAMS[wire](*TEXTS[:4], "long " * 400, *TEXTS)), 300)
+    quiet, quiet_commands = stream(wire, pieces, policy=policy)
+    heard, heard_commands = stream(wire, pieces, policy=policy, on_event=lambda event: None)
+    assert own_ids(written(quiet_commands)) == own_ids(written(heard_commands))
+    assert had(quiet_commands) == had(heard_commands)
+    assert quiet.report == heard.report
 
 
 def test_events_without_the_type_of_their_text_are_left_to_the_machine() -> None:
