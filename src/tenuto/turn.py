@@ -276,9 +276,14 @@ def _is_sound(head: Head) -> bool:
 
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
-    for what, given, kind in (("method", method, str), ("url", url, str), ("body", body, bytes)):
-        if not isinstance(given, kind):
-            raise TurnError(f"{what} is {type(given).__name__}, allowed is {kind.__name__}")
+    if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
+        for what, given, kind in (
+            ("method", method, str),
+            ("url", url, str),
+            ("body", body, bytes),
+        ):
+            if not isinstance(given, kind):
+                raise TurnError(f"{what} is {type(given).__name__}, allowed is {kind.__name__}")
     try:
         urlsplit(url)
     except ValueError as error:

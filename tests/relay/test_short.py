@@ -292,6 +292,62 @@ def test_bytes_that_are_no_utf_8_are_left_to_the_machine() -> None:
             assert not short.is_whole(body, encoded(ASKED[wire][1]))
 
 
+def with_members(body: bytes, members: bytes) -> bytes:
+    return body[:-1] + b"," + members + b"}"
+
+
+_DIGITS = b"9" * 5_000
+HOSTILE: dict[str, Any] = {
+    "an error under an escaped key": rb'"\u0065rror":{"message":"No."}',
+    "an error that is taken back": b'"error":{"message":"No."},"error":null',
+    "an error that comes second": b'"error":null,"error":{"message":"No."}',
+    "an empty error": b'"error":{}',
+    "no number of JSON": b'"x":NaN',
+    "a number that no double holds": b'"x":1e999',
+    "a number that no int holds": b'"x":' + _DIGITS,
+    "such a number in a text": b'"x":"' + _DIGITS + b'"',
+    "half a surrogate pair": rb'"x":"\ud800"',
+    "a bare line end in a text": b'"x":"a\nb"',
+    "nesting": b'"x":' + b"[" * 2_000 + b"]" * 2_000,
+    "a comma too many": b'"x":1,',
+    "all tokens used": b'"usage":{"completion_tokens":900,"output_tokens":900}',
+    "odd usage": b'"usage":"many"',
+    "a private key": b'"_x":1',
+}
+AROUND: dict[str, Any] = {
+    "a mark of its encoding": lambda body: b"\xef\xbb\xbf" + body,
+    "white space": lambda body: b"\n " + body + b"\r\n",
+    "a further object": lambda body: body + b"{}",
+    "a zero byte": lambda body: body + b"\0",
+    "an array": lambda body: b"[" + body + b"]",
+    "UTF-16": lambda body: body.decode().encode("utf-16"),
+    "too little": lambda body: body[:-1],
+}
+
+
+@pytest.mark.behaviour("C25", "C28", "N12")
+@pytest.mark.parametrize("wire", HEALTHY)
+@pytest.mark.parametrize("which", ["text", "call"])
+def test_whatever_else_stands_in_a_healthy_body_it_ends_as_without_a_short_path(
+    wire: str, which: str
+) -> None:
+    healthy = encoded(HEALTHY[wire][which == "call"])
+    bodies = {what: with_members(healthy, members) for what, members in HOSTILE.items()}
+    bodies |= {what: change(healthy) for what, change in AROUND.items()}
+    policy = tenuto.Policy(backoff_s=0.0, continuation_max_attempts=1)
+    length = tenuto.Head(200, (*HEAD.headers, (b"content-length", b"7")))
+    for what, body in bodies.items():
+        for head in (HEAD, length):
+            answers = [body, *[healthy] * 9]
+            quiet, quiet_commands = play(wire, *answers, head=head, policy=policy)
+            heard, heard_commands = play(
+                wire, *answers, head=head, policy=policy, on_event=lambda event: None
+            )
+            assert own_ids(written(quiet_commands)) == own_ids(written(heard_commands)), what
+            assert sent(quiet_commands) == sent(heard_commands), what
+            assert quiet.report == heard.report, what
+
+
 @pytest.mark.behaviour("P8")
 def test_a_body_in_a_coding_is_looked_at_decoded_and_handed_on_coded() -> None:
     coded = gzip.compress(encoded(chat()))
@@ -428,6 +484,28 @@ def test_a_history_is_plain_where_the_machine_repairs_nothing_of_it(wire: str) -
         b'"role"', b'"\\u005fown":1,"role"'
     )
     assert short.asks(escaped, path) is None
+
+
+@pytest.mark.parametrize("wire", PLAIN_ROWS)
+def test_a_request_is_uncertain_with_what_may_be_our_notice_or_cannot_be_read(wire: str) -> None:
+    short = wires()[wire].short
+    url, asked = ASKED[wire]
+    path = url.partition("api.openai.com")[2] or "/v1" + url.partition("/v1")[2]
+    assert short is not None
+    body = encoded(asked)
+    assert short.asks(body, path) is not None
+    for members in (
+        b'"x":"[This answer is incomplete: retry limit.]"',
+        rb'"x":"[\u0054his answer is incomplete: retry limit.]"',
+        rb'"x":"[T\u0068is answer is incomplete: retry limit.]"',
+        rb'"\u005fx":1',
+        b'"x":' + _DIGITS,
+        b'"x":"\xff"',
+        rb'"x":"\ud800',
+        b'"x":NaN',
+    ):
+        assert short.asks(with_members(body, members), path) is None, members
+    assert short.asks(with_members(body, rb'"x":"caf\u00e9 \u003cb\u003e"'), path) is not None
 
 
 def openai_chat_dialect() -> Any:
@@ -605,6 +683,12 @@ def test_a_stream_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(w
         "garbage": [*events[:5], b"data: {\n\n", *events[5:]],
         "text behind the stop": [*events[:-1], events[4], events[-1]],
         "not UTF-8": [*events[:5], events[5].replace(b'"', b'"\xff', 1), *events[6:]],
+        "a name that is not UTF-8": [*events[:5], b"event: no\xf4ne\n" + events[5], *events[6:]],
+        "a number that no int holds": [
+            *events[:5],
+            events[5].replace(b"{", b'{"x":' + _DIGITS + b",", 1),
+            *events[6:],
+        ],
         "a page": [b"<html>"],
         "a body": [encoded(HEALTHY[wire][0])],
     }
@@ -616,6 +700,19 @@ def test_a_stream_that_is_not_certain_to_be_whole_ends_as_without_a_short_path(w
         assert sent(quiet_commands) == sent(heard_commands), what
         assert had(quiet_commands) == had(heard_commands), what
         assert quiet.report == heard.report, what
+
+
+@pytest.mark.parametrize("wire", STREAMS)
+def test_an_event_larger_than_the_limit_is_given_up_as_soon_as_without_a_short_path(
+    wire: str,
+) -> None:
+    policy = tenuto.Policy(event_max_bytes=900, backoff_s=0.0)
+    pieces = cut(b"".join(STREAMS[wire](*TEXTS[:4], "long " * 400, *TEXTS)), 300)
+    quiet, quiet_commands = stream(wire, pieces, policy=policy)
+    heard, heard_commands = stream(wire, pieces, policy=policy, on_event=lambda event: None)
+    assert own_ids(written(quiet_commands)) == own_ids(written(heard_commands))
+    assert had(quiet_commands) == had(heard_commands)
+    assert quiet.report == heard.report
 
 
 def test_events_without_the_type_of_their_text_are_left_to_the_machine() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tenuto.frames.frame import Framing
-from tenuto.frames.sniff import begins, named_by
+from tenuto.frames.sniff import named_by
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import by_server
 from tenuto.relay.commands import (
@@ -33,11 +33,14 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.short import Short, nothing_more
 from tenuto.wire.base import Wire, WireRequest
-from tenuto.wire.json import is_utf8
+from tenuto.wire.plain import is_readable
 from tenuto.wire.short import UNREADABLE, UNSURE, Asks, Kind, Said, ShortPath, read_text
 
 if TYPE_CHECKING:
     from tenuto.relay.engine import Engine
+
+_STARTS = (b"event: ", b"data: ")
+"""What an event begins with that is read here."""
 
 _LESSONS = 16
 """Templates that one stream may teach. Who writes none twice is not learned from for ever."""
@@ -48,12 +51,17 @@ _MOST_FRAGMENTS = 32
 _CUT = "\ufffd"
 """Where a text ends so, a character may have been cut."""
 
-_PROBE, _PROBE_NUMBER, _PROBE_WORD = "tenuto ∆ probe", b"90071992", b"k3f"
 
 _read_texts = msgspec.json.Decoder(list[str]).decode
 
 _TEXT, _NUMBER, _WORD, _BLANK = range(4)
 """What may stand in a hole of a template."""
+
+_PROBE = "tenuto ∆ probe"
+_PROBES = {_TEXT: _PROBE.encode(), _NUMBER: b"90071992", _WORD: b"k3f", _BLANK: b" "}
+"""With these in its holes a template has to be read as the text alone."""
+
+_QUOTE = 34
 
 
 def is_for_streams(request: Request, provider: Provider, asks: Asks, probe_max_tokens: int) -> bool:
@@ -73,26 +81,16 @@ def is_for_streams(request: Request, provider: Provider, asks: Asks, probe_max_t
 class ShortStream(Short):
     """A stream that needs no machine as long as it is healthy; as `Short`."""
 
-    __slots__ = (
-        "_asks",
-        "_boundary",
-        "_end",
-        "_ended",
-        "_first",
-        "_fragments",
-        "_held",
-        "_holes",
-        "_is_closing",
-        "_is_visible",
-        "_last",
-        "_lessons",
-        "_most_bytes",
-        "_raw",
-        "_reading",
-        "_rest",
-        "_stopped",
-        "_way",
-    )
+    _rest = b""  # of an event that has begun
+    _held = b""  # events that wait for what follows
+    _end = b""  # what ends an event: a blank line, with the line's own end before it
+    _first = _last = b""
+    _boundary = b"\n"
+    _unlike = b""  # the piece that the template was tried on last, and that it does not match
+    _lessons = _LESSONS
+    _fragments = 0  # pieces that have come of an event
+    _is_visible = _is_closing = _stopped = _ended = False
+    _reading = READ
 
     def __init__(
         self,
@@ -110,17 +108,8 @@ class ShortStream(Short):
         self._way = way
         self._asks = asks
         self._raw = bytearray()  # all that came
-        self._rest = b""  # of an event that has begun
-        self._held = b""  # events that wait for what follows
-        self._end = b""  # what ends an event: a blank line, with the line's own end before it
-        self._first = self._last = b""
-        self._boundary = b"\n"
         self._holes: list[tuple[int, bytes]] = []
-        self._lessons = _LESSONS
-        self._fragments = 0  # pieces that have come of an event
-        self._is_visible = self._is_closing = self._stopped = self._ended = False
         self._most_bytes = engine.policy.event_max_bytes or 1 << 62
-        self._reading: Read = READ
 
     # --- commands -------------------------------------------------------------------------------
 
@@ -159,7 +148,7 @@ class ShortStream(Short):
         if not reply:
             return self._end_of_transfer()
         given_bytes = self._given_bytes
-        out = self.take(reply)
+        out = self.take(reply) if reply is not self._unlike else None
         if out is None:
             out = self._read(reply)
         if out is None:
@@ -213,9 +202,10 @@ class ShortStream(Short):
         if not self._came:
             return []
         head, *behind = self._came
-        body = bytes(self._raw) + self._rest
+        # An event that is too large is seen at once where no whole one comes with it.
+        pieces = [piece for piece in (bytes(self._raw), self._rest) if piece]
         over = [b""] if self._ended and not behind else []
-        return [head, *([body] if body else []), *behind, *over]
+        return [head, *pieces, *behind, *over]
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -224,6 +214,7 @@ class ShortStream(Short):
         texts need not wait; None: it takes more to tell."""
         first, last = self._first, self._last
         if not first or self._rest or not (piece.startswith(first) and piece.endswith(last)):
+            self._unlike = piece
             return None
         literals: list[bytes] = []
         parts = piece[len(first) : -len(last)].split(self._boundary)
@@ -285,17 +276,18 @@ class ShortStream(Short):
         """The bytes for the caller of any piece, event by event; None: it takes the machine."""
         data = self._rest + piece
         self._rest = data
-        if not self._raw and begins(data) is not Framing.EVENTS:
+        if not self._raw and not data.startswith(_STARTS):
             return None  # an array under the name of events, say, of which each element is awaited
         end = self._end or (b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
-        if _has_other_ends(data, end):
+        if (end != b"\n\n" or b"\r" in data) and _has_other_ends(data, end):
             return None
-        if end not in data:
+        *events, rest = data.split(end)
+        if not events:
             self._fragments += 1
-            return b"" if self._fragments < _MOST_FRAGMENTS else None
+            is_small = self._fragments < _MOST_FRAGMENTS and len(data) <= self._most_bytes
+            return b"" if is_small else None
         self._fragments = 0
         self._end = end
-        *events, rest = data.split(end)
         self._rest = b""
         if len(events) > 1 and (out := self.take(data[: len(data) - len(rest)])) is not None:
             self._rest = rest
@@ -303,7 +295,7 @@ class ShortStream(Short):
         given: list[bytes] = []
         for number, event in enumerate(events):
             raw = event + end
-            out = self.take(raw)
+            out = self.take(raw) if raw != self._unlike else None
             if out is None:
                 out = self._event(raw, event)
             if out is None or (self._ended and (rest or number + 1 < len(events))):
@@ -360,6 +352,8 @@ class ShortStream(Short):
 
     def _said(self, event: bytes) -> Said:
         """What an event says, where it is framed as providers do, on lines of name and data."""
+        if not is_readable(event):
+            return UNSURE
         line_end = self._end[: len(self._end) // 2]
         name = b""
         if event.startswith(b"event: "):
@@ -367,8 +361,6 @@ class ShortStream(Short):
         elif self._way.named:
             return UNSURE
         if not event.startswith(b"data: ") or line_end in event or name == b"error":
-            return UNSURE
-        if not (event.isascii() or is_utf8(event)):
             return UNSURE
         return self._way.event(event[6:])
 
@@ -380,32 +372,32 @@ class ShortStream(Short):
             return
         self._lessons -= 1
         at = raw.index(literal) + 1
-        holes = [(at, at + len(text), _TEXT)]
+        behind = last = at + len(text)
+        holes = [(at, behind, _TEXT)]
         for found in self._way.holes.finditer(raw):
             begins, ends = found.span(1)
-            is_word = raw[begins - 1 : begins] == b'"'
-            if ends <= at or begins >= at + len(text):
+            if ends <= at or begins >= behind:
+                is_word = raw[begins - 1] == _QUOTE
                 holes.append((begins, ends, _WORD if is_word else _NUMBER))
+                last = max(last, ends)
         brace = len(event) - 1
         blanks = len(raw[:brace].rstrip(b" "))
-        if blanks > max(ends for _, ends, _ in holes):
+        if blanks > last:
             holes.append((blanks, brace, _BLANK))
         holes.sort()
-        probes = {_TEXT: _PROBE.encode(), _NUMBER: _PROBE_NUMBER, _WORD: _PROBE_WORD, _BLANK: b" "}
-        constants, behind = [], 0
-        for start, stop, _ in holes:
-            constants.append(raw[behind:start])
-            behind = stop
-        constants.append(raw[behind:])
-        probed = constants[0] + b"".join(
-            probes[kind] + behind for (_, _, kind), behind in zip(holes, constants[1:], strict=True)
-        )
-        if self._said(probed[: -len(self._end)]) != (Kind.TEXT, _PROBE):
+        constants, probed, done = [], b"", 0
+        for begins, ends, kind in holes:
+            constants.append(raw[done:begins])
+            probed += constants[-1] + _PROBES[kind]
+            done = ends
+        constants.append(raw[done:])
+        if self._said(probed + event[done:]) != (Kind.TEXT, _PROBE):
             return
-        self._first, self._last = constants[0], constants[-1]
+        self._first, *between, self._last = constants
+        self._unlike = b""
         self._boundary = self._last + self._first
         kinds = [kind for _, _, kind in holes]
-        self._holes = [*zip(kinds, [*constants[1:-1], b""], strict=True)]
+        self._holes = [*zip(kinds, [*between, b""], strict=True)]
 
 
 def _has_other_ends(data: bytes, end: bytes) -> bool:

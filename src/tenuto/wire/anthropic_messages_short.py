@@ -2,49 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tenuto.wire.json import is_utf8
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
-    NOTICE_START,
     UNREADABLE,
     UNSURE,
     Asks,
+    Closes,
+    Ends,
+    Event,
     Kind,
     Named,
+    Opens,
     Said,
-    are_different,
+    SaysNothing,
+    Spoken,
+    Stops,
     is_plain_text,
-    lacks_required,
+    lack_nothing,
 )
+
+
+class _Block(msgspec.Struct, tag_field="type"):
+    """A block of which nothing is looked at but what its own class names."""
+
 
 # --- the request --------------------------------------------------------------------------------
 
 
-class _Spoken(msgspec.Struct, tag_field="type", tag="text"):
-    text: str
+class _Spoken(_Block, tag="text"):
+    text: Spoken
 
 
-class _Image(msgspec.Struct, tag_field="type", tag="image"):
-    """Nothing of it is looked at."""
+class _Image(_Block, tag="image"): ...
 
 
-class _Document(msgspec.Struct, tag_field="type", tag="document"):
-    """Nothing of it is looked at."""
+class _Document(_Block, tag="document"): ...
 
 
-class _Row(msgspec.Struct):
+_Blocks = list[_Spoken | _Image | _Document]
+
+
+class _Row(msgspec.Struct, tag_field="role"):
     """A row without calls, results and thinking."""
 
-    role: Literal["user", "assistant"]
-    content: str | list[_Spoken | _Image | _Document]
+
+class _Asked(_Row, tag="user"):
+    content: str | _Blocks
+
+
+class _Answered(_Row, tag="assistant"):
+    content: Spoken | Annotated[_Blocks, msgspec.Meta(min_length=1)]
 
 
 class _Request(msgspec.Struct):
-    messages: list[_Row]
+    messages: Annotated[list[_Asked | _Answered], msgspec.Meta(min_length=1)]
     model: Any = None
     stream: bool | None = None
     max_tokens: int | None = None
@@ -70,21 +85,6 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
         request = _read_request(body)
     except UNREADABLE:
         return None
-    for row in request.messages:
-        said = row.role == "assistant"
-        if isinstance(row.content, str):
-            if said and (not row.content or row.content.isspace() or NOTICE_START in row.content):
-                return None
-            continue
-        if said and not row.content:
-            return None
-        for block in row.content:
-            if isinstance(block, _Spoken) and (not block.text or block.text.isspace()):
-                return None
-            if said and isinstance(block, _Spoken) and NOTICE_START in block.text:
-                return None
-    if not request.messages:
-        return None
     return Asks(
         request.stream is True,
         model=request.model if isinstance(request.model, str) else "",
@@ -95,6 +95,9 @@ def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
 
 class _Schema(msgspec.Struct):
     required: Any = None
+
+
+_NO_SCHEMA = _Schema()
 
 
 class _Tool(msgspec.Struct):
@@ -109,25 +112,28 @@ class _Tools(msgspec.Struct):
 _read_tools = msgspec.json.Decoder(_Tools).decode
 
 
+def _declared(request: bytes) -> list[tuple[object, object]]:
+    tools = _read_tools(request).tools or ()
+    return [(tool.name, (tool.input_schema or _NO_SCHEMA).required) for tool in tools]
+
+
 # --- the answer ---------------------------------------------------------------------------------
 
 
-class _Text(msgspec.Struct, tag_field="type", tag="text"):
+class _Text(_Block, tag="text"):
     text: msgspec.Raw  # not decoded: bodies may be large
 
 
-class _Thinking(msgspec.Struct, tag_field="type", tag="thinking"):
-    """Nothing of it is looked at."""
+class _Thinking(_Block, tag="thinking"): ...
 
 
-class _Redacted(msgspec.Struct, tag_field="type", tag="redacted_thinking"):
-    """Nothing of it is looked at."""
+class _Redacted(_Block, tag="redacted_thinking"): ...
 
 
-class _Call(msgspec.Struct, tag_field="type", tag="tool_use"):
+class _Call(_Block, tag="tool_use"):
     id: Named
     name: Named
-    input: dict[str, Any]
+    args: dict[str, Any] = msgspec.field(name="input")
 
 
 class _Whole(msgspec.Struct):
@@ -150,66 +156,53 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens"}')
     False
     """
+    texts: list[msgspec.Raw] = []
+    calls: list[_Call] = []
+    ids: list[str] = []
     try:
         whole = _read_whole(body)
-        texts: list[msgspec.Raw] = []
-        calls: list[_Call] = []
         for block in whole.content:
-            if isinstance(block, _Text):
+            if type(block) is _Text:
                 texts.append(block.text)
-            elif isinstance(block, _Call):
+            elif type(block) is _Call:
                 calls.append(block)
-        if not calls:
-            return whole.stop_reason != "tool_use" and say_something(texts, body)
-        if whole.stop_reason != "tool_use" or not is_utf8(body):
+                ids.append(block.id)
+        if (whole.stop_reason == "tool_use") is not bool(calls):
             return False
-        if len(calls) > 1 and not are_different([call.id for call in calls]):
-            return False
-        tools = _read_tools(request).tools or ()
+        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
     except UNREADABLE:
         return False
-    for call in calls:
-        for tool in tools:
-            schema = tool.input_schema
-            if tool.name == call.name and schema and lacks_required(call.input, schema.required):
-                return False
-    return True
 
 
 # --- a stream -----------------------------------------------------------------------------------
 
 
-class _Began(msgspec.Struct, tag_field="type", tag="message_start"):
+class _Began(Opens, tag="message_start"):
     message: dict[str, msgspec.Raw]
-    error: None = None
 
 
-class _Block(msgspec.Struct):
+class _EmptyBlock(msgspec.Struct):
     type: Literal["text"]
-    text: str
+    text: Literal[""]
 
 
-class _BlockBegan(msgspec.Struct, tag_field="type", tag="content_block_start"):
-    content_block: _Block
-    error: None = None
+class _BlockBegan(Opens, tag="content_block_start"):
+    content_block: _EmptyBlock
 
 
-class _Ping(msgspec.Struct, tag_field="type", tag="ping"):
-    error: None = None
+class _Ping(SaysNothing, tag="ping"): ...
 
 
 class _TextDelta(msgspec.Struct):
     type: Literal["text_delta"]  # as a tag it might be left out
-    text: str
+    text: Named
 
 
-class _Delta(msgspec.Struct, tag_field="type", tag="content_block_delta"):
+class _Delta(Event, tag="content_block_delta"):
     delta: _TextDelta
-    error: None = None
 
 
-class _BlockEnded(msgspec.Struct, tag_field="type", tag="content_block_stop"):
-    error: None = None
+class _BlockEnded(Closes, tag="content_block_stop"): ...
 
 
 class _Stop(msgspec.Struct):
@@ -220,27 +213,17 @@ class _Counts(msgspec.Struct):
     """Whatever was used."""
 
 
-class _Stopped(msgspec.Struct, tag_field="type", tag="message_delta"):
+class _Stopped(Stops, tag="message_delta"):
     delta: _Stop
     usage: _Counts
-    error: None = None
 
 
-class _Ended(msgspec.Struct, tag_field="type", tag="message_stop"):
-    error: None = None
+class _Ended(Ends, tag="message_stop"): ...
 
 
 _read_event = msgspec.json.Decoder(
     _Began | _BlockBegan | _Ping | _Delta | _BlockEnded | _Stopped | _Ended
 ).decode
-
-_KINDS: dict[type, Said] = {
-    _Began: (Kind.OPENS, ""),
-    _Ping: (Kind.NOTHING, ""),
-    _BlockEnded: (Kind.CLOSES, ""),
-    _Stopped: (Kind.STOPS, ""),
-    _Ended: (Kind.ENDS, ""),
-}
 
 
 def event(data: bytes) -> Said:
@@ -253,8 +236,4 @@ def event(data: bytes) -> Said:
         told = _read_event(data)
     except UNREADABLE:
         return UNSURE
-    if isinstance(told, _Delta):
-        return (Kind.TEXT, told.delta.text) if told.delta.text else UNSURE
-    if isinstance(told, _BlockBegan):
-        return UNSURE if told.content_block.text else (Kind.OPENS, "")
-    return _KINDS[type(told)]
+    return (Kind.TEXT, told.delta.text) if type(told) is _Delta else told.said

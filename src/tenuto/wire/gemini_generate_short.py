@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tenuto.wire.json import is_utf8
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
-    NOTICE_START,
     NULL,
     UNREADABLE,
     UNSURE,
@@ -18,9 +17,8 @@ from tenuto.wire.short import (
     Kind,
     Named,
     Said,
-    are_different,
     is_plain_text,
-    lacks_required,
+    lack_nothing,
 )
 
 _WHOLE, _STREAMING = ":generateContent", ":streamGenerateContent"
@@ -57,7 +55,7 @@ class _Config(msgspec.Struct, rename="camel"):
 
 
 class _Request(msgspec.Struct):
-    contents: list[_Row]
+    contents: Annotated[list[_Row], msgspec.Meta(min_length=1)]
     config: _Config | None = msgspec.field(default=None, name="generationConfig")
     token: Any = msgspec.field(default=None, name="continuationToken")
     snake_config: Any = msgspec.field(default=None, name="generation_config")
@@ -65,7 +63,6 @@ class _Request(msgspec.Struct):
 
 
 _NO_CONFIG = _Config()
-_NOTHING_BESIDE = (None,) * 7
 
 _read_request = msgspec.json.Decoder(_Request).decode
 
@@ -79,42 +76,47 @@ def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
     >>> asks(b'{"contents": [{"parts": [{"functionResponse": {}}]}]}') is None
     True
     """
-    path, _, query = url.partition("?")
-    stream = path.endswith(_STREAMING) and query == "alt=sse"
-    if not (stream or path.endswith(_WHOLE)) or not is_plain_text(body):
+    asked = _asked_by(url)
+    if asked is None or not is_plain_text(body):
         return None
     try:
         request = _read_request(body)
-        rows = request.contents
     except UNREADABLE:
         return None
-    for row in rows:
+    for row in request.contents:
         if row.role == "model":
             if not row.parts:
                 return None
             for part in row.parts:
-                text = part.text
-                if not text or text.isspace() or NOTICE_START in text:
+                if not part.text or part.text.isspace():
                     return None
-    if not rows:
-        return None
     config = request.config or _NO_CONFIG
-    beside = (
-        request.token,
-        request.snake_config,
-        request.snake_token,
-        config.candidate_count,
-        config.response_modalities,
-        config.response_logprobs,
-        config.logprobs,
-    )
-    model = path.rpartition("/models/")[2].partition(":")[0]
+    stream, model = asked
     return Asks(
         stream,
-        model="" if "%" in model or "/" in model else model,
+        model=model,
         max_tokens=config.max_output_tokens,
-        alone=beside != _NOTHING_BESIDE,
+        alone=(
+            request.token is not None
+            or request.snake_config is not None
+            or request.snake_token is not None
+            or config.candidate_count is not None
+            or config.response_modalities is not None
+            or config.response_logprobs is not None
+            or config.logprobs is not None
+        ),
     )
+
+
+@lru_cache(maxsize=256)
+def _asked_by(url: str) -> tuple[bool, str] | None:
+    """Whether a URL asks for a stream, and its model; None: for something else."""
+    path, _, query = url.partition("?")
+    stream = path.endswith(_STREAMING) and query == "alt=sse"
+    if not (stream or path.endswith(_WHOLE)):
+        return None
+    model = path.rpartition("/models/")[2].partition(":")[0]
+    return stream, "" if "%" in model or "/" in model else model
 
 
 class _Schema(msgspec.Struct):
@@ -138,6 +140,15 @@ class _Tools(msgspec.Struct):
 
 
 _read_tools = msgspec.json.Decoder(_Tools).decode
+
+
+def _declared(request: bytes) -> list[tuple[object, object]]:
+    declared: list[tuple[object, object]] = []
+    for tool in _read_tools(request).tools or ():
+        for function in (*(tool.camel or ()), *(tool.snake or ())):
+            schemas = (function.parameters, function.camel_schema, function.snake_schema)
+            declared += [(function.name, schema.required) for schema in schemas if schema]
+    return declared
 
 
 # --- the answer ---------------------------------------------------------------------------------
@@ -190,34 +201,17 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     """
     texts: list[msgspec.Raw] = []
     calls: list[_Call] = []
+    ids: list[object] = []
     try:
         for part in _read_whole(body).candidates[0].content.parts:
             if part.call is not None:
+                ids.append(part.call.id or len(ids))
                 calls.append(part.call)
             elif not part.thought and part.text != NULL:
                 texts.append(part.text)
-        if not calls:
-            return say_something(texts, body)
-        if not is_utf8(body):
-            return False
-        if len(calls) > 1 and not are_different([call.id for call in calls if call.id]):
-            return False
-        tools = _read_tools(request).tools or ()
+        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
     except UNREADABLE:
         return False
-    for call in calls:
-        for tool in tools:
-            for function in (*(tool.camel or ()), *(tool.snake or ())):
-                if function.name == call.name and not _fits(call, function):
-                    return False
-    return True
-
-
-def _fits(call: _Call, function: _Function) -> bool:
-    for schema in (function.parameters, function.camel_schema, function.snake_schema):
-        if schema is not None and lacks_required(call.args, schema.required):
-            return False
-    return True
 
 
 # --- a stream -----------------------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tenuto.wire.json import is_utf8
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
-    NOTICE_START,
     NULL,
     UNREADABLE,
     UNSURE,
@@ -17,7 +15,7 @@ from tenuto.wire.short import (
     Kind,
     Named,
     Said,
-    are_different,
+    Spoken,
     is_plain_text,
     read_object,
     read_text,
@@ -26,17 +24,31 @@ from tenuto.wire.short import (
 # --- the request --------------------------------------------------------------------------------
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, tag_field="role", kw_only=True):
     """A row without calls and results."""
 
-    role: Literal["user", "system", "developer", "assistant"]
-    content: msgspec.Raw = NULL
     tool_calls: None = None
     function_call: None = None
 
 
+class _User(_Row, tag="user"): ...
+
+
+class _System(_Row, tag="system"): ...
+
+
+class _Developer(_Row, tag="developer"): ...
+
+
+class _Answered(_Row, tag="assistant"):
+    content: Spoken
+
+
+_Rows = list[_User | _System | _Developer | _Answered]
+
+
 class _Request(msgspec.Struct):
-    messages: list[_Row]
+    messages: Annotated[_Rows, msgspec.Meta(min_length=1)]
     model: Any = None
     stream: bool | None = None
     max_tokens: int | None = None
@@ -46,8 +58,6 @@ class _Request(msgspec.Struct):
     top_logprobs: Any = None
     modalities: Any = None
 
-
-_ALONE = (None, None, None, None)
 
 _read_request = msgspec.json.Decoder(_Request).decode
 
@@ -64,21 +74,19 @@ def asks(body: bytes, url: str = "") -> Asks | None:
         return None
     try:
         request = _read_request(body)
-        for row in request.messages:
-            if row.role == "assistant":
-                text = read_text(row.content)
-                if not text or text.isspace() or NOTICE_START in text:
-                    return None
     except UNREADABLE:
-        return None
-    if not request.messages:
         return None
     limit = request.max_completion_tokens
     return Asks(
         request.stream is True,
         model=request.model if isinstance(request.model, str) else "",
         max_tokens=limit if limit is not None and limit > 0 else request.max_tokens,
-        alone=(request.n, request.logprobs, request.top_logprobs, request.modalities) != _ALONE,
+        alone=(
+            request.n is not None
+            or request.logprobs is not None
+            or request.top_logprobs is not None
+            or request.modalities is not None
+        ),
     )
 
 
@@ -135,6 +143,14 @@ class _Whole(msgspec.Struct):
 _read_whole = msgspec.json.Decoder(_Whole).decode
 
 
+def _read_message(body: bytes) -> _Message | None:
+    """The message of a body that stopped as it should; else None, or one of `UNREADABLE`."""
+    choice = _read_whole(body).choices[0]
+    stop = "tool_calls" if choice.message.tool_calls else "stop"
+    ends = choice.finish_reason == stop and choice.native_finish_reason in (stop, "", None)
+    return choice.message if ends else None
+
+
 def is_text(body: bytes) -> bool:
     """Whether a body is an answer of text that ended by itself.
 
@@ -142,10 +158,10 @@ def is_text(body: bytes) -> bool:
     True
     """
     try:
-        choice = _read_whole(body).choices[0]
-        if choice.finish_reason != "stop" or choice.native_finish_reason == "tool_calls":
+        message = _read_message(body)
+        if message is None or message.tool_calls:
             return False
-        return not choice.message.tool_calls and say_something([choice.message.content], body)
+        return say_something([message.content], body)
     except UNREADABLE:
         return False
 
@@ -158,20 +174,17 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}')
     False
     """
+    ids: list[str] = []
     try:
-        choice = _read_whole(body).choices[0]
-        calls = choice.message.tool_calls
-        if not calls:
-            if choice.finish_reason != "stop" or choice.native_finish_reason == "tool_calls":
-                return False
-            return say_something([choice.message.content], body)
-        if choice.finish_reason != "tool_calls" or choice.native_finish_reason == "stop":
+        message = _read_message(body)
+        if message is None:
             return False
-        if choice.message.content != NULL:
-            read_text(choice.message.content)
-        for call in calls:
+        for call in message.tool_calls or ():
             read_object(call.function.arguments)
-        return is_utf8(body) and (len(calls) == 1 or are_different([call.id for call in calls]))
+            ids.append(call.id)
+        if ids and message.content != NULL:
+            read_text(message.content)
+        return say_something([message.content], body, ids)
     except UNREADABLE:
         return False
 

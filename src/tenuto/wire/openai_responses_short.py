@@ -7,35 +7,48 @@ from typing import Any, Literal
 
 import msgspec
 
-from tenuto.wire.json import is_utf8
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
-    NOTICE_START,
     UNREADABLE,
     UNSURE,
     Asks,
+    Closes,
+    Completes,
+    Event,
     Kind,
     Named,
+    Opens,
     Said,
-    are_different,
+    Spoken,
     is_plain_text,
     read_object,
-    read_text,
 )
 
 # --- the request --------------------------------------------------------------------------------
 
 
-class _Row(msgspec.Struct):
+class _Row(msgspec.Struct, tag_field="role", kw_only=True):
     """A message; its type may be left out."""
 
-    role: Literal["user", "system", "developer", "assistant"]
-    content: msgspec.Raw
     type: Literal["message"] = "message"
+    content: msgspec.Raw
+
+
+class _User(_Row, tag="user"): ...
+
+
+class _System(_Row, tag="system"): ...
+
+
+class _Developer(_Row, tag="developer"): ...
+
+
+class _Answered(_Row, tag="assistant", kw_only=True):
+    content: Spoken  # type: ignore[assignment]
 
 
 class _Request(msgspec.Struct):
-    input: str | list[_Row]
+    input: str | list[_User | _System | _Developer | _Answered]
     model: Any = None
     stream: bool | None = None
     max_output_tokens: int | None = None
@@ -60,12 +73,6 @@ def asks(body: bytes, url: str = "") -> Asks | None:
         return None
     try:
         request = _read_request(body)
-        if not isinstance(request.input, str):
-            for row in request.input:
-                if row.role == "assistant":
-                    text = read_text(row.content)
-                    if not text or text.isspace() or NOTICE_START in text:
-                        return None
     except UNREADABLE:
         return None
     return Asks(
@@ -85,20 +92,21 @@ class _Text(msgspec.Struct):
     text: msgspec.Raw  # not decoded: bodies may be large
 
 
-class _Message(msgspec.Struct, tag_field="type", tag="message"):
+class _Item(msgspec.Struct, tag_field="type", kw_only=True):
+    status: Literal["completed", None] = None
+
+
+class _Message(_Item, tag="message"):
     content: list[_Text]
-    status: Literal["completed", None] = None
 
 
-class _Thought(msgspec.Struct, tag_field="type", tag="reasoning"):
-    status: Literal["completed", None] = None
+class _Thought(_Item, tag="reasoning"): ...
 
 
-class _Call(msgspec.Struct, tag_field="type", tag="function_call"):
+class _Call(_Item, tag="function_call"):
     call_id: Named
     name: Named
     arguments: str
-    status: Literal["completed", None] = None
 
 
 class _Whole(msgspec.Struct):
@@ -128,14 +136,12 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
     ids: list[str] = []
     try:
         for item in _read_whole(body).output:
-            if isinstance(item, _Message):
+            if type(item) is _Message:
                 texts += [part.text for part in item.content]
-            elif isinstance(item, _Call):
+            elif type(item) is _Call:
                 read_object(item.arguments)
                 ids.append(item.call_id)
-        if not ids:
-            return say_something(texts, body)
-        return is_utf8(body) and (len(ids) == 1 or are_different(ids))
+        return say_something(texts, body, ids)
     except UNREADABLE:
         return False
 
@@ -143,65 +149,53 @@ def is_whole(body: bytes, request: bytes = b"") -> bool:
 # --- a stream -----------------------------------------------------------------------------------
 
 
-class _Response(msgspec.Struct):
+class _NoError(msgspec.Struct):
     error: None = None
 
 
-class _Created(msgspec.Struct, tag_field="type", tag="response.created"):
-    response: _Response
-    error: None = None
+class _Created(Opens, tag="response.created", kw_only=True):
+    response: _NoError  # type: ignore[assignment]
 
 
-class _InProgress(msgspec.Struct, tag_field="type", tag="response.in_progress"):
-    response: _Response
-    error: None = None
+class _InProgress(Opens, tag="response.in_progress", kw_only=True):
+    response: _NoError  # type: ignore[assignment]
 
 
-class _SpokenItem(msgspec.Struct, tag_field="type", tag="message"):
+class _AnyItem(msgspec.Struct, tag_field="type"):
     """Nothing of it is looked at."""
 
 
-class _ThoughtItem(msgspec.Struct, tag_field="type", tag="reasoning"):
-    """Nothing of it is looked at."""
+class _AnyMessage(_AnyItem, tag="message"): ...
 
 
-class _ItemBegan(msgspec.Struct, tag_field="type", tag="response.output_item.added"):
-    item: _SpokenItem | _ThoughtItem
-    error: None = None
-    response: None = None
+class _AnyThought(_AnyItem, tag="reasoning"): ...
 
 
-class _Part(msgspec.Struct):
+class _ItemBegan(Opens, tag="response.output_item.added"):
+    item: _AnyMessage | _AnyThought
+
+
+class _EmptyPart(msgspec.Struct):
     type: Literal["output_text"]
     text: Literal[""]
 
 
-class _PartBegan(msgspec.Struct, tag_field="type", tag="response.content_part.added"):
-    part: _Part
-    error: None = None
-    response: None = None
+class _PartBegan(Opens, tag="response.content_part.added"):
+    part: _EmptyPart
 
 
-class _Delta(msgspec.Struct, tag_field="type", tag="response.output_text.delta"):
-    delta: str
-    error: None = None
-    response: None = None
+class _Delta(Event, tag="response.output_text.delta"):
+    delta: Named
 
 
-class _TextEnded(msgspec.Struct, tag_field="type", tag="response.output_text.done"):
-    error: None = None
-    response: None = None
+class _TextEnded(Closes, tag="response.output_text.done"): ...
 
 
-class _PartEnded(msgspec.Struct, tag_field="type", tag="response.content_part.done"):
-    error: None = None
-    response: None = None
+class _PartEnded(Closes, tag="response.content_part.done"): ...
 
 
-class _ItemEnded(msgspec.Struct, tag_field="type", tag="response.output_item.done"):
-    item: _SpokenItem | _ThoughtItem
-    error: None = None
-    response: None = None
+class _ItemEnded(Closes, tag="response.output_item.done"):
+    item: _AnyMessage | _AnyThought
 
 
 class _Output(msgspec.Struct):
@@ -211,9 +205,8 @@ class _Output(msgspec.Struct):
     incomplete_details: None = None
 
 
-class _Completed(msgspec.Struct, tag_field="type", tag="response.completed"):
-    response: _Output
-    error: None = None
+class _Completed(Completes, tag="response.completed", kw_only=True):
+    response: _Output  # type: ignore[assignment]
 
 
 _read_event = msgspec.json.Decoder(
@@ -228,17 +221,6 @@ _read_event = msgspec.json.Decoder(
     | _Completed
 ).decode
 
-_KINDS: dict[type, Said] = {
-    _Created: (Kind.OPENS, ""),
-    _InProgress: (Kind.OPENS, ""),
-    _ItemBegan: (Kind.OPENS, ""),
-    _PartBegan: (Kind.OPENS, ""),
-    _TextEnded: (Kind.CLOSES, ""),
-    _PartEnded: (Kind.CLOSES, ""),
-    _ItemEnded: (Kind.CLOSES, ""),
-    _Completed: (Kind.COMPLETES, ""),
-}
-
 
 def event(data: bytes) -> Said:
     """What an event says.
@@ -250,9 +232,7 @@ def event(data: bytes) -> Said:
         told = _read_event(data)
     except UNREADABLE:
         return UNSURE
-    if isinstance(told, _Delta):
-        return (Kind.TEXT, told.delta) if told.delta else UNSURE
-    return _KINDS[type(told)]
+    return (Kind.TEXT, told.delta) if type(told) is _Delta else told.said
 
 
 HOLES = re.compile(

@@ -8,22 +8,26 @@ doubt they say no, and the machine looks at the same bytes. So a wrong no costs 
 would cost an answer: `fuzz/short.py` looks for one.
 
 What is not looked at is skipped by msgspec, which holds it to the grammar of JSON all the same. Two
-things pass it: bytes that are no UTF-8, for which each reading looks itself, and numbers that no
-double holds, which nobody reads where they are skipped.
+things pass it that cannot be read: bytes that are no UTF-8, and whole numbers too long for Python.
+Each reading looks for them itself (`wire.plain.is_readable`).
+
+A wire's file is mostly a table of shapes, as msgspec's structs. What is refused is said by types as
+far as possible: `error: None` for a member that must not tell anything, `Spoken` for a text that is
+not blank.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Protocol
 
 import msgspec
 
 from tenuto.core import hints
-from tenuto.wire.json import is_utf8
+from tenuto.wire.plain import is_readable
 
 
 class Asks(msgspec.Struct, frozen=True):
@@ -74,10 +78,10 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What typed readings raise."""
 
 Named = Annotated[str, msgspec.Meta(min_length=1)]
-"""An id or a name that is there."""
+"""An id, a name or a text that is there."""
 
-NOTICE_START = hints.NOTICE_START
-"""Where this stands in a row of the model's, our notice may have to be taken out."""
+Spoken = Annotated[str, msgspec.Meta(pattern=r"\S")]
+"""A text that is not blank."""
 
 NULL = msgspec.Raw(b"null")
 """What a member is that is not there, where its bytes are kept."""
@@ -118,35 +122,99 @@ class ShortPath:
     holes: re.Pattern[bytes] = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"')
 
 
+# Each looks ahead or behind from one rare character, which `re` finds much quicker than two.
+_has_private_key = re.compile(rb'_(?<="_)').search
+_has_escaped_ascii = re.compile(rb"\\(?=u00[4-7])").search
+_NOTICE = hints.NOTICE_START.strip().encode()
+
+
 def is_plain_text(body: bytes) -> bool:
-    r"""Whether a request is UTF-8, and no key of it begins with a low line, which repairs take out
-    of rows.
+    r"""Whether a request can be read, and nothing in it looks like what repairs take out of rows: a
+    key that begins with a low line, or our notice. Neither hides behind an escape.
 
     >>> is_plain_text(b'{"x": 1}'), is_plain_text(b'{"_x": 1}'), is_plain_text(rb'{"\u005fx": 1}')
     (True, False, False)
     """
-    if b'"_' in body or b"\\u005" in body:
+    if _has_private_key(body) or _has_escaped_ascii(body) or _NOTICE in body:
         return False
-    return body.isascii() or is_utf8(body)
+    return is_readable(body)
 
 
-def lacks_required(given: dict[str, Any], required: object) -> bool:
-    """Whether arguments that came decoded lack a member that their tool requires, which tells that
-    they were cut; an empty object counts as sent (T12a).
+class ObjectCall(Protocol):
+    """A call whose arguments come decoded."""
 
-    >>> lacks_required({"a": 1}, ["a", "b"]), lacks_required({}, ["a"]), lacks_required({"a": 1}, 3)
-    (True, False, False)
+    name: str
+    args: dict[str, Any]
+
+
+def lack_nothing(
+    calls: Sequence[ObjectCall],
+    request: bytes,
+    declared: Callable[[bytes], Iterable[tuple[object, object]]],
+) -> bool:
+    """Whether no call lacks a member that a tool of its name requires, which tells that it was cut;
+    an empty object counts as sent (T12a).
+
+    Args:
+        calls: the calls.
+        request: the request that they answer.
+        declared: reads the name of each tool from it, and what its schema says is required.
     """
-    if not given or not isinstance(required, list):
-        return False
-    return any(isinstance(key, str) and key not in given for key in required)
+    if not calls:
+        return True
+    for name, required in declared(request):
+        for call in calls:
+            if call.name == name and call.args and isinstance(required, list):
+                for key in required:
+                    if isinstance(key, str) and key not in call.args:
+                        return False
+    return True
 
 
-def are_different(ids: Iterable[str]) -> bool:
-    """Whether no id is there twice.
+class Event(msgspec.Struct, tag_field="type", kw_only=True):
+    """An event of a wire whose events say their type; nothing else of it is looked at than what is
+    named here and in its own class.
 
-    >>> are_different(["a", "b"]), are_different(["a", "a"])
-    (True, False)
+    Attributes:
+        said: what all events of the class say; of a text it is not known before.
     """
-    listed = list(ids)
-    return len(set(listed)) == len(listed)
+
+    error: None = None
+    response: None = None
+    said: ClassVar[Said] = UNSURE
+
+
+class Opens(Event):
+    """See `Kind.OPENS`, and so on."""
+
+    said: ClassVar[Said] = (Kind.OPENS, "")
+
+
+class SaysNothing(Event):
+    """`Kind.NOTHING`."""
+
+    said: ClassVar[Said] = (Kind.NOTHING, "")
+
+
+class Closes(Event):
+    """`Kind.CLOSES`."""
+
+    said: ClassVar[Said] = (Kind.CLOSES, "")
+
+
+class Stops(Event):
+    """`Kind.STOPS`."""
+
+    said: ClassVar[Said] = (Kind.STOPS, "")
+
+
+class Ends(Event):
+    """`Kind.ENDS`."""
+
+    said: ClassVar[Said] = (Kind.ENDS, "")
+
+
+class Completes(Event):
+    """`Kind.COMPLETES`."""
+
+    said: ClassVar[Said] = (Kind.COMPLETES, "")
