@@ -895,6 +895,16 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
         assert (action.status, action.reason) == (Status.FAILED, why)
 
 
+@pytest.mark.behaviour("C17")
+def test_an_output_limit_that_is_kept_comes_within_a_ceiling_that_was_learned_since() -> None:
+    turn = Turn(max_tokens=4_000)
+    assert tokens_asked(turn.hear(TEXT, MAX, said="Half of")) == 8_000
+    refused = fault(FaultKind.UNKNOWN_KEY, keys=("user",))
+    kept = turn.hear(refused, said="Half of", droppable=("user",), ceiling_tokens=5_000)
+    assert kept.rung == "drop_rejected_keys"
+    assert tokens_asked(kept) == 5_000
+
+
 @pytest.mark.behaviour("P5")
 def test_a_parameter_that_was_put_right_stays_right() -> None:
     turn = Turn(Policy(hard_max_tokens=300), max_tokens=200)

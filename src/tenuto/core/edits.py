@@ -209,13 +209,16 @@ def with_lasting(edits: tuple[Edit, ...], before: tuple[Edit, ...]) -> tuple[Edi
 
 
 def within(view: View, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The same edits, with an output limit no larger than what the turn may still use (C4)."""
-    asked = asked_tokens(edits, view.facts.max_tokens)
-    left = view.tokens_left
-    if asked is None or left is None or asked <= left:
+    """The same edits, with an output limit no larger than what the turn may still use (C4). One of
+    ours, which an edit kept from the request before, stays within every other bound too: the
+    model's ceiling may have become known since (C17)."""
+    asked, left = asked_tokens(edits, view.facts.max_tokens), view.tokens_left
+    if asked is None:
         return edits
     others = tuple(edit for edit in edits if not isinstance(edit, SetOutputBudget))
-    return (*others, SetOutputBudget(left))
+    ours = len(others) < len(edits)
+    most = view.bounded(asked) if ours else asked if left is None else min(asked, left)
+    return edits if asked <= most else (*others, SetOutputBudget(most))
 
 
 def asks_for_call(edits: tuple[Edit, ...]) -> bool:
