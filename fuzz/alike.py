@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.frames.sse import SseDecoder
 from tenuto.wire.base import Wire
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import EventReader, flowing_in
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:
@@ -33,7 +33,11 @@ def check(wire: Wire, data: bytes) -> None:
             assert lone.idle
             assert events[0].raw == raw
             assert events[0].name != "error"
-            assert reader.text_in(events[0].data or b"") == reader.matcher.template.kind(text)
+            assert flowing_in(reader.wire, events[0].data or b"") == reader.matcher.template.kind(
+                text
+            )
             assert raw[reader.matcher.template.data_at] == events[0].data
-        expected = reader.text_in(event.data) if event.data and event.name != "error" else None
+        expected = (
+            flowing_in(reader.wire, event.data) if event.data and event.name != "error" else None
+        )
         assert reader.flowing(event) == expected

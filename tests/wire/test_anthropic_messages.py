@@ -37,7 +37,7 @@ from tenuto.wire import anthropic_messages as wire
 from tenuto.wire.anthropic_messages import REDACTED_THINKING, WIRE
 from tenuto.wire.anthropic_messages_errors import ERRORS
 from tenuto.wire.registry import wires
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import EventReader, flowing_in
 
 K = FaultKind
 STOPS = wire.DIALECT_STOPS | wire.STOPS
@@ -258,7 +258,7 @@ def test_no_object_however_odd_makes_the_reader_raise(values):
 @pytest.mark.behaviour("S8")
 @given(objects)
 def test_the_quick_reading_of_an_event_is_the_slow_one(value):
-    quick = EventReader(WIRE).text_in(json.dumps(value).encode())
+    quick = flowing_in(WIRE, json.dumps(value).encode())
     if quick is not None:
         assert WIRE.parse_object(value, event=True) == [quick]
 
@@ -268,8 +268,8 @@ def test_the_quick_reading_of_an_event_is_the_slow_one(value):
 def test_every_event_of_plain_text_is_read_quickly(text, escaped):
     for kind, key, signal in (("text_delta", "text", TextDelta), ("thinking_delta", "thinking", ReasoningDelta)):  # fmt: skip
         data = json.dumps(delta(0, kind, **{key: text}), ensure_ascii=escaped).encode()
-        assert EventReader(WIRE).text_in(data) == signal(text)
-    assert EventReader(WIRE).text_in(b"\xff") is None
+        assert flowing_in(WIRE, data) == signal(text)
+    assert flowing_in(WIRE, b"\xff") is None
 
 
 # --- errors -------------------------------------------------------------------------------------

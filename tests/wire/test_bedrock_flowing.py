@@ -14,7 +14,7 @@ from tenuto.wire.base import Wire
 from tenuto.wire.bedrock_converse import WIRE as CONVERSE
 from tenuto.wire.bedrock_invoke import WIRE as INVOKE
 from tenuto.wire.bedrock_invoke_makers import METRICS
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import flowing_in
 
 WIRES = pytest.mark.parametrize("wire", [CONVERSE, INVOKE], ids=lambda wire: wire.name)
 
@@ -37,7 +37,7 @@ _events = st.builds(
 @WIRES
 @given(event=_events)
 def test_the_quick_reading_of_an_event_is_the_slow_one(wire: Wire, event: dict[str, Any]) -> None:
-    quick = EventReader(wire).text_in(json.dumps(event).encode())
+    quick = flowing_in(wire, json.dumps(event).encode())
     if quick is not None:
         assert wire.parse_object(event, event=True) == [quick]
         assert event.keys() == {"contentBlockDelta"}
@@ -53,4 +53,4 @@ def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(
     wire: Wire, delta: dict[str, Any], signal: object
 ) -> None:
     event = {"contentBlockDelta": {"delta": delta, "contentBlockIndex": 0, "p": "abcdef"}}
-    assert EventReader(wire).text_in(json.dumps(event).encode()) == signal
+    assert flowing_in(wire, json.dumps(event).encode()) == signal

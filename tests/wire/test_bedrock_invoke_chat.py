@@ -15,7 +15,7 @@ from tenuto.relay.merger import merger
 from tenuto.wire.base import Answer, Dialect
 from tenuto.wire.bedrock_invoke_chat import CHAT, InvokeChatLayout
 from tenuto.wire.bedrock_invoke_makers import read
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import flowing_in
 
 PATH = "/model/arn%3Aaws%3Abedrock%3Aus-east-1%3A1%3Aimported-model%2Fx/invoke-with-response-stream"
 METRICS = {"amazon-bedrock-invocationMetrics": {"inputTokenCount": 1}}
@@ -39,7 +39,7 @@ def test_the_quick_reading_of_an_event_is_the_whole_one(part):
         for end in ENDS:
             for more in MORE:
                 event = {"choices": [{"index": 0, part: piece, **end}], **more}
-                if (signal := EventReader(CHAT).text_in(json.dumps(event).encode())) is not None:
+                if (signal := flowing_in(CHAT, json.dumps(event).encode())) is not None:
                     quick += 1
                     assert CHAT.parse_object(event, event=True) == [signal]
     assert quick

@@ -36,7 +36,7 @@ from tenuto.wire.cohere_usage import merged_usage
 from tenuto.wire.json import decode_object
 from tenuto.wire.members import members_of, rows_of
 from tenuto.wire.registry import wire_for_path
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "cohere"
 EVENT: TypeAdapter[Any] = TypeAdapter(V2ChatStreamResponse)
@@ -310,5 +310,5 @@ def test_citations_stand_at_the_words_that_they_are_of():
 def test_the_quick_reading_of_an_event_agrees_with_the_whole_one(folder):
     stream = folder / "stream.sse"
     for data in data_of(stream.read_bytes()) if stream.exists() else []:
-        quick = EventReader(wire.WIRE).text_in(data)
+        quick = flowing_in(wire.WIRE, data)
         assert quick is None or [quick] == wire.parse_object(decode_object(data), event=True)

@@ -22,7 +22,7 @@ from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
 from tenuto.wire.gemini_generate import BLOCKS, NUMBERS, SHOWN, STOPS, WIRE
 from tenuto.wire.registry import wire_for_path, wires
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import EventReader, flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-generate"
 
@@ -306,7 +306,7 @@ def test_the_quick_reading_of_an_event_is_the_slow_one_but_for_the_usage(value: 
 @pytest.mark.behaviour("S8")
 def test_texts_and_thoughts_are_read_quickly_and_nothing_else_is(part: Any, signal: Any) -> None:
     value = flowing() | response(part)
-    assert EventReader(WIRE).text_in(json.dumps(value).encode()) == signal
+    assert flowing_in(WIRE, json.dumps(value).encode()) == signal
 
 
 @pytest.mark.behaviour("C19", "S3", "S8")

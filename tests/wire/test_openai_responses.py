@@ -26,7 +26,7 @@ from tenuto.wire import openai_responses as wire
 from tenuto.wire.openai_responses_errors import ERRORS, read_fault
 from tenuto.wire.openai_responses_items import is_client_call, kind_of
 from tenuto.wire.openai_responses_short import is_whole
-from tenuto.wire.stream import EventReader
+from tenuto.wire.stream import flowing_in
 
 
 def literals(annotation: Any) -> set[str]:
@@ -157,7 +157,7 @@ EVENTS = st.fixed_dictionaries(
 @given(EVENTS)
 def test_the_quick_reading_of_an_event_is_the_slow_one(event):
     slow = wire.WIRE.parse_object(event, event=True)
-    quick = EventReader(wire.WIRE).text_in(json.dumps(event).encode())
+    quick = flowing_in(wire.WIRE, json.dumps(event).encode())
     if quick is not None:
         assert slow == [quick]
         assert isinstance(quick, TextDelta | ReasoningDelta)

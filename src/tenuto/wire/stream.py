@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.parts import (
@@ -94,6 +95,23 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
     return found
 
 
+def flowing_in(wire: Wire, data: bytes) -> Flowing | None:
+    """The same of the data of an event of a wire.
+
+    >>> from tenuto.wire.openai_chat import WIRE
+    >>> flowing_in(WIRE, b'{"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
+    TextDelta(text='Hi')
+    """
+    if wire.read_flowing is not None:
+        return wire.read_flowing(data)
+    return _alone(wire, data, wire.read(decode_object(data), event=True))
+
+
+def _alone(wire: Wire, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
+    counts = bool(wire.running_usage) and wire.running_usage in data
+    return text_alone(placed, counts=counts)
+
+
 _LAST = b"\n}"
 """What frames end with that may be like others: the line end behind an object, or its brace."""
 
@@ -124,7 +142,8 @@ class EventReader:
     ) -> None:
         self.wire = wire
         self.new = new
-        self.matcher = TemplateMatcher(self.text_in, wire.running_usage, known)
+        # Not a method of this reader: each would keep the other alive until a collection.
+        self.matcher = TemplateMatcher(partial(flowing_in, wire), wire.running_usage, known)
         self.message = Message() if message is None else message
         self.placed: Sequence[AnySignal] = ()
         self._other: set[int] = set()
@@ -146,23 +165,16 @@ class EventReader:
             signal = self.said_alike(raw)
             if signal is not None:
                 return signal
-        signal = self._alone(data, self._look(event)[1]) if self._learns else self.text_in(data)
+        if self._learns:
+            signal = _alone(self.wire, data, self._look(event)[1])
+        else:
+            signal = flowing_in(self.wire, data)
         if signal is not None:
             if self._running_usage and self._running_usage in data:
                 self.counting = data
             if framed:
                 self.matcher.learn(event, signal)
         return signal
-
-    def text_in(self, data: bytes) -> Flowing | None:
-        """The same of the data of an event alone."""
-        if self.wire.read_flowing is not None:
-            return self.wire.read_flowing(data)
-        return self._alone(data, self.wire.read(decode_object(data), event=True))
-
-    def _alone(self, data: bytes, placed: Iterable[AnySignal]) -> Flowing | None:
-        counts = bool(self._running_usage) and self._running_usage in data
-        return text_alone(placed, counts=counts)
 
     def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:
         """The value of an event and its signals with their places, read once for who asks in a
