@@ -196,6 +196,8 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
     (Outcome.DONE, "end_without_news"): Situation(
         (TEXT, END), Facts(said="Half a sentence"), state=CONTINUING
     ),
+    (Outcome.TEXT_CUT, "hand_on_whole_calls"): Situation((WHOLE_CALL, TEXT, MAX), SAID)
+    + RUNS_WHOLE_CALLS,
     (Outcome.TEXT_CUT, "continue_with_prefill"): Situation((TEXT, MAX), TAKES_PREFILL),
     (Outcome.TEXT_CUT, "continue_with_hint"): Situation((TEXT, MAX), SAID),
     (Outcome.ARGUMENTS_CUT, "hand_on_whole_calls"): CUT_BATCH + RUNS_WHOLE_CALLS,
@@ -332,6 +334,7 @@ NOT_SO: dict[str, dict[str, Any]] = {
         "facts": {"said": "Half ", "new_chars": 0}
     },
     "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
+    "the response ends with calls": {"signals": (WHOLE_CALL, TEXT, SERVER_FAULT)},
     "the broken call is smaller than the one before": {"state": {"call_chars": 1}},
     "the provider made something of late, or does not say": {
         "signals": (UsageSeen(Tokens(1, 0)), END),
@@ -895,6 +898,18 @@ def test_only_faults_that_a_retry_can_help_are_sent_again(kind) -> None:
         assert (action.status, action.reason) == (Status.FAILED, why)
 
 
+@pytest.mark.behaviour("C6", "T3", "T5", "S3a")
+@pytest.mark.parametrize("ends", [(MAX,), (), (SERVER_FAULT,)], ids=["limit", "drop", "fault"])
+def test_text_that_was_cut_behind_a_whole_call_goes_on_and_the_call_is_owed(ends) -> None:
+    turn = Turn(tools=True)
+    action = turn.hear(WHOLE_CALL, TEXT, *ends)
+    assert kinds(action)[:2] == [AppendAssistant, AppendUser]
+    assert action.rung in ("continue_with_hint", "resume_with_hint")
+    assert turn.hear(TextDelta(" and the rest."), END).rung == "ask_for_owed_call"
+    end = turn.hear(WHOLE_CALL, TOOL)
+    assert (end.status, end.reason) == (Status.COMPLETE, "completed")
+
+
 @pytest.mark.behaviour("C17")
 def test_an_output_limit_that_is_kept_comes_within_a_ceiling_that_was_learned_since() -> None:
     turn = Turn(max_tokens=4_000)
@@ -995,7 +1010,7 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
         f"decide returned {answer!r} for the outcome 'text_cut', allowed is None, 'stop', or a "
-        "rung of its ladder: 'continue_with_prefill', 'continue_with_hint'"
+        "rung of its ladder: 'hand_on_whole_calls', 'continue_with_prefill', 'continue_with_hint'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):
         Turn(Policy(decide=lambda d: "go on")).hear(TextDelta("x"), stop(R.SAFETY_BLOCKED))

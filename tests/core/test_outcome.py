@@ -14,33 +14,35 @@ from tenuto.core.stop import Stop, StopReason
 
 R, O = StopReason, Outcome  # noqa: E741
 
-# Columns: calls none, whole, cut, malformed; in each: text seen, thought, blank.
+# Columns: calls none, whole, whole with text behind them, cut, malformed; in each: text seen, thought, blank.
 TABLE: dict[StopReason, str] = {
     # An error outweighs whatever came with it (N3); so do a filter, a refusal, a full window.
-    R.ERROR: "fault fault fault  fault fault fault  fault fault fault  fault fault fault",
-    R.SAFETY_BLOCKED: "blocked blocked blocked  blocked blocked blocked  blocked blocked blocked  blocked blocked blocked",
-    R.REFUSAL: "refused refused refused  refused refused refused  refused refused refused  refused refused refused",
-    R.CONTEXT_WINDOW_EXCEEDED: "overflow overflow overflow  overflow overflow overflow  overflow overflow overflow  overflow overflow overflow",
+    R.ERROR: "fault fault fault  fault fault fault  fault fault fault  fault fault fault  fault fault fault",
+    R.SAFETY_BLOCKED: "blocked blocked blocked  blocked blocked blocked  blocked blocked blocked  blocked blocked blocked  blocked blocked blocked",
+    R.REFUSAL: "refused refused refused  refused refused refused  refused refused refused  refused refused refused  refused refused refused",
+    R.CONTEXT_WINDOW_EXCEEDED: "overflow overflow overflow  overflow overflow overflow  overflow overflow overflow  overflow overflow overflow  overflow overflow overflow",
     # An end without an end mark is never success, whatever came before it (S1).
-    R.DROPPED: "dropped dropped dropped  dropped dropped dropped  dropped dropped dropped  dropped dropped dropped",
+    R.DROPPED: "dropped dropped dropped  dropped dropped dropped  dropped dropped dropped  dropped dropped dropped  dropped dropped dropped",
     # The provider itself says that the call cannot be read (T14).
-    R.MALFORMED_TOOL_CALL: "arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed",
+    R.MALFORMED_TOOL_CALL: "arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed  arguments_malformed arguments_malformed arguments_malformed",
     # The limit: text goes on (C1), reasoning alone does not (C11), no call of the batch runs (T3).
-    R.MAX_TOKENS: "text_cut thinking_cut thinking_cut  arguments_cut arguments_cut arguments_cut  arguments_cut arguments_cut arguments_cut  arguments_cut arguments_cut arguments_cut",
+    # Behind whole calls it cut the text.
+    R.MAX_TOKENS: "text_cut thinking_cut thinking_cut  arguments_cut arguments_cut arguments_cut  text_cut text_cut text_cut  arguments_cut arguments_cut arguments_cut  arguments_cut arguments_cut arguments_cut",
     # A clean stop: whole calls run, broken ones never do (T1, T2); nothing to read is empty (E1).
-    R.END_TURN: "done thinking_only empty  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
-    R.STOP_SEQUENCE: "done thinking_only empty  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
-    R.TOOL_CALL: "done thinking_only empty  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
+    R.END_TURN: "done thinking_only empty  done done done  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
+    R.STOP_SEQUENCE: "done thinking_only empty  done done done  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
+    R.TOOL_CALL: "done thinking_only empty  done done done  done done done  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
     # A pause or a cancelling says nothing about what came: both have rules of their own (C26, C23).
-    R.PAUSED: "paused paused paused  paused paused paused  paused paused paused  paused paused paused",
-    R.CANCELLED: "cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled",
+    R.PAUSED: "paused paused paused  paused paused paused  paused paused paused  paused paused paused  paused paused paused",
+    R.CANCELLED: "cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled  cancelled cancelled cancelled",
     # Not known: never continued (C6), and no call runs on it (N7a); broken ones are asked for again.
-    R.UNKNOWN: "unknown unknown empty  unknown unknown unknown  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
+    R.UNKNOWN: "unknown unknown empty  unknown unknown unknown  unknown unknown unknown  arguments_cut arguments_cut arguments_cut  arguments_malformed arguments_malformed arguments_malformed",
 }  # fmt: skip
 
 FINDINGS = {
     Calls.NONE: (),
     Calls.WHOLE: (Finding.WHOLE, Finding.WHOLE),
+    Calls.FOLLOWED: (Finding.WHOLE,),
     Calls.CUT: (Finding.WHOLE, Finding.TRUNCATED),
     Calls.MALFORMED: (Finding.TRUNCATED, Finding.MALFORMED, Finding.WHOLE),
 }
@@ -60,7 +62,9 @@ def response(
     reason: StopReason, calls: Calls, text: str, reasoning: str = "", *anomalies: str
 ) -> Response:
     made = tuple(ToolCall(str(n), "tool", "", f) for n, f in enumerate(FINDINGS[calls]))
-    return Response(text, reasoning, "", made, None, Stop(reason, anomalies=anomalies))
+    behind = calls is Calls.FOLLOWED
+    stop = Stop(reason, anomalies=anomalies)
+    return Response(text, reasoning, "", made, None, stop, text_behind_calls=behind)
 
 
 @pytest.mark.behaviour("T1", "T3", "T4", "E1", "C6")

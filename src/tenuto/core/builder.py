@@ -87,6 +87,7 @@ class Builder:
         self._half = False
         self._transfer: TransferEnded | None = None
         self._call_pieces = self._empties = 0
+        self._texts_before_call = 0
         self._closed_at = self._counted_at = _NOTHING
         self._empties_closed = 0
         self._counts_run = False
@@ -136,6 +137,7 @@ class Builder:
     def _take_call(self, signal: CallDelta) -> None:
         self._calls.feed(signal)
         self._call_pieces += 1
+        self._texts_before_call = len(self._text)
         if self._stops:
             self._late = True
 
@@ -230,6 +232,7 @@ class Builder:
         text = "".join(self._text)
         refusal = "".join(self._refusal)
         calls, odd = self._built_calls()
+        behind = self._text[self._texts_before_call :]
         stop = self._stop(text, refusal, calls, over)
         if calls and stop.terminal and (worst := worst_of(calls)) is not Finding.WHOLE:
             stop = replace(stop, broken=worst.value)
@@ -245,6 +248,7 @@ class Builder:
             self._fault,
             mended=bool(odd),
             other=self._other,
+            text_behind_calls=bool(calls) and is_visible("".join(behind)),
             several=self._several,
             unmarked=stop.reason is StopReason.DROPPED and self._may_be_whole(calls),
             id=self._id,

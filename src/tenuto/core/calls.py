@@ -86,6 +86,9 @@ class Calls:
 
     def feed(self, delta: CallDelta) -> None:
         slot = self._find(delta)
+        if slot is None and self._is_said_again(delta):
+            self.odd.append("call_repeated")
+            return
         if slot is None and delta.unreadable and not (delta.id or delta.name):
             return  # it belongs to something that is no call
         self.odd.extend(delta.odd)
@@ -120,6 +123,16 @@ class Calls:
         slot.decoded = slot.decoded or delta.decoded
         if delta.extra:
             slot.extra.update(delta.extra)
+
+    def _is_said_again(self, delta: CallDelta) -> bool:
+        """Whether a delta is a whole call that is there already: index, id, name and arguments are
+        the same. To run it twice would do twice what the model wanted once."""
+        return bool(delta.id and delta.name and delta.arguments) and any(
+            (slot.index, slot.id, slot.name) == (delta.index, delta.id, delta.name)
+            and slot.is_whole
+            and "".join(slot.parts) == delta.arguments
+            for slot in self.slots
+        )
 
     def _find(self, delta: CallDelta) -> _Slot | None:
         if delta.whole and delta.id:

@@ -14,6 +14,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
+from tenuto.core.outcome import Calls, worst_calls
 from tenuto.core.stop import CLEAN
 from tenuto.core.view import View, call_chars
 
@@ -133,6 +134,10 @@ TEXT_ASKED_FOR = Guard(
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
 HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
+CALL_BROKE_OFF = Guard(
+    "the response ends with calls",
+    lambda v: bool(v.response.calls) and worst_calls(v.response) is not Calls.FOLLOWED,
+)
 SHRINKING = Guard("the broken call is smaller than the one before", _shrinking)
 SOME_MADE = Guard(
     "the provider made something of late, or does not say", lambda v: v.state.nothing_made < 2

@@ -18,6 +18,7 @@ from tenuto.core.guards import (
     BROKEN_DOCUMENT,
     BUDGET_TOO_LARGE,
     CALL_ASKED_FOR,
+    CALL_BROKE_OFF,
     CALL_OWED,
     CAN_BE_RESUMED,
     CLEAN_END,
@@ -139,7 +140,10 @@ _BROKEN_OFF = (
         "ask_for_call_once_more", "ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR
     ),
     _resumption(
-        "ask_for_begun_call", "ask for the call that was begun", edits.ask_for_begun_call, HAS_CALLS
+        "ask_for_begun_call",
+        "ask for the call that was begun",
+        edits.ask_for_begun_call,
+        CALL_BROKE_OFF,
     ),
     _resumption("resume_with_prefill", "resume after a prefill", edits.resume_prefill, PREFILL),
     _resumption("resume_with_hint", "resume after a hint", edits.resume_hint),
@@ -208,15 +212,19 @@ def _after_break(
     )
 
 
+def _whole_calls(reason: str) -> Rung:
+    return Rung(
+        "hand_on_whole_calls",
+        "hand on the whole calls",
+        (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
+        ends=(Status.PARTIAL, reason),
+        whole_calls_only=True,
+    )
+
+
 _CALLS = {
     outcome: (
-        Rung(
-            "hand_on_whole_calls",
-            "hand on the whole calls",
-            (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
-            ends=(Status.PARTIAL, reason),
-            whole_calls_only=True,
-        ),
+        _whole_calls(reason),
         Rung(
             "ask_for_call_again",
             "ask for the call again",
@@ -260,6 +268,7 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         ),
     ),
     Outcome.TEXT_CUT: (
+        _whole_calls("tool_call_truncated"),  # where the limit cut a text behind them
         _continuation(
             "continue_with_prefill", "continue after a prefill", edits.continue_prefill, PREFILL
         ),

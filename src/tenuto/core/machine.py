@@ -152,7 +152,7 @@ def _seen(
         used_tokens=used_tokens if state.base_tokens is None else state.used_tokens,
         cut=state.cut or outcome is Outcome.TEXT_CUT,
         lacking=state.lacking or missing or calls,
-        owed=(state.owed and not calls) or (broke and calls),
+        owed=(state.owed and not calls) or (calls and (broke or outcome is Outcome.TEXT_CUT)),
         broke=state.broke or broke,
         stopped=state.stopped or stopped,
         cut_off=state.cut_off or _cut_off(outcome, response) or bool(unmarked and facts.marks_ends),

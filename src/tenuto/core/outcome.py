@@ -41,6 +41,8 @@ class Calls(StrEnum):
 
     NONE = "none"
     WHOLE = "whole"
+    FOLLOWED = "followed"
+    """Whole, and text stands behind them."""
     CUT = "cut"
     MALFORMED = "malformed"
 
@@ -86,6 +88,8 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.OVERFLOW, _R.CONTEXT_WINDOW_EXCEEDED),
     _rule(Outcome.DROPPED, _R.DROPPED),
     _rule(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
+    # What the limit cut behind whole calls is the text. No call runs all the same (T3).
+    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, calls=(Calls.FOLLOWED,)),
     # A batch that the limit cut runs nothing, even where its arguments look whole (T3).
     _rule(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Calls.WHOLE, Calls.CUT, Calls.MALFORMED)),
     _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Text.SEEN,)),
@@ -95,10 +99,10 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
     _rule(Outcome.CANCELLED, _R.CANCELLED),
     _rule(Outcome.PAUSED, _R.PAUSED),
-    _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE,)),
+    _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE, Calls.FOLLOWED)),
     # Nobody knows what a value means that no table has: it may be a cut or a filter, and calls that
     # look whole may be the first of a batch (N1, N7a).
-    _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE,)),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE, Calls.FOLLOWED)),
     _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Text.SEEN, Text.THOUGHT)),
     _rule(Outcome.DONE, text=(Text.SEEN,)),
     _rule(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
@@ -116,7 +120,10 @@ _FOUND = {
 
 def worst_calls(response: Response) -> Calls:
     """The worst finding among the calls."""
-    return _FOUND[worst_of(response.calls)] if response.calls else Calls.NONE
+    if not response.calls:
+        return Calls.NONE
+    found = _FOUND[worst_of(response.calls)]
+    return Calls.FOLLOWED if found is Calls.WHOLE and response.text_behind_calls else found
 
 
 def seen_text(response: Response) -> Text:

@@ -74,6 +74,8 @@ class Response:
         mended: True where the calls differ from what the provider wrote (ids, types, encoding), so
             that handing on the bytes as they came would hand on the oddity too (T13).
         other: whether there is content that is neither text nor a call, such as an image.
+        text_behind_calls: whether text came behind the last call, so that what cut the answer cut
+            that text and not the call.
         several: whether there are choices beside the first, of which only the stops are read.
         unmarked: True where the transfer ended without an error and nothing says whether the answer
             had ended as well: no stop, no end mark, no usage behind the content (S3a). The stop is
@@ -90,6 +92,7 @@ class Response:
     fault: Fault | None = None
     mended: bool = False
     other: bool = False
+    text_behind_calls: bool = False
     several: bool = False
     unmarked: bool = False
     id: str = ""

@@ -87,8 +87,8 @@ class State:
         cut: True once text was cut by the output limit: the truth about all text that is kept.
         lacking: True once a call was begun or announced: an answer without news is not its end
             then.
-        owed: True where a call was begun before a break, and has not come since: words alone do not
-            end the turn.
+        owed: True where a call was begun before a break, or before a text that the limit cut, and
+            has not come since: words alone do not end the turn.
         broke: True once the answer broke off behind text that is kept, in whatever way.
         stopped: True once a stop stood before the fault that broke a response off.
         cut_off: True once it is known that more was on its way when it broke off (S3a).

@@ -40,8 +40,9 @@ def joint_of(turn: TurnRecord) -> Stopping | None:
     # What is said again is the answer, not what was thought before it; an echo has both.
     thought = 0 if exact else leading_thought(base)
     begins = {0, *(max(kept.begins - thought, 0) for kept in turn.kept)}
-    # The text before a call that broke off was whole already.
-    broke_in_call = bool(turn.kept and turn.kept[-1].attempt.response.calls)
+    # The text before a call that broke off was whole already; that behind a whole call was not.
+    last = turn.kept[-1].attempt.response if turn.kept else None
+    broke_in_call = last is not None and bool(last.calls) and not last.text_behind_calls
     seam = Seam(
         base[thought:],
         trimmed=space,
