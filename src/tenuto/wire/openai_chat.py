@@ -89,7 +89,8 @@ OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "
 CONTENT: Place = ("content",)
 """A message's members are its parts: each stands at its name, and calls by their number too."""
 
-_OWN = {"role", "content", "annotations", "tool_calls", "function_call"}
+_CALLS = frozenset({"tool_calls", "function_call"})
+_OWN = {"role", "content", "annotations"} | _CALLS
 _NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
 
 CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
@@ -190,7 +191,8 @@ def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
     for name, item in others.items():
         kind = Kind.OTHER if name in OTHER_CONTENT and item else Kind.NOTE
         yield Piece((name,), kind, "", {name: item}, holds="")
-    yield from _calls(message, event)
+    if not _CALLS.isdisjoint(message):
+        yield from _calls(message, event)
 
 
 def _content_parts(parts: list[Any]) -> Iterator[Piece]:
