@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from typing import Any
 
@@ -13,6 +14,7 @@ from wrapping import QUICK
 
 import tenuto
 from tenuto.core.events import TurnEnded
+from tenuto.relay.repeating import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}
@@ -74,6 +76,24 @@ def test_what_has_nothing_of_the_wires_shape_is_handed_on_as_it_came(said):
                     plain.headers.get("content-type"),
                 )
         assert len(far.requests) == 1 + len(asked)  # nothing was asked for a second time
+
+
+@pytest.mark.behaviour("C25", "P8")
+def test_such_a_stream_keeps_its_bytes_at_a_path_whose_events_may_repeat():
+    events = b"data: 1\n\ndata: " + b"x" * 2_000 + b"\n\n"
+    coded = gzip.compress(events)
+    heads = ("content-type: text/event-stream", "content-encoding: gzip")
+    policy = tenuto.Policy(**QUICK, event_max_bytes=1_000)
+    asked: dict[str, Any] = {
+        "headers": {"x-dashscope-sse": "enable"},
+        "json": {"model": "m", "input": CHAT},
+    }
+    with FarSide(sse_answer(events), answer(coded, *heads)) as far:
+        with tenuto.http_client("httpx", policy=policy, base_url=root(far)) as http:
+            for came in (events, coded):
+                with http.stream("POST", f"/api/v1/services/aigc{PATHS[0]}", **asked) as response:
+                    assert b"".join(response.iter_raw()) == came
+        assert len(far.requests) == 2
 
 
 @pytest.mark.behaviour("C25", "S4")

@@ -38,7 +38,8 @@ def _unwrapped(raw: object) -> object:
 
 
 _MARK = "\ufffd"
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What typed readings raise for bytes that are not what they read."""
 
 
 def decode_strictly(data: bytes) -> object:
@@ -49,7 +50,7 @@ def decode_strictly(data: bytes) -> object:
     """
     try:
         return _decode(data)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
 
 
@@ -66,7 +67,7 @@ def decode_object(data: bytes) -> object:
     """
     try:
         return _decode(data)
-    except _UNREADABLE:
+    except UNREADABLE:
         pass
     try:
         hook = None if is_utf8(data) else _with_whole_names

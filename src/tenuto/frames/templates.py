@@ -27,9 +27,6 @@ Flowing = TextDelta | ReasoningDelta
 _ENDS = (b"\n\n", b"\r\n\r\n", b"\n", b"")
 """What stands behind the data of a frame: of an event, a line, an element."""
 
-LESSONS = 64
-"""Events that are learned from in one stream. Who writes none like the one before is not learned
-from for ever."""
 
 _MOST_KNOWN = 4
 """Templates that are kept of one stream."""
@@ -150,7 +147,9 @@ class TemplateMatcher:
     Attributes:
         template: what the last event that was alike was like, or what was learned since.
         known: what was learned, the last first.
-        learning: how many events more may teach anything.
+        missed: how many events carried a text and were like none before them. The first teaches,
+            the second, the fourth, the eighth: who writes each event in another way is learned from
+            ever less often.
         unlike: the last that is not alike, so that it need not be asked about again.
 
     >>> def read(data):
@@ -171,7 +170,7 @@ class TemplateMatcher:
         self._running_usage = running_usage
         self.known = known
         self.template = known[0] if known else NO_TEMPLATE
-        self.learning = LESSONS
+        self.missed = 0
         self.unlike = b""
         self._counted: list[bytes] = []
         self._vary: set[int] = set()
@@ -179,7 +178,10 @@ class TemplateMatcher:
     def learn(self, event: Frame, signal: Flowing) -> None:
         """Take an event that carried just this signal as the template for those to come."""
         text, raw, data = signal.text, event.raw, event.data or b""
-        if not self.learning or not text:
+        if not text:
+            return
+        self.missed += 1
+        if self.missed & (self.missed - 1):
             return
         literal = json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")
         if literal not in raw:
@@ -194,7 +196,6 @@ class TemplateMatcher:
             or event.name == "error"
         ):
             return
-        self.learning -= 1
         at = raw.index(literal)
         numbers = [n for n in _numbers(raw) if n.end() <= at or n.start() >= at + len(literal)]
         self._note_numbers([n[0] for n in numbers])

@@ -145,5 +145,5 @@ class Engine:
             if turn.framing.asked is Framing.ARRAY:
                 run = in_one_array(run, turn.framing)
             if turn.facts.repeats is not False:
-                run = repeated(run, turn_request, self.policy)
+                run = repeated(run, turn)
         return turn, run if record is None else record.watching(run)

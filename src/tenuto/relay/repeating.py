@@ -34,7 +34,8 @@ from tenuto.relay.commands import (
     reading,
 )
 from tenuto.relay.stream_framing import look_ahead
-from tenuto.relay.turn import TurnRequest
+from tenuto.relay.turn import TurnRecord
+from tenuto.relay.unrecognized import is_unrecognized, may_be_unrecognized
 from tenuto.wire.base import JsonObject
 from tenuto.wire.dashscope_events import SoFar, Unrepeated
 from tenuto.wire.json import decode_object, encode
@@ -43,15 +44,15 @@ PATHS = ("/text-generation/generation", "/multimodal-generation/generation")
 """How the paths of such requests end."""
 
 
-def repeated(run: Run, turn_request: TurnRequest, policy: Policy) -> Run:
+def repeated(run: Run, turn: TurnRecord) -> Run:
     """Return the same turn for a caller that reads events which repeat, where its request asks for
     these or may."""
-    if not turn_request.path.rstrip("/").endswith(PATHS):
+    if not turn.path.rstrip("/").endswith(PATHS):
         return run
-    return _repeated(run, _Repeating(policy, repeats=turn_request.parsed.facts.repeats), policy)
+    return _repeated(run, _Repeating(turn.policy, repeats=turn.facts.repeats), turn)
 
 
-def _repeated(run: Run, events: _Repeating, policy: Policy) -> Run:
+def _repeated(run: Run, events: _Repeating, turn: TurnRecord) -> Run:
     reply: Reply = None
     ready = events.ready
     try:
@@ -81,12 +82,17 @@ def _repeated(run: Run, events: _Repeating, policy: Policy) -> Run:
                     reply = yield command
                     ready.clear()
                     events.reading = False
-                    if isinstance(reply, Head) and 200 <= reply.status < 300:
-                        limit_bytes, within_s = policy.body_max_bytes, command.within_s
-                        came, ahead = yield from look_ahead(
-                            Framing.EVENTS, reply, limit_bytes, within_s
-                        )
-                        reply = events.began(reply, came)
+                    if isinstance(reply, Head) and reply.is_good:
+                        ahead = deque[Reply]()
+                        # Of no wire: the pipe sees it too, and hands it on as it came.
+                        if not may_be_unrecognized(turn) or not (
+                            yield from is_unrecognized(turn, reply, ahead)
+                        ):
+                            limit_bytes, within_s = turn.policy.body_max_bytes, command.within_s
+                            came, ahead = yield from look_ahead(
+                                Framing.EVENTS, reply, limit_bytes, within_s, ahead
+                            )
+                            reply = events.began(reply, came)
                         if not events.reading:
                             ready += ahead
                         for piece in ahead if events.reading else ():

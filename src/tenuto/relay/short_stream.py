@@ -33,8 +33,9 @@ from tenuto.relay.commands import (
 )
 from tenuto.relay.short import Short, nothing_more
 from tenuto.wire.base import Wire, WireRequest
+from tenuto.wire.json import UNREADABLE
 from tenuto.wire.plain import is_readable
-from tenuto.wire.short import UNREADABLE, UNSURE, Asks, Kind, Said, ShortPath, read_text
+from tenuto.wire.short import UNSURE, Asks, Kind, Said, ShortPath, read_text
 
 if TYPE_CHECKING:
     from tenuto.relay.engine import Engine

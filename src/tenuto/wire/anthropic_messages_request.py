@@ -26,10 +26,10 @@ from tenuto.wire.anthropic_messages_history import RULES, UNSIGNED_RULES, result
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.blocks_content import Block
 from tenuto.wire.calls import accepted_ids, object_of, schemas_in, valid_call
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import object_in, value_of, with_members
 from tenuto.wire.request_edits import EditableRequest, Paths, put
-from tenuto.wire.request_reading import UNREADABLE, limit_in, reader, text_in, why_left_alone
+from tenuto.wire.request_reading import limit_in, reader, text_in, why_left_alone
 
 
 class _Asked(msgspec.Struct):

@@ -36,6 +36,7 @@ from tenuto.wire.bedrock_converse_events import (
 )
 from tenuto.wire.bedrock_converse_form import FORM
 from tenuto.wire.bedrock_converse_request import parse_request
+from tenuto.wire.json import UNREADABLE
 from tenuto.wire.plain import say_something
 
 # --- reading ----------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ def is_plain(body: bytes) -> bool:
     try:
         texts = [block.text for block in _read_whole(body).output.message.content]
         return say_something(texts, body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False
 
 

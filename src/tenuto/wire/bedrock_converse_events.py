@@ -27,7 +27,7 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wire.base import JsonObject
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import UNREADABLE, as_text, count, is_no_piece
 from tenuto.wire.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -330,7 +330,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     """
     try:
         delta = _read_flowing(data).payload.delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     text, thought = delta.text, delta.thought
     if text is UNSET:

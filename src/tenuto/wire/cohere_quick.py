@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from tenuto.core.signals import ReasoningDelta, TextDelta
+from tenuto.wire.json import UNREADABLE
 from tenuto.wire.plain import say_something
 
 
@@ -50,7 +51,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     """
     try:
         content = _read_flowing(data).delta.message.content
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     if content.thinking:
         return ReasoningDelta(content.thinking)
@@ -88,5 +89,5 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         return say_something([part.text for part in _read_whole(body).message.content], body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False

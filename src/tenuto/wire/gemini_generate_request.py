@@ -35,11 +35,10 @@ from tenuto.wire.gemini_generate_content import (
 )
 from tenuto.wire.gemini_generate_history import RULES, result_of, role_of
 from tenuto.wire.gemini_generate_tools import declarations, schema_of
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import list_in, members_of, object_in, value_of
 from tenuto.wire.request_edits import EditableRequest, Paths, put
 from tenuto.wire.request_reading import (
-    UNREADABLE,
     are_several,
     holds,
     limit_in,

@@ -8,10 +8,10 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tenuto.wire.json import UNREADABLE
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
     NULL,
-    UNREADABLE,
     UNSURE,
     Asks,
     Kind,

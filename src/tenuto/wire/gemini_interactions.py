@@ -48,7 +48,7 @@ from tenuto.wire.gemini_interactions_steps import (
     text_in,
     thought,
 )
-from tenuto.wire.json import as_text, count, is_no_piece
+from tenuto.wire.json import UNREADABLE, as_text, count, is_no_piece
 from tenuto.wire.plain import say_something
 from tenuto.wire.retry_after import retry_after_s
 from tenuto.wire.stops import StopTable, in_other_words, look_up
@@ -335,7 +335,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     """
     try:
         delta = _read_flowing(data).delta
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     if type(delta) is _Text:
         return TextDelta(delta.text)
@@ -379,7 +379,7 @@ def is_plain(body: bytes) -> bool:
         steps = _read_whole(body).steps
         texts = [p.text for step in steps if isinstance(step, _Output) for p in step.content]
         return say_something(texts, body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False
 
 

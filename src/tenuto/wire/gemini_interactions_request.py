@@ -33,11 +33,10 @@ from tenuto.wire.gemini_interactions_content import TOKEN, pause_in, said_steps
 from tenuto.wire.gemini_interactions_history import repair_history, result_of
 from tenuto.wire.gemini_interactions_steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
 from tenuto.wire.items_request import ItemsRequest
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import UNREADABLE, decode_object, encode
 from tenuto.wire.members import list_in, listed, object_in, rows_of, value_of, with_members
 from tenuto.wire.request_edits import Paths
 from tenuto.wire.request_reading import (
-    UNREADABLE,
     holds,
     limit_in,
     reader,

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from tenuto.frames.json import (
+    UNREADABLE,
     as_utf8,
     decode_object,
     decode_strictly,
@@ -16,6 +17,7 @@ from tenuto.frames.json import (
 )
 
 __all__ = [
+    "UNREADABLE",
     "arguments_of",
     "as_text",
     "as_utf8",

@@ -34,7 +34,7 @@ from tenuto.wire import ollama_render as render
 from tenuto.wire import openai_chat
 from tenuto.wire.base import JsonObject, Wire, never
 from tenuto.wire.errors import fault_parser
-from tenuto.wire.json import as_text, count
+from tenuto.wire.json import UNREADABLE, as_text, count
 from tenuto.wire.ollama_errors import ERRORS, error_of, read_fault
 from tenuto.wire.ollama_form import FORM
 from tenuto.wire.ollama_request import CHAT, GENERATE, parse_request
@@ -202,7 +202,7 @@ def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
     """
     try:
         line = _read_flowing(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     message = line.message
     text = line.response if message is None else message.content
@@ -239,7 +239,7 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         return say_something([_read_whole(body).message.content], body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False
 
 

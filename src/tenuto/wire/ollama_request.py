@@ -30,7 +30,7 @@ from tenuto.core.actions import (
 )
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.calls import schemas_in, valid_call
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import (
     joined,
     list_in,
@@ -44,7 +44,7 @@ from tenuto.wire.members import (
 from tenuto.wire.ollama_history import repair_history, result_of
 from tenuto.wire.ollama_render import call_of
 from tenuto.wire.prompt import Members, PromptRequest
-from tenuto.wire.request_reading import UNREADABLE, limit_in, reader, why_left_alone
+from tenuto.wire.request_reading import limit_in, reader, why_left_alone
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
 

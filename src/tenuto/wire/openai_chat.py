@@ -89,7 +89,9 @@ OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "
 CONTENT: Place = ("content",)
 """A message's members are its parts: each stands at its name, and calls by their number too."""
 
-_OWN = {"role", "content", "annotations", "tool_calls", "function_call"}
+_CALLS = frozenset({"tool_calls", "function_call"})
+_OWN = {"role", "content", "annotations"} | _CALLS
+_TEXT_ALONE = {"role", "content"}
 _NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
 
 CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
@@ -172,9 +174,13 @@ def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
 
 def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
     """The parts of a message or a delta, member by member."""
+    content = message.get("content")
+    if isinstance(content, str) and message.keys() <= _TEXT_ALONE:  # most events, twice as quickly
+        yield Piece(CONTENT, Kind.TEXT, content or None, holds="content")
+        return
     others = {k: item for k, item in message.items() if item is not None and k not in _OWN}
-    if isinstance(message.get("content"), list):
-        yield from _content_parts(message["content"])
+    if isinstance(content, list):
+        yield from _content_parts(content)
     thought = False
     for name, kind in TEXTS.items():
         text = message.get(name)
@@ -190,7 +196,8 @@ def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
     for name, item in others.items():
         kind = Kind.OTHER if name in OTHER_CONTENT and item else Kind.NOTE
         yield Piece((name,), kind, "", {name: item}, holds="")
-    yield from _calls(message, event)
+    if not _CALLS.isdisjoint(message):
+        yield from _calls(message, event)
 
 
 def _content_parts(parts: list[Any]) -> Iterator[Piece]:

@@ -11,7 +11,7 @@ import msgspec
 from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.calls import schemas_in, valid_call
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import list_in, object_in, value_of
 from tenuto.wire.openai_chat_history import RULES
 from tenuto.wire.openai_chat_paths import model_in
@@ -24,10 +24,9 @@ from tenuto.wire.openai_chat_reasoning import (
 from tenuto.wire.openai_chat_render import LEGACY_CALL_ID, call_of, legacy_call_of
 from tenuto.wire.request_edits import EditableRequest, Path, Paths
 from tenuto.wire.request_reading import (
-    UNREADABLE,
     are_several,
+    asks_for_json,
     holds,
-    is_document,
     limit_in,
     reader,
     text_in,
@@ -168,7 +167,7 @@ def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFac
         tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
         call_forced=any(map(_demands, choices)),
         after_tool_result=last.get("role") in ("tool", "function"),
-        structured=is_document(asked.response_format),
+        structured=asks_for_json(asked.response_format),
         lower_reasoning=can_reason_less(asked, dialect),
         include_usage=object_in(asked.stream_options).get("include_usage") is True,
         prefill_barred=last.get("role") == "assistant",

@@ -21,7 +21,7 @@ from tenuto.core.parts import AnySignal, Message
 from tenuto.wire import openai_chat
 from tenuto.wire import openai_chat_render as chat
 from tenuto.wire.base import Answer, JsonObject
-from tenuto.wire.json import encode, encode_event
+from tenuto.wire.json import UNREADABLE, encode, encode_event
 from tenuto.wire.members import object_in
 from tenuto.wire.openai_completions_request import parse_request
 from tenuto.wire.plain import say_something
@@ -93,7 +93,7 @@ def is_plain(body: bytes) -> bool:
     """
     try:
         return say_something([_read_whole(body).choices[0].text], body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return False
 
 

@@ -14,12 +14,11 @@ import msgspec
 
 from tenuto.core.actions import DropConstraint, Edit, SetOutputBudget
 from tenuto.wire.base import Dialect, RequestFacts
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import object_in
 from tenuto.wire.prompt import Members, PromptRequest
 from tenuto.wire.request_reading import (
-    UNREADABLE,
-    is_document,
+    asks_for_json,
     limit_in,
     reader,
     text_in,
@@ -72,7 +71,7 @@ def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
         model=text_in(asked.model),
         stream=bool(asked.stream),
         max_tokens=max_tokens,
-        structured=is_document(asked.response_format),
+        structured=asks_for_json(asked.response_format),
         goes_on=True,
         include_usage=object_in(asked.stream_options).get("include_usage") is True,
         left_alone=_left_alone(asked, max_tokens, probe_max_tokens),

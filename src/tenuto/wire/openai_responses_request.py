@@ -30,16 +30,15 @@ from tenuto.wire.base import Dialect, JsonObject, RequestFacts
 from tenuto.wire.calls import valid_call
 from tenuto.wire.history import apply_repairs
 from tenuto.wire.items_request import ItemsRequest
-from tenuto.wire.json import decode_object, encode
+from tenuto.wire.json import UNREADABLE, decode_object, encode
 from tenuto.wire.members import list_in, object_in, rows_of, value_of
 from tenuto.wire.openai_responses_content import said_items
 from tenuto.wire.openai_responses_history import RULES
 from tenuto.wire.openai_responses_items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
 from tenuto.wire.request_edits import LESS_EFFORT, Paths, put
 from tenuto.wire.request_reading import (
-    UNREADABLE,
+    asks_for_json,
     holds,
-    is_document,
     limit_in,
     reader,
     text_in,
@@ -173,7 +172,7 @@ def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> 
         tools=any(map(_is_client_tool, list_in(asked.tools))),
         call_forced=_demands_call(asked.tool_choice, asked.tools),
         after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
-        structured=is_document(object_in(asked.text).get("format")),
+        structured=asks_for_json(object_in(asked.text).get("format")),
         lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LESS_EFFORT),
         include_usage=True,
         prefill_barred=True,  # a trailing row of the model's is one more message, and it answers

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from tenuto.wire.json import UNREADABLE
 from tenuto.wire.plain import say_something
 from tenuto.wire.short import (
-    UNREADABLE,
     UNSURE,
     Asks,
     Closes,

@@ -12,9 +12,6 @@ from tenuto.wire.members import members_of, rows_of
 
 T = TypeVar("T", bound=msgspec.Struct)
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""Raised for bytes that are no request: they then pass untouched (C7)."""
-
 
 def reader(shape: type[T]) -> Callable[[bytes], T]:
     """Return what reads the members of a request that a shape names, in one reading of the body.
@@ -75,10 +72,10 @@ def limit_in(value: Any) -> int | None:
     return value if type(value) is int and value > 0 else None
 
 
-def is_document(form: Any) -> bool:
+def asks_for_json(form: Any) -> bool:
     """Whether a form asks for JSON, in OpenAI's words.
 
-    >>> is_document({"type": "json_schema"}), is_document({"type": "text"}), is_document(None)
+    >>> asks_for_json({"type": "json_schema"}), asks_for_json({"type": "text"}), asks_for_json(None)
     (True, False, False)
     """
     return isinstance(form, dict) and form.get("type") in ("json_object", "json_schema")

@@ -74,9 +74,6 @@ Said = tuple[Kind, str]
 
 UNSURE: Said = (Kind.UNSURE, "")
 
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What typed readings raise."""
-
 Named = Annotated[str, msgspec.Meta(min_length=1)]
 """An id, a name or a text that is there."""
 

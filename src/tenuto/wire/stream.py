@@ -78,20 +78,30 @@ def text_alone(signals: Iterable[AnySignal], *, counts: bool = False) -> Flowing
     True
     """
     found: Flowing | None = None
-    for signal in signals:
-        match signal:
-            case Piece(_, kind, str(text), None) if kind in _SPOKEN and found is None:
-                found = _SPOKEN[kind](text)
-            case Opened(_, kind, _, _, text, True) if kind in _SPOKEN and found is None:
-                found = _SPOKEN[kind](text)
-            case Envelope() | Said(_, None) | Piece(_, Kind.NOTE) | Piece(_, _, None, None):
-                pass
-            case UsageSeen() if counts:
-                pass
-            case Beside() if isinstance(found, ReasoningDelta):
-                pass  # of reasoning all is handed on, however it was read
-            case _:
-                return None
+    for signal in signals:  # no `match`: its class patterns take most of the time of an event
+        if isinstance(signal, Envelope):
+            continue
+        if isinstance(signal, Piece):
+            text, adds = signal.text, signal.adds
+            if text is None and adds is None:
+                continue
+        elif isinstance(signal, Opened) and signal.goes_on:
+            text, adds = signal.says, None
+        elif isinstance(signal, Said):
+            if signal.adds is None:
+                continue
+            return None
+        elif isinstance(signal, Beside) and isinstance(found, ReasoningDelta):
+            continue  # of reasoning all is handed on, however it was read
+        elif isinstance(signal, UsageSeen) and counts:
+            continue
+        else:
+            return None
+        kind = _SPOKEN.get(signal.kind)
+        if kind is not None and found is None and text is not None and adds is None:
+            found = kind(text)
+        elif signal.kind is not Kind.NOTE or isinstance(signal, Opened):
+            return None
     return found
 
 

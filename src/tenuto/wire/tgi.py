@@ -32,7 +32,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wire.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
 from tenuto.wire.errors import CONTEXT_WORDS, ErrorRow, error_in, read
 from tenuto.wire.errors import row as _row
-from tenuto.wire.json import count
+from tenuto.wire.json import UNREADABLE, count
 from tenuto.wire.members import object_in
 from tenuto.wire.openai_chat_errors import ERRORS as CHAT_ERRORS
 from tenuto.wire.retry_after import retry_after_s
@@ -163,7 +163,7 @@ def read_flowing(data: bytes) -> TextDelta | None:
     """
     try:
         text = _read_event(data).token.text
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except UNREADABLE:
         return None
     return TextDelta(text) if text else None
 

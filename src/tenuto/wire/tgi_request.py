@@ -25,10 +25,10 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.wire.base import Dialect, JsonObject, RequestFacts, Wire
-from tenuto.wire.json import encode
+from tenuto.wire.json import UNREADABLE, encode
 from tenuto.wire.members import object_in, value_of, with_members
 from tenuto.wire.prompt import Members, PromptRequest
-from tenuto.wire.request_reading import UNREADABLE, limit_in, reader, why_left_alone
+from tenuto.wire.request_reading import limit_in, reader, why_left_alone
 
 BUDGET = "max_new_tokens"
 
