@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 import pytest
+from one_turn import Played, events
 
 from tenuto.relay.scripted import Scripted
-from tests.one_turn import Played, events
 
 CUT, REST = "The tide comes in tw", "ice a day."
 TOOLS = {"name": "pay", "parameters": {"type": "object", "properties": {"amount": {}}}}
