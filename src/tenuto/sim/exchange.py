@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
-from tenuto.sim.case import Ending, Kind, Say, Step, Writes
+from tenuto.sim.case import Arguments, Ending, Kind, Say, Step, Writes
 from tenuto.sim.cases import described
 from tenuto.sim.conversation import Conversation, Conversations, arrives, is_broken, lacks_tools
 from tenuto.sim.envelope import Envelope, dump
@@ -174,7 +174,11 @@ class Exchange:
         said = reply(asked, step, now, self.settings)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:
-            state.broken_call = not arrives(_live(step), said.finish, stream=asked.stream)
+            # A client that holds a schema asks again for a call whose arguments never came.
+            given = any(call.arguments not in ("{}", "", None) for call in now.calls)
+            lost = given and step.arguments is Arguments.NULL
+            whole_call = arrives(_live(step), said.finish, stream=asked.stream)
+            state.broken_call = lost or not whole_call
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars
