@@ -211,6 +211,7 @@ def unpaired(events: Iterable[Event], rules: Rules) -> list[tuple[list[str], lis
 
 
 @pytest.mark.behaviour("H1", "H2", "H5a", "H9")
+@pytest.mark.timeout(600)  # 60,000 of them take about 40 s where nothing else is at work
 @pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.heavy)])
 @pytest.mark.parametrize("wire", WIRES)
 def test_every_call_is_answered_once_and_a_second_repair_changes_nothing(wire, count):
