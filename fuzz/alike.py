@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.frames.sse import SseDecoder
-from tenuto.wire.base import Wire
-from tenuto.wire.stream import EventReader, flowing_in
+from tenuto.wires.base import Wire
+from tenuto.wires.stream import EventReader, flowing_in
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:

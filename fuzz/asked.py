@@ -21,7 +21,7 @@ from mistralai.client.errors import MistralError
 from openai.types import Completion
 from openai.types.chat import ChatCompletionChunk
 
-from tenuto.wire.base import Wire
+from tenuto.wires.base import Wire
 
 
 class Asked(NamedTuple):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.core.stop import CLEAN, Confidence
 from tenuto.detection import StreamDetector, read
-from tenuto.wire.base import Wire
+from tenuto.wires.base import Wire
 
 
 def seeds(wire: Wire) -> Iterator[bytes]:

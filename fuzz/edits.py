@@ -27,7 +27,7 @@ from tenuto.core.actions import (
 )
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.wire.base import Dialect, Wire
+from tenuto.wires.base import Dialect, Wire
 
 CALLS = (
     ToolCall("call_a", "write", '{"a": 1}', Finding.WHOLE),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from fuzz.drawing import fixtures, seed, split
 from tenuto.core.fault import Fault
-from tenuto.wire.base import Wire
+from tenuto.wires.base import Wire
 
 HEADERS = ("retry-after", "retry-after-ms", "date")
 WAITS = (

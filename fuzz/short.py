@@ -19,11 +19,11 @@ from fuzz.histories import HISTORY
 from tenuto import Policy
 from tenuto.core.fault import FaultKind
 from tenuto.providers.learned import Learned
-from tenuto.relay.commands import Head, Lost, Open, Read, Request, Transmit, Write
-from tenuto.relay.engine import Engine
-from tenuto.relay.short_stream import ShortStream
-from tenuto.relay.watch import nobody
-from tenuto.wire.base import Dialect, Wire
+from tenuto.turn.commands import Head, Lost, Open, Read, Request, Transmit, Write
+from tenuto.turn.engine import Engine
+from tenuto.turn.short_stream import ShortStream
+from tenuto.turn.watch import nobody
+from tenuto.wires.base import Dialect, Wire
 
 BETWEEN = b"\0"
 """What parts the request of an input from the body behind it; no JSON holds it."""

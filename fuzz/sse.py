@@ -11,7 +11,7 @@ from fuzz.drawing import fixtures, pieces, seed, split
 from tenuto.frames.frame import Frame, FrameTooLarge
 from tenuto.frames.sniff import begins
 from tenuto.frames.sse import SseDecoder
-from tenuto.wire.registry import wires
+from tenuto.wires.registry import wires
 
 
 def seeds() -> Iterator[bytes]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import NamedTuple
 
-from tenuto.wire.registry import wires
+from tenuto.wires.registry import wires
 
 PLAIN = ("sse", "framing", "arguments", "seam", "codings", "policies")
 READ = ("alike", "detecting", "faults")

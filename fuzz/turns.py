@@ -13,11 +13,11 @@ from fuzz.drawing import fixtures, is_stream, pieces, seed, split
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy
 from tenuto.core.view import LIMITS
-from tenuto.relay.commands import Head, Headers, Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted, lost
-from tenuto.wire.base import Wire
+from tenuto.turn.commands import Head, Headers, Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted, lost
+from tenuto.wires.base import Wire
 
 BETWEEN = b"\n--answer--\n"
 TYPES = ("text/event-stream", "application/json", "text/plain", "")

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import tenuto.turn
-from tenuto.relay import watch
+import tenuto.sansio
 from tenuto.sim import CASES_ON
 from tenuto.sim.case import Ending, Writes
 from tenuto.sim.exchange import Exchange
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
+from tenuto.turn import watch
 
 __all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated"]
 
@@ -20,8 +20,8 @@ __all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated"]
 def forget() -> None:
     """Forget what turns of this process have learned of providers, and which stop values were
     logged, so that no case changes the next one."""
-    learned: Any = tenuto.turn._learned
-    tenuto.turn._learned = type(learned)()
+    learned: Any = tenuto.sansio._learned
+    tenuto.sansio._learned = type(learned)()
     watch._seen_unknown.clear()
 
 

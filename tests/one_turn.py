@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import tenuto
-from tenuto.relay.scripted import Script, Scripted
+from tenuto.turn.scripted import Script, Scripted
 
 
 class Played:

@@ -22,7 +22,7 @@ from tenuto.core.events import (
     TurnStarted,
     event_from_dict,
 )
-from tenuto.relay.event_sender import ENDED, STARTED
+from tenuto.turn.event_sender import ENDED, STARTED
 
 END_OF = {STARTED[kind]: ENDED.get(kind, ContinuationTerminated) for kind in Recovery}
 """The class of a recovery's end, by that of its beginning."""

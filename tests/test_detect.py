@@ -29,9 +29,9 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.signals import Ended
 from tenuto.core.stop import CLEAN
 from tenuto.detection import read, recognize
-from tenuto.relay import watch
 from tenuto.sim import CASES, Simulator, Step
-from tenuto.wire import openai_chat
+from tenuto.turn import watch
+from tenuto.wires.openai_chat import wire as openai_chat
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 

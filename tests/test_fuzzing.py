@@ -6,7 +6,7 @@ from fuzz import edits
 from fuzz.asked import asked
 from fuzz.drawing import split
 from fuzz.targets import names, target
-from tenuto.wire.registry import wires
+from tenuto.wires.registry import wires
 
 
 @pytest.mark.behaviour("N6", "S8")

@@ -30,7 +30,7 @@ import tenuto
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
 from tenuto.sim import STEPS, Simulator
-from tenuto.wire.registry import WIRES
+from tenuto.wires.registry import WIRES
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDE = sorted((ROOT / "docs/guide").glob("*.md"))

@@ -15,8 +15,9 @@ from tenuto.cli import docstrings
 from tenuto.core.ladders import ENDINGS, LADDERS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import RULES
-from tenuto.wire import anthropic_messages, openai_chat
-from tenuto.wire.registry import wires
+from tenuto.wires.anthropic_messages import wire as anthropic_messages
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.registry import wires
 
 
 def test_the_attributes_of_a_docstring_are_read_over_their_lines_and_no_further() -> None:

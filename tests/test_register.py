@@ -17,12 +17,12 @@ from tenuto.core.policy import Policy
 from tenuto.core.stop import StopReason
 from tenuto.providers import registry
 from tenuto.providers.table import PROVIDERS, ROWS
-from tenuto.relay.commands import Head, Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted
-from tenuto.wire import openai_chat
-from tenuto.wire.registry import WIRES, wires
+from tenuto.turn.commands import Head, Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.registry import WIRES, wires
 
 LOCAL = "http://gpu.lab:8000/v1/chat/completions"
 
@@ -269,7 +269,7 @@ def test_many_threads_may_register_and_look_up_at_once() -> None:
         ),
         (
             {"name": "a", "wire": object()},
-            "wire is of type object, allowed is a tenuto.wire.base.Wire",
+            "wire is of type object, allowed is a tenuto.wires.base.Wire",
         ),
         ({"name": "a", "wire": None}, "wire is of type NoneType"),
         ({"name": "a", "wire": "openai-chat", "hosts": "a.b"}, "hosts is 'a.b', allowed is a list"),

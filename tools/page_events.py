@@ -21,7 +21,7 @@ from tenuto.core.events import (
 )
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
-from tenuto.relay.event_sender import ENDED, STARTED
+from tenuto.turn.event_sender import ENDED, STARTED
 
 HEAD = """\
 # Events

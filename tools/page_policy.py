@@ -7,7 +7,7 @@ from page import code, sentence, table
 
 from tenuto.cli.docstrings import attributes
 from tenuto.core.policy import RULES, Decision, Policy
-from tenuto.wire.unsupported import KEYS
+from tenuto.wires.unsupported import KEYS
 
 HEAD = """\
 # Policy

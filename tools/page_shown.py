@@ -9,9 +9,9 @@ from tenuto.core.actions import Finish, Status
 from tenuto.core.ladders import ENDINGS
 from tenuto.core.outcome import Outcome
 from tenuto.core.policy import Policy
-from tenuto.relay.ending import ends_in_error
-from tenuto.wire.base import Shown, Wire
-from tenuto.wire.registry import wires
+from tenuto.turn.ending import ends_in_error
+from tenuto.wires.base import Shown, Wire
+from tenuto.wires.registry import wires
 
 MEANINGS = {
     Outcome.DONE: "It ended by itself: text, or tool calls that are whole.",

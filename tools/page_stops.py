@@ -6,9 +6,9 @@ from page import code, codes, table, yes
 
 from tenuto.core.fault import FAULT_CLASSES
 from tenuto.core.stop import CLEAN, GRAVITY, SENTENCES
-from tenuto.wire.errors import ErrorRow
-from tenuto.wire.registry import wires
-from tenuto.wire.stops import StopTable, in_other_words
+from tenuto.wires.errors import ErrorRow
+from tenuto.wires.registry import wires
+from tenuto.wires.stops import StopTable, in_other_words
 
 HEAD = """\
 # Stops

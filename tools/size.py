@@ -86,8 +86,8 @@ def wires() -> dict[str, dict[str, Size]]:
     found: dict[str, dict[str, Size]] = {}
     for wire in WIRES:
         roles: dict[str, list[Size]] = {}
-        for file in sorted((SOURCE / "wire").glob(f"{wire}*.py")):
-            role = ROLES.get(file.stem.removeprefix(wire).strip("_"), "read")
+        for file in sorted((SOURCE / "wires" / wire).glob("*.py")):
+            role = ROLES.get(file.stem, "read")
             roles.setdefault(role, []).append(size_of(file.read_text()))
         found[wire] = {role: _added(sizes) for role, sizes in sorted(roles.items())}
     return found
@@ -96,7 +96,7 @@ def wires() -> dict[str, dict[str, Size]]:
 def walked() -> Counter[str]:
     """Return how many functions of each file one cut streamed Chat answer enters."""
     from tenuto import Policy, Turn
-    from tenuto.relay.scripted import Script, Scripted
+    from tenuto.turn.scripted import Script, Scripted
 
     def chunk(delta: object, finish: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -146,7 +146,7 @@ def walked() -> Counter[str]:
         sys.setprofile(None)
     files = (str(Path(file).relative_to(SOURCE)) for file, *_ in entered)
     counts = Counter(files)
-    del counts["relay/scripted.py"]  # the provider
+    del counts["turn/scripted.py"]  # the provider
     return counts
 
 

@@ -27,9 +27,9 @@ from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
-from tenuto.relay.call_context import CallContext
-from tenuto.wire.base import Answer
-from tenuto.wire.form import Composed, Declared
+from tenuto.turn.call_context import CallContext
+from tenuto.wires.base import Answer
+from tenuto.wires.form import Composed, Declared
 
 STEPS = 1_000
 SHARE = 100

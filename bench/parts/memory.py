@@ -14,9 +14,9 @@ from parts.sides import SIDES, Side
 
 import tenuto
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Head, Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
+from tenuto.turn.commands import Head, Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
 
 WIRE_BYTES = 5_000_000
 TIMES = 3.0

@@ -18,7 +18,7 @@ import tenuto
 from tenuto.core.arguments import ArgumentTracker, judge
 from tenuto.frames.aws_messages import AwsEventDecoder
 from tenuto.frames.sse import SseDecoder
-from tenuto.wire.json import decode_object
+from tenuto.wires.json import decode_object
 
 DELTA_CHARS = 10
 TIMES_SDK = 5.0

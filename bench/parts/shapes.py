@@ -12,15 +12,13 @@ from parts import (
     recorded_responses,
 )
 
-from tenuto.wire import (
-    anthropic_messages,
-    bedrock_converse,
-    bedrock_invoke,
-    gemini_generate,
-    openai_chat,
-    openai_responses,
-)
-from tenuto.wire.base import Wire
+from tenuto.wires.anthropic_messages import wire as anthropic_messages
+from tenuto.wires.base import Wire
+from tenuto.wires.bedrock_converse import wire as bedrock_converse
+from tenuto.wires.bedrock_invoke import wire as bedrock_invoke
+from tenuto.wires.gemini_generate import wire as gemini_generate
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.openai_responses import wire as openai_responses
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import openai
 from parts import recorded, recorded_anthropic
 from parts.recorded import MESSAGES
 
-from tenuto.wire import anthropic_messages, openai_chat
-from tenuto.wire.base import Wire
+from tenuto.wires.anthropic_messages import wire as anthropic_messages
+from tenuto.wires.base import Wire
+from tenuto.wires.openai_chat import wire as openai_chat
 
 _BARE: dict[str, Any] = {"api_key": "none", "max_retries": 0}
 

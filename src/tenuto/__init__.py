@@ -28,8 +28,8 @@ from tenuto.core.report import Report
 from tenuto.core.stop import Confidence, Stop, StopReason
 from tenuto.detection import StreamDetector, detect
 from tenuto.providers.registry import register
-from tenuto.relay.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
-from tenuto.turn import Turn
+from tenuto.sansio import Turn
+from tenuto.turn.commands import Head, Lost, Open, Read, Reraise, Transmit, Wait, Write
 
 if _typing.TYPE_CHECKING:
     from tenuto.agent import Agent, Limits, McpServer, McpTools, Model, RunResult, Session

@@ -35,10 +35,10 @@ from tenuto.frames.json_lines import LineCodec
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.providers.registry import named
-from tenuto.wire.base import JsonObject, Wire
-from tenuto.wire.json import decode_object, decode_strictly
-from tenuto.wire.registry import wire_for_frame, wire_for_shape, wires
-from tenuto.wire.stream import EventReader, event_object, garbled
+from tenuto.wires.base import JsonObject, Wire
+from tenuto.wires.json import decode_object, decode_strictly
+from tenuto.wires.registry import wire_for_frame, wire_for_shape, wires
+from tenuto.wires.stream import EventReader, event_object, garbled
 
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 _AWS_LENGTHS = (b"\0", b"\1")

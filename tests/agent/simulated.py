@@ -7,7 +7,7 @@ from typing import Any
 from tenuto.agent import Agent, Model
 from tenuto.core.policy import Policy
 from tenuto.sim import Simulator
-from tenuto.wire.registry import wires
+from tenuto.wires.registry import wires
 
 FROM_V1 = {"openai-chat", "openai-responses", "mistral"}
 """Wires whose base URL ends in /v1."""

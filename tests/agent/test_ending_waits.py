@@ -23,7 +23,7 @@ from tenuto.agent.stop import Stop
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
-from tenuto.relay.watch import Watch
+from tenuto.turn.watch import Watch
 
 AT_ONCE_S = 1.5
 """A loaded machine included; what is waited for lasts longer by far."""

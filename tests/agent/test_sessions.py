@@ -23,7 +23,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
 from tenuto.sim import CASES_ON, Simulator
-from tenuto.wire.registry import WIRES
+from tenuto.wires.registry import WIRES
 
 CALLS = tuple(ToolCall(f"call_{n}", "write", f'{{"n": {n}}}', Finding.WHOLE) for n in range(3))
 FIRST = b'{"tenuto_session":1}\n'

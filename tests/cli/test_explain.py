@@ -19,10 +19,10 @@ from tenuto.cli import main
 from tenuto.cli.explained import changes, explain
 from tenuto.cli.recorded import NotRecorded
 from tenuto.core.policy import Policy
-from tenuto.relay.commands import Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted, lost
+from tenuto.turn.commands import Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted, lost
 
 pytestmark = pytest.mark.behaviour("P8b")
 

@@ -11,8 +11,8 @@ from playing import FILES
 from replay import END, MAX, TOOL, Call, R
 
 from tenuto.core import hints
-from tenuto.wire.base import Dialect
-from tenuto.wire.registry import wires
+from tenuto.wires.base import Dialect
+from tenuto.wires.registry import wires
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 FORCED: dict[str, Any] = {"type": "function", "function": {"name": "write_file"}}

@@ -17,11 +17,11 @@ from tenuto.clients import exchange
 from tenuto.core.builder import Builder
 from tenuto.core.response import Response
 from tenuto.frames.sse import SseDecoder
-from tenuto.relay.drive import AsyncDrive, Drive
-from tenuto.relay.outlet import Outlet
-from tenuto.relay.turn import Attempt, TurnRecord
-from tenuto.relay.watch import Watch
 from tenuto.sim import Simulator
+from tenuto.turn.drive import AsyncDrive, Drive
+from tenuto.turn.outlet import Outlet
+from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.watch import Watch
 
 TURNS = 60
 WARMING = 20

@@ -16,8 +16,8 @@ import tenuto
 from tenuto.core.actions import FreeToolChoice
 from tenuto.providers.registry import route
 from tenuto.sim import CASES, Simulator
-from tenuto.wire.base import Dialect
-from tenuto.wire.watsonx import parse_request
+from tenuto.wires.base import Dialect
+from tenuto.wires.watsonx.wire import parse_request
 
 POLICY = tenuto.Policy(**QUICK)
 FAULTS = ("length_once", "drop_mid_text", "call_cut_length", "error_chunk_mid_text", "empty_once")

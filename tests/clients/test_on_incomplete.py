@@ -13,11 +13,11 @@ from replay import MAX, SAFETY, TOOL, Call, R
 
 import tenuto
 from tenuto.core.outcome import Outcome
-from tenuto.relay.commands import Head, Open, Read, Request, Transmit
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted
 from tenuto.sim import Simulator
+from tenuto.turn.commands import Head, Open, Read, Request, Transmit
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -14,7 +14,7 @@ from wrapping import QUICK
 
 import tenuto
 from tenuto.core.events import TurnEnded
-from tenuto.relay.repeating import PATHS
+from tenuto.turn.repeating import PATHS
 
 ROWS = [{"role": "user", "content": "Hi"}]
 CHAT: dict[str, Any] = {"model": "m", "messages": ROWS}

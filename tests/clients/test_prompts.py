@@ -15,9 +15,9 @@ from wrapping import QUICK
 import tenuto
 from tenuto.core import hints
 from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
-from tenuto.wire.base import Dialect
-from tenuto.wire.openai_completions import WIRE
-from tenuto.wire.registry import wire_for_path
+from tenuto.wires.base import Dialect
+from tenuto.wires.openai_completions.wire import WIRE
+from tenuto.wires.registry import wire_for_path
 
 SHARED = {"id": "cmpl-1", "object": "text_completion", "created": 1, "model": "m"}
 USAGE = {"prompt_tokens": 3, "completion_tokens": 5, "total_tokens": 8}

@@ -14,12 +14,12 @@ import pytest
 
 from tenuto.core import hints
 from tenuto.core.history_table import Rules
-from tenuto.wire.anthropic_messages_history import RULES as ANTHROPIC
-from tenuto.wire.bedrock_converse_history import RULES as CONVERSE
-from tenuto.wire.gemini_generate_history import RULES as GEMINI
-from tenuto.wire.history import repair_history
-from tenuto.wire.openai_chat_history import RULES as CHAT
-from tenuto.wire.openai_responses_history import RULES as RESPONSES
+from tenuto.wires.anthropic_messages.history import RULES as ANTHROPIC
+from tenuto.wires.bedrock_converse.history import RULES as CONVERSE
+from tenuto.wires.gemini_generate.history import RULES as GEMINI
+from tenuto.wires.history import repair_history
+from tenuto.wires.openai_chat.history import RULES as CHAT
+from tenuto.wires.openai_responses.history import RULES as RESPONSES
 
 Row = dict[str, Any]
 Event = tuple[str, str]

@@ -8,8 +8,8 @@ from enum import StrEnum
 
 from cuts.cases import Case
 from tenuto.core.seam import Seam, join
-from tenuto.relay.outlet import Outlet
-from tenuto.wire.openai_chat import WIRE
+from tenuto.turn.outlet import Outlet
+from tenuto.wires.openai_chat.wire import WIRE
 
 
 class Result(StrEnum):

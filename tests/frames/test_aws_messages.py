@@ -22,8 +22,8 @@ from tenuto.frames.aws_messages import (
     render_named,
 )
 from tenuto.frames.frame import Frame, FrameTooLarge
-from tenuto.wire.anthropic_messages import WIRE
-from tenuto.wire.stream import EventReader
+from tenuto.wires.anthropic_messages.wire import WIRE
+from tenuto.wires.stream import EventReader
 
 DATA = [
     b'{"type":"ping"}',

@@ -12,10 +12,10 @@ import zstandard
 
 from tenuto.core.policy import Policy
 from tenuto.frames.compression import UndecodableBytes, decoder_for
-from tenuto.relay.commands import Head, Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted
+from tenuto.turn.commands import Head, Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted
 
 BOMB = bytes(50_000_000)
 BOMBS = {

@@ -10,11 +10,11 @@ from tenuto.core.signals import ReasoningDelta, TextDelta, Usage, UsageSeen
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse import SseDecoder
 from tenuto.frames.templates import TemplateMatcher
-from tenuto.wire.anthropic_messages import WIRE as ANTHROPIC
-from tenuto.wire.gemini_generate import WIRE as GEMINI
-from tenuto.wire.openai_chat import WIRE as CHAT
-from tenuto.wire.openai_responses import WIRE as RESPONSES
-from tenuto.wire.stream import EventReader
+from tenuto.wires.anthropic_messages.wire import WIRE as ANTHROPIC
+from tenuto.wires.gemini_generate.wire import WIRE as GEMINI
+from tenuto.wires.openai_chat.wire import WIRE as CHAT
+from tenuto.wires.openai_responses.wire import WIRE as RESPONSES
+from tenuto.wires.stream import EventReader
 
 
 def chat(delta: dict[str, object], **more: object) -> bytes:

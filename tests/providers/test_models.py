@@ -17,10 +17,10 @@ from tenuto.providers.models import (
     output_tokens,
 )
 from tenuto.providers.table import ROWS
-from tenuto.relay.commands import Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.scripted import Script, Scripted
+from tenuto.turn.commands import Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted
 
 URL = "https://gateway.example/v1/chat/completions"
 

@@ -18,12 +18,12 @@ from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Provider
 from tenuto.providers.registry import route
 from tenuto.providers.table import PROVIDERS, ROWS, by_server
-from tenuto.relay.commands import Request
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.redaction import SECRET_HEADERS
-from tenuto.relay.scripted import Script, Scripted
-from tenuto.wire.registry import wires
+from tenuto.turn.commands import Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.redaction import SECRET_HEADERS
+from tenuto.turn.scripted import Script, Scripted
+from tenuto.wires.registry import wires
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
 CHAT = [row for row in PROVIDERS if row.wire == "openai-chat"]

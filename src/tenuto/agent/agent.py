@@ -22,7 +22,7 @@ from tenuto.config import load_policy
 from tenuto.core.errors import AgentError
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
-from tenuto.wire.form import Declared
+from tenuto.wires.form import Declared
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 """An agent tries harder at an empty answer than the relay, whose client may want one (E10)."""

@@ -39,8 +39,8 @@ from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget
-from tenuto.relay.call_context import CallContext
-from tenuto.wire.form import Composed
+from tenuto.turn.call_context import CallContext
+from tenuto.wires.form import Composed
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from tenuto.providers.addresses import ADDRESSES, Address
 from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import ROWS, UNKNOWN_OF
-from tenuto.wire.base import Wire
-from tenuto.wire.form import Composed, Form, Opening
-from tenuto.wire.json import encode
-from tenuto.wire.registry import WIRES
+from tenuto.wires.base import Wire
+from tenuto.wires.form import Composed, Form, Opening
+from tenuto.wires.json import encode
+from tenuto.wires.registry import WIRES
 
 log = logging.getLogger("tenuto")
 

@@ -12,7 +12,7 @@ from tenuto.agent.model import Model
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript
-from tenuto.wire.form import Composed, Declared, Opening
+from tenuto.wires.form import Composed, Declared, Opening
 
 
 @dataclass(slots=True)

@@ -26,7 +26,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
 from tenuto.core.stop import printable
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
-from tenuto.wire.json import decode_object
+from tenuto.wires.json import decode_object
 
 
 class Began(msgspec.Struct, frozen=True):

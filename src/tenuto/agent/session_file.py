@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from tenuto.core.errors import AgentError
-from tenuto.wire.json import decode_object, encode
+from tenuto.wires.json import decode_object, encode
 
 VERSION: Final = 1
 _FIRST: Final = encode({"tenuto_session": VERSION}) + b"\n"

@@ -19,7 +19,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.required import requires_something
 from tenuto.core.response import THINK_BLOCK
 from tenuto.core.transcript import Assistant, Result, Results, Row, User
-from tenuto.wire.form import Declared
+from tenuto.wires.form import Declared
 
 TOLD: Final = """\
 You can call tools. To call one, write this, and nothing behind it:

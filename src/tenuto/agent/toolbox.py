@@ -13,7 +13,7 @@ from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
-from tenuto.relay.checking import LEFT_OUT, Checker, Uncheckable, deepest
+from tenuto.turn.checking import LEFT_OUT, Checker, Uncheckable, deepest
 
 _MOST_FAULTS: Final = 5
 """So many faults of one call are told; the model puts the rest right as well, or hears of it."""

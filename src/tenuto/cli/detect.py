@@ -12,7 +12,7 @@ from tenuto.cli.printing import JsonFlag, print_json, read_file, visible, why_un
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
-from tenuto.wire.base import Wire
+from tenuto.wires.base import Wire
 
 EXAMPLES = (
     "tenuto detect answer.json stream.sse",

@@ -49,13 +49,13 @@ from tenuto.frames.frame import Framing
 from tenuto.frames.sniff import begins
 from tenuto.frames.sse import SseDecoder
 from tenuto.providers.registry import route
-from tenuto.relay.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
-from tenuto.relay.ending import ends_in_error
-from tenuto.relay.engine import Engine
-from tenuto.relay.usage import output_tokens
-from tenuto.wire.base import RequestFacts, Wire
-from tenuto.wire.json import decode_object
-from tenuto.wire.registry import WIRES
+from tenuto.turn.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
+from tenuto.turn.ending import ends_in_error
+from tenuto.turn.engine import Engine
+from tenuto.turn.usage import output_tokens
+from tenuto.wires.base import RequestFacts, Wire
+from tenuto.wires.json import decode_object
+from tenuto.wires.registry import WIRES
 
 Plain = dict[str, Any]
 _SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"

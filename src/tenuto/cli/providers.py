@@ -11,7 +11,7 @@ from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Provider
 from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS, by_url
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 EXAMPLES = (
     "tenuto providers",

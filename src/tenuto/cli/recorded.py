@@ -11,8 +11,8 @@ from typing import Any
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
-from tenuto.relay.capture import FORMAT
-from tenuto.relay.commands import Head, Headers, Lost, Request, encoded
+from tenuto.turn.capture import FORMAT
+from tenuto.turn.commands import Head, Headers, Lost, Request, encoded
 
 UNPACKED_MAX_BYTES = 268_435_456
 """A file that unpacks to more is not read."""

@@ -23,8 +23,8 @@ from tenuto.clients.botocore_client import (
     is_final,
 )
 from tenuto.core.errors import UnsupportedClient
-from tenuto.relay.commands import Head, Lost, Transmit, decoded
-from tenuto.relay.drive import AsyncDrive
+from tenuto.turn.commands import Head, Lost, Transmit, decoded
+from tenuto.turn.drive import AsyncDrive
 
 DRAIN_S = 0.1
 """How long the rest of a response that has said its last is waited for, so that its connection can
@@ -105,7 +105,7 @@ async def _driven(exchange: Exchange, turn: AsyncDrive) -> Any:
 
 
 class _Scope:
-    """`relay.drive.Scope` of asyncio alone, by the rules of `asyncio.timeout`:
+    """`turn.drive.Scope` of asyncio alone, by the rules of `asyncio.timeout`:
     https://docs.python.org/3/library/asyncio-task.html#task-cancellation"""
 
     def __enter__(self) -> _Scope:
@@ -147,7 +147,7 @@ class _Limit(_Scope):
 
 
 class _Upstream:
-    """`relay.drive.AsyncUpstream` over a response."""
+    """`turn.drive.AsyncUpstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, body: bytes | None) -> None:
         self._exchange = exchange

@@ -27,10 +27,10 @@ from typing import Any, NamedTuple, cast
 
 from tenuto.clients.waking import wake_waiting
 from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
-from tenuto.relay.drive import Drive
-from tenuto.relay.engine import Engine
-from tenuto.wire.json import decode_object, encode
+from tenuto.turn.commands import Head, Headers, Lost, Request, Transmit, decoded, encoded
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.wires.json import decode_object, encode
 
 SERVICE = "bedrock-runtime"
 
@@ -322,7 +322,7 @@ connection away before the turn closes it."""
 
 
 class _Upstream:
-    """`relay.drive.Upstream` over a response."""
+    """`turn.drive.Upstream` over a response."""
 
     def __init__(self, exchange: Exchange, request: Any, response: Any) -> None:
         self._exchange = exchange

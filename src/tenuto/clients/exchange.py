@@ -16,7 +16,7 @@ from tenuto.clients.responses import response_class
 from tenuto.clients.signing import Signer
 from tenuto.clients.waking import wake_reader, wake_sender
 from tenuto.core.fault import FaultKind
-from tenuto.relay.commands import BODY_HEADERS, Head, Lost, Request, Transmit
+from tenuto.turn.commands import BODY_HEADERS, Head, Lost, Request, Transmit
 
 DRAIN_S = 0.1
 """How long the rest of a response that has said its last is waited for, so that its connection can
@@ -221,7 +221,7 @@ class _Answer:
 
 
 class Upstream(_Answer):
-    """`relay.drive.Upstream` over a response."""
+    """`turn.drive.Upstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)
@@ -259,7 +259,7 @@ close them beside us, and a generator that is closed twice at once complains."""
 
 
 class AsyncUpstream(_Answer):
-    """`relay.drive.AsyncUpstream` over a response."""
+    """`turn.drive.AsyncUpstream` over a response."""
 
     def __init__(self, exchange: Exchange, response: Any, whole: bool) -> None:
         super().__init__(exchange, response, whole)

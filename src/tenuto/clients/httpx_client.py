@@ -26,10 +26,10 @@ from tenuto.clients.libraries import LIBRARIES, library_of
 from tenuto.clients.responses import async_stream_of, stream_of
 from tenuto.clients.signing import Signer, sealed, signer_of
 from tenuto.clients.two_ways import warn_of_missing_client
-from tenuto.relay.commands import Head, Headers, Lost, Request, Transmit
-from tenuto.relay.drive import AsyncDrive, Drive
-from tenuto.relay.engine import Engine
-from tenuto.relay.short import Short
+from tenuto.turn.commands import Head, Headers, Lost, Request, Transmit
+from tenuto.turn.drive import AsyncDrive, Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.short import Short
 
 
 def recovering(client: Any, engine: Engine) -> Any:

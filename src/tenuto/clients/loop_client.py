@@ -1,7 +1,7 @@
 """Turns of a loop of our own, over a client that recovers.
 
 The loop reads no response: what there is to know of an answer is told to it by what it gives along
-(`relay.call_context`). So none is made, and the commands of the turn are carried out right here.
+(`turn.call_context`). So none is made, and the commands of the turn are carried out right here.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import Any, cast
 from tenuto.clients.exchange import AsyncUpstream, Exchange, Upstream
 from tenuto.clients.httpx_client import engine_of
 from tenuto.clients.waking import traced, wake_sender
-from tenuto.relay.call_context import CallContext
-from tenuto.relay.commands import Lost, Request, Run, Transmit
-from tenuto.relay.drive import AsyncDrive, Drive
+from tenuto.turn.call_context import CallContext
+from tenuto.turn.commands import Lost, Request, Run, Transmit
+from tenuto.turn.drive import AsyncDrive, Drive
 
 _EXTENSION = "tenuto"
 """The extension of a request by which it is found again."""

@@ -9,7 +9,7 @@ from typing import Any
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.signing import signing
-from tenuto.relay.engine import Engine
+from tenuto.turn.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
     "openai": frozenset({"OpenAI", "AsyncOpenAI"}),

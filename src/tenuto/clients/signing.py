@@ -20,7 +20,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from tenuto.relay.commands import Headers
+from tenuto.turn.commands import Headers
 
 _NOTE = "tenuto_signer"
 _HOOK = "_prepare_request"

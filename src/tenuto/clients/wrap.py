@@ -16,7 +16,7 @@ from tenuto.config import policy_in_force
 from tenuto.core.errors import PolicyError, UnsupportedClient
 from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
-from tenuto.relay.engine import Engine
+from tenuto.turn.engine import Engine
 
 
 class _Optioned(Protocol):

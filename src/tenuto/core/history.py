@@ -7,7 +7,8 @@ are whole, and its reasoning is signed where the provider signs it. What the use
 rows are written, and which of the rules a provider has, stands in a wire's table (`Rules`).
 
 `plan_repairs` looks at decoded rows only and says what becomes of each; a valid history needs no
-more than that look. `wire.history` then changes the bytes, so that what no repair names keeps them.
+more than that look. `wires.history` then changes the bytes, so that what no repair names keeps
+them.
 The plan depends on the history alone: the same history gives the same bytes each time, and a
 repaired history needs no repair (H5a).
 """

@@ -10,7 +10,7 @@ import re
 
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, QWEN_MAY_NOT_THINK
 from tenuto.providers.provider import Provider
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 _WIRE = "openai-chat"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL
 from tenuto.providers.provider import Provider
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 _WIRE = "openai-chat"
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from tenuto.providers.chat import CHAT
 from tenuto.providers.chat_elsewhere import CHAT_SERVERS
 from tenuto.providers.provider import Provider
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 COMPLETIONS_UNKNOWN = Provider(Dialect(prefill=True), "openai-completions")
 """Who is behind a host that no row names."""

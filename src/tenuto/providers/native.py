@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tenuto.providers.models import QWEN_MAY_NOT_THINK
 from tenuto.providers.provider import Provider
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 _TGI = Dialect(prefill=True, output_key="parameters.max_new_tokens")
 

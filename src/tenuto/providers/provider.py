@@ -8,7 +8,7 @@ from types import MappingProxyType
 from urllib.parse import SplitResult
 
 from tenuto.core.stop import StopReason
-from tenuto.wire.base import Dialect
+from tenuto.wires.base import Dialect
 
 Overrides = Mapping[str, StopReason]
 

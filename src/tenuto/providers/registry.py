@@ -23,9 +23,9 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Provider
 from tenuto.providers.table import ROWS, UNKNOWN, by_url
-from tenuto.wire.base import Dialect, Wire
-from tenuto.wire.names import key_of
-from tenuto.wire.registry import WIRES, wires_for_path
+from tenuto.wires.base import Dialect, Wire
+from tenuto.wires.names import key_of
+from tenuto.wires.registry import WIRES, wires_for_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HOST = re.compile(
@@ -58,7 +58,7 @@ def register(
     Args:
         name: the provider's name; None: only the wire is registered.
         wire: the name of the wire that the provider speaks, or a new wire as an object
-            (`tenuto.wire.base.Wire`), which is asked before those that ship.
+            (`tenuto.wires.base.Wire`), which is asked before those that ship.
         version: tells several of one name apart; asked for as `name@version`.
         like: the name of a known provider of that wire whose dialect it speaks (`vllm`): what
             `dialect` does not say is as there.
@@ -171,7 +171,7 @@ def _checked_wire(wire: object) -> str:
         return wire
     if not isinstance(wire, Wire):
         given = type(wire).__name__
-        raise RegistrationError(f"wire is of type {given}, allowed is a tenuto.wire.base.Wire")
+        raise RegistrationError(f"wire is of type {given}, allowed is a tenuto.wires.base.Wire")
     _check_name("the wire's name", wire.name)
     unshown = [outcome.value for outcome in Outcome if outcome not in wire.shown]
     if unshown:

@@ -19,8 +19,8 @@ from tenuto.providers.messages_elsewhere import MESSAGES_ELSEWHERE
 from tenuto.providers.models import CLAUDE_TAKES_PREFILL, GEMINI_TAKES_PREFILL
 from tenuto.providers.native import DASHSCOPE, NATIVE, TGI_UNKNOWN
 from tenuto.providers.provider import Provider
-from tenuto.wire.base import Dialect
-from tenuto.wire.names import Names, key_of
+from tenuto.wires.base import Dialect
+from tenuto.wires.names import Names, key_of
 
 _OLLAMA = Dialect(
     "ollama",

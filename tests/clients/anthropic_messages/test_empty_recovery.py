@@ -11,7 +11,7 @@ from playing_anthropic import AFTER_RESULT, ASK, FILES, assistant, user
 from replay_anthropic import END, MAX, TOOL, Call, R, Refused, said, thought
 
 from tenuto.core import hints
-from tenuto.wire.anthropic_messages_render import render_error
+from tenuto.wires.anthropic_messages.render import render_error
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -14,7 +14,7 @@ from replay_anthropic import END, MAX, SAFETY, TOOL, Call, R, Refused, said
 
 import tenuto
 from tenuto.core import hints
-from tenuto.wire.anthropic_messages import BODY_TOKENS, SMALL_BODY_TOKENS
+from tenuto.wires.anthropic_messages.wire import BODY_TOKENS, SMALL_BODY_TOKENS
 
 # The SDK warns of models that are on their way out; these tests ask for all generations.
 pytestmark = pytest.mark.filterwarnings("ignore:The model:DeprecationWarning")

@@ -15,9 +15,9 @@ from wrapping_dashscope import WrappedDashScope
 
 import tenuto
 from tenuto.providers.table import ROWS
-from tenuto.relay.commands import Request, encoded
-from tenuto.relay.engine import Engine
 from tenuto.sim import Simulator
+from tenuto.turn.commands import Request, encoded
+from tenuto.turn.engine import Engine
 
 PATH = "/api/v1/services/aigc/text-generation/generation"
 ID = re.compile(rb'"request_id": ?"[0-9a-f-]+"')

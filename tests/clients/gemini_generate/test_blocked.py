@@ -8,7 +8,7 @@ import pytest
 from google.genai import errors, types
 from replay_gemini import END, MAX, Blocked, R, Refused, said
 
-from tenuto.wire.gemini_generate import BLOCKS, STOPS
+from tenuto.wires.gemini_generate.wire import BLOCKS, STOPS
 
 RATING = {"category": "HARM_CATEGORY_HARASSMENT", "probability": "NEGLIGIBLE"}
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -10,7 +10,7 @@ from asking_interactions import TOOLS, asks
 from tenuto.core import hints
 from tenuto.sim import Step
 from tenuto.sim.case import Say
-from tenuto.wire.members import members_of, rows_of
+from tenuto.wires.members import members_of, rows_of
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 PAUSE = Step(keep=0.3, finish="pause_turn")

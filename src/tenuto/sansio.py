@@ -1,0 +1,300 @@
+"""`Turn`: the machine without I/O, for a loop of one's own.
+
+Theory of operation
+-------------------
+A turn is told what came and says what to do: send this request, read on, hand these bytes to the
+caller, wait. Whoever drives it has the sockets and the clock; the turn decides. It is the very pipe
+that `wrap()` drives (`turn.pipe`), so that both finish a turn alike.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from tenuto.config import policy_in_force
+from tenuto.core.errors import PolicyError, TurnError
+from tenuto.core.event import OnEvent
+from tenuto.core.fault import FaultKind
+from tenuto.core.policy import Policy
+from tenuto.core.report import Report
+from tenuto.providers.learned import Learned
+from tenuto.turn.commands import (
+    Command,
+    Commands,
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Reraise,
+    Transmit,
+    Wait,
+    Write,
+)
+from tenuto.turn.engine import Engine
+from tenuto.turn.record import TurnRequest
+from tenuto.turn.short import Short
+from tenuto.turn.watch import Watch, nobody
+from tenuto.wires.registry import wires
+
+_learned = Learned()
+
+
+class _Engines(NamedTuple):
+    """What turns of one policy share: the engine of those that nobody watches, and that of those
+    with a report."""
+
+    policy: Policy
+    learned: Learned
+    quiet: Engine
+    reporting: Engine
+
+
+_engines: dict[int, _Engines] = {}
+"""By the identity of their policy, which is kept with them. They belong to the process: what one
+turn teaches of a provider holds for the next, and the environment is read once for a policy."""
+
+_MOST_ENGINES = 64
+
+
+def _engines_of(policy: Policy | None) -> _Engines:
+    """The engines of a policy that is seen for the first time. Of None the files and variables may
+    be others with each turn."""
+    in_force = policy_in_force(policy)
+    quiet = Engine(in_force, None, _learned)
+    made = _Engines(in_force if policy is None else policy, _learned, quiet, quiet.telling(nobody))
+    if policy is not None:
+        while len(_engines) >= _MOST_ENGINES:
+            _engines.pop(next(iter(_engines), 0), None)
+        _engines[id(policy)] = made
+    return made
+
+
+REPLIES: dict[type, tuple[type, ...]] = {
+    Transmit: (Head, Lost),
+    Read: (bytes, Lost),
+    Open: (type(None),),
+    Write: (type(None),),
+    Wait: (type(None),),
+    Reraise: (type(None),),
+}
+"""What each command is answered with."""
+
+_PLAIN_REPLIES: dict[type, frozenset[type]] = {
+    type(None): frozenset({type(None)}),
+    **{command: frozenset(replies) - {Lost} for command, replies in REPLIES.items()},
+}
+"""The same without what comes seldom, and is looked at more closely."""
+
+
+class Turn:
+    """One turn of a model, finished, with no I/O of its own.
+
+    `next()` gives a command; carry it out and give the reply to the following `next()`, until it
+    gives None:
+
+    - `Transmit(headers, body, edited, timeout_s, within_s)`: send this request to the turn's URL,
+      closing the response before it; reply with its `Head(status, headers)`, or with
+      `Lost(kind, error)`.
+    - `Read()`: read on; reply with the bytes as they came, b"" at the end, or `Lost`. Its `take`
+      may be left aside: it saves a driver of many streams a step for each event.
+    - Both may bound the wait: `within_s()` tells how many seconds are left. Where nothing came by
+      then, reply with a `Lost` whose kind is `FaultKind.TIMEOUT`.
+    - `Open(head)`, then `Write(data, last)`: what the caller is to see; no reply. With `last` all
+      is said, whatever still follows.
+    - `Wait(seconds)`: wait; no reply.
+    - `Reraise(error)`: the connection failed before anything came; raise the error, or try again.
+
+    Args:
+        method: the request's method.
+        url: its URL, by which the wire and the provider are found.
+        headers: its headers, as pairs of text or of bytes.
+        body: its body.
+        policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
+            defaults.
+        on_event: called with each `Event`.
+        timeout_s: how long the caller waits for a read, and for a whole body, in seconds; None: for
+            ever.
+
+    Raises:
+        TurnError: the request asks no model for a turn on a wire that is known; send it as it is.
+        PolicyError: a setting is not allowed.
+
+    >>> from tenuto.turn.scripted import Script, Scripted  # a provider by script
+    >>> half = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'
+    >>> rest = b'{"choices":[{"message":{"content":" and the rest."},"finish_reason":"stop"}]}'
+    >>> provider = Script(Scripted.body(half), Scripted.body(rest))
+    >>> body = b'{"model":"m","messages":[{"role":"user","content":"Say it."}]}'
+    >>> turn = Turn("POST", "https://host/v1/chat/completions", [], body, policy=Policy())
+    >>> reply, seen = None, []
+    >>> while (command := turn.next(reply)) is not None:
+    ...     reply = None
+    ...     match command:
+    ...         case Transmit():
+    ...             upstream = provider.connect(command)
+    ...             reply = upstream.head
+    ...         case Read():
+    ...             reply = upstream.read()
+    ...         case Write(data):
+    ...             seen.append(data)
+    >>> b"Half of it and the rest." in b"".join(seen)
+    True
+    >>> turn.report.status, turn.report.attempts
+    ('complete', 2)
+    """
+
+    def __init__(
+        self,
+        method: str,
+        url: str,
+        headers: Iterable[tuple[str, str] | tuple[bytes, bytes]],
+        body: bytes,
+        *,
+        policy: Policy | None = None,
+        on_event: OnEvent | None = None,
+        timeout_s: float | None = None,
+    ) -> None:
+        if policy is not None and not isinstance(policy, Policy):
+            raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
+        if on_event is not None and not callable(on_event):
+            raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
+        request = _request(method, url, headers, body, timeout_s)
+        engines = _engines.get(id(policy))
+        if engines is None or engines.policy is not policy or engines.learned is not _learned:
+            engines = _engines_of(policy)
+        reporting = engines.reporting
+        if on_event is None:
+            taken = engines.quiet.take(request, reporting)
+        else:
+            reporting = reporting.telling(on_event)
+            taken = reporting.read(request)
+        if taken is None:
+            raise TurnError(
+                f"{method} {url.partition('?')[0]} with this body is no request for a turn that "
+                f"can be read, on none of the wires that are known ({', '.join(wires())}): send it "
+                "as it is"
+            )
+        self._run: Commands
+        self._told: Short | Watch
+        if isinstance(taken, TurnRequest):
+            record, self._run = reporting.run(taken)
+            self._told = record.watch
+        else:
+            self._run = self._told = taken
+        self._asked: Command | None = None
+        self._reading: Read | None = None  # takes what comes without the run
+        self._over = False
+
+    def next(self, reply: Reply = None) -> Command | None:
+        """The next command, None once the turn is over.
+
+        Args:
+            reply: the answer to the command before; None for the first, and for commands that
+                have none.
+
+        Raises:
+            TurnError: the reply is none that the command before is answered with.
+        """
+        if self._over:
+            return None
+        kind, reading = type(reply), self._reading
+        if reading is not None:
+            if reply is None and self._asked is not reading:
+                self._asked = reading  # behind what it took
+                return reading
+            if kind is bytes and reply and self._asked is reading:
+                out = reading.take(reply)  # type: ignore[misc, arg-type]
+                if out:
+                    written = self._asked = Write(out)
+                    return written
+                if out is not None:
+                    return reading
+        if kind not in _PLAIN_REPLIES[type(self._asked)] or (
+            kind is Head and not _is_sound(reply)  # type: ignore[arg-type]
+        ):
+            reply = self._checked(reply)
+        try:
+            asked = self._asked = self._run.send(reply)
+        except StopIteration:
+            self._asked, self._over = None, True
+            return None
+        if self._over:  # closed by who was told of an event, while the turn was inside
+            self._asked = None
+            self._run.close()
+            return None
+        self._reading = asked if type(asked) is Read and asked.take is not None else None
+        return asked
+
+    def close(self) -> None:
+        """End the turn at once: the caller went away (C23). May be called twice."""
+        self._over = True
+        # Where another thread is just inside, the run ends with what that one is doing.
+        with contextlib.suppress(ValueError):
+            self._run.close()
+
+    @property
+    def report(self) -> Report | None:
+        """How the turn ended, what each attempt used, and by which rungs. None before its end, and
+        where there is nothing to tell: no connection was made, or what came could not be read and
+        was handed on."""
+        return self._told.report
+
+    def _checked(self, reply: Any) -> Reply:
+        """A reply that the command before is answered with; `TurnError` for all others."""
+        if isinstance(reply, bytearray | memoryview):
+            reply = bytes(reply)
+        checked: Reply = reply
+        allowed = (type(None),) if self._asked is None else REPLIES[type(self._asked)]
+        if not isinstance(reply, allowed):
+            asked = type(self._asked).__name__ if self._asked is not None else "the first command"
+            words = " or ".join("None" if t is type(None) else t.__name__ for t in allowed)
+            raise TurnError(f"{asked} is answered with {words}, not {type(reply).__name__}")
+        if isinstance(reply, Head) and not _is_sound(reply):
+            raise TurnError("a Head is a status number, and a tuple of pairs of bytes")
+        if isinstance(reply, Lost) and not (
+            isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
+        ):
+            raise TurnError("a Lost is a FaultKind and the exception that was raised")
+        return checked
+
+
+def _is_sound(head: Head) -> bool:
+    """Whether a head is what its type says, looked at in one go: every turn has one."""
+    if not isinstance(head.status, int) or not isinstance(head.headers, tuple):
+        return False
+    for pair in head.headers:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            return False
+        if type(pair[0]) is not bytes or type(pair[1]) is not bytes:
+            return False
+    return True
+
+
+def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
+    """The request; `TurnError` where it cannot be one, in the caller's words."""
+    if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
+        for what, given, kind in (
+            ("method", method, str),
+            ("url", url, str),
+            ("body", body, bytes),
+        ):
+            if not isinstance(given, kind):
+                raise TurnError(f"{what} is {type(given).__name__}, allowed is {kind.__name__}")
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise TurnError(f"url is {url!r}, which is none: {error}") from None
+    pairs = []
+    try:
+        for name, value in headers:
+            if type(name) is bytes and type(value) is bytes:
+                pairs.append((name, value))
+            else:
+                pairs.append((name.encode("latin-1"), value.encode("latin-1")))
+    except (AttributeError, TypeError, ValueError):
+        raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
+    return Request(method, url, tuple(pairs), body, timeout_s)

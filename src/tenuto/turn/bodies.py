@@ -1,0 +1,135 @@
+"""One attempt whose answer is a whole body."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+
+from tenuto.core.builder import Builder
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import Message
+from tenuto.core.signals import Ended, FaultSeen
+from tenuto.frames.compression import Decoder, UndecodableBytes
+from tenuto.frames.frame import Framing
+from tenuto.frames.pieces import Pieces
+from tenuto.frames.sniff import framing_of
+from tenuto.turn.commands import Command, Head, Lost, Open, Reply, Write, late
+from tenuto.turn.ending import hand_on
+from tenuto.turn.gathering import gathered
+from tenuto.turn.joining import joined
+from tenuto.turn.record import Attempt, TurnRecord, failed
+from tenuto.turn.stream_framing import named
+from tenuto.wires.base import JsonObject
+from tenuto.wires.json import as_utf8, decode_object, encode, readable
+from tenuto.wires.members import object_in
+from tenuto.wires.stream import garbled
+
+_UNDECODABLE = FaultSeen(Fault(FaultKind.GARBAGE, "undecodable_bytes"))
+
+_TOO_LARGE = "the answer is larger than body_max_bytes ({})"
+"""A limit of the policy, in words: it names its setting."""
+
+
+def read_body(
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, Attempt | None]:
+    """Read a body to its end; None: the caller has been given it, and the turn is over.
+
+    `ahead`: what of it was read already."""
+    raw, last = yield from _received(turn, ahead)
+    if isinstance(last, bytes) and last:
+        if turn.first is not None or turn.context is not None:
+            said = _TOO_LARGE.format(turn.policy.body_max_bytes)
+            fault = Fault(FaultKind.LIMIT, "body_too_large", said)
+            return turn.received(Attempt(failed(fault), head))
+        yield from hand_on(turn, head, raw, "body_too_large")
+        return None
+    lost = last if isinstance(last, Lost) else None
+    if lost is None and _is_plain(turn, raw):
+        turn.watch.ended = True
+        yield Open(head)
+        yield Write(raw, last=True)
+        return None
+    attempt = _read(turn, head, raw, decoder, lost)
+    if turn.open and (data := turn.outlet.begin(None, apart=turn.state.apart)):
+        yield Write(data)
+    text = joined(turn, attempt)
+    if turn.open and (data := turn.outlet.say(text)):
+        yield Write(data)
+    return turn.received(attempt)
+
+
+def _received(
+    turn: TurnRecord, ahead: deque[Reply]
+) -> Generator[Command, Reply, tuple[bytes, Reply]]:
+    """What came, and the reply behind it: a piece of it itself where it became too large."""
+    pieces, limit = Pieces(), turn.policy.body_max_bytes
+    while True:
+        reply = ahead.popleft() if ahead else (yield turn.reading)
+        if not isinstance(reply, bytes) or not reply:
+            return pieces.whole, reply
+        pieces.add(reply)
+        if limit and pieces.size > limit:
+            return pieces.whole, reply
+        if turn.late:
+            return pieces.whole, late()
+
+
+def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
+    """Whether the turn is over with this body and nobody wants to hear of it."""
+    if turn.first is not None or turn.facts.stream:
+        return False
+    if turn.around.watched or turn.context is not None or turn.provider.overrides:
+        return False
+    short = turn.wire.short
+    if short is not None:
+        return short.is_whole(raw, turn.request.body)
+    return turn.wire.is_plain(raw)
+
+
+def _read(turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:
+    """The attempt, with the bytes that the caller is to get where nothing is to be done."""
+    builder = turn.builder()
+    body: bytes | None = None
+    try:
+        body = decoder.feed(raw)
+    except UndecodableBytes:
+        builder.feed(_UNDECODABLE)
+    if lost is not None and lost.kind is FaultKind.GARBAGE:
+        builder.feed(_UNDECODABLE)
+    message = Message()
+    value = None if lost or body is None else _read_object(turn, body, builder, message)
+    handed_out = not turn.left_alone
+    if body and value is None:
+        value = gathered(turn.wire, body, builder, message)
+        if lost is None:
+            turn.transfer_ended(builder, head)
+        if value:
+            turn.ended(builder)
+        if value and handed_out:
+            raw = encode([value] if turn.wire.listed else value)
+            head = named(head, b"application/json").of(raw)
+    elif body and value and handed_out and (said := readable(body)) is not body:
+        head, raw = head.of(said), said  # as in streams: SDKs decode strictly
+    unread, kind = value is None, head.get(b"content-type")
+    page = unread and framing_of(Framing.BODY, kind, body or b"") is Framing.PAGE
+    response = builder.build()
+    return Attempt(response, head, raw, value, message=message, page=page, unread=unread, lost=lost)
+
+
+def _read_object(
+    turn: TurnRecord, body: bytes, builder: Builder, message: Message
+) -> JsonObject | None:
+    document = as_utf8(body)
+    value = decode_object(document)
+    if turn.wire.listed and isinstance(value, list) and value:
+        value = object_in(value[0])
+    if not isinstance(value, dict):
+        return None
+    signals = message.take(turn.wire.read(value, event=False))
+    if garbled(document, signals):
+        return None
+    for signal in signals:
+        builder.feed(signal)
+    builder.feed(Ended())
+    return value

@@ -1,0 +1,333 @@
+"""Capture: the exchanges of a turn as one file, for `tenuto explain` (P8b). Off unless the policy
+names a folder.
+
+Theory of operation
+-------------------
+A turn is a generator of commands, so all that goes out, comes in, and is handed to the caller
+passes one place. `Record.watching()` is a generator around it that looks at each command and reply,
+and writes the file when the turn is over, however it ends. Nothing else of the relay knows of it.
+
+Secrets are taken out before anything is written (`redaction`); a body whose coding cannot be read
+here could hide some and is left out. The file appears whole or not at all, for its owner alone.
+Whatever goes wrong is logged once, and the turn goes on as if nothing were captured.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tenuto.core.event import Event, OnEvent
+from tenuto.core.policy import RULES, Policy, plain
+from tenuto.core.stop import printable
+from tenuto.frames.compression import UndecodableBytes, decoder_for
+from tenuto.frames.pieces import Pieces
+from tenuto.turn.commands import (
+    Head,
+    Lost,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Reraise,
+    Run,
+    Transmit,
+    Wait,
+    Write,
+    decoded,
+    reading,
+)
+from tenuto.turn.redaction import Redactor
+
+log = logging.getLogger("tenuto")
+
+FORMAT = 1
+"""The form of a capture file; a reader that knows it reads it."""
+
+_STEP_BYTES = 65_536
+_number = itertools.count(1)
+
+
+class Capture:
+    """Writes capture files.
+
+    Args:
+        folder: where they go; it is made where it is missing, for its owner alone.
+        policy: the policy of the turns; `capture_max_bytes` bounds a file.
+    """
+
+    def __init__(self, folder: str, policy: Policy) -> None:
+        self.folder = Path(folder).expanduser().absolute()
+        self.policy = policy
+        self._lock = threading.Lock()
+        self._failed = False
+
+    def begin(self, wire: str, request: Request, on_event: OnEvent | None) -> Record:
+        """The record of a turn that begins."""
+        return Record(self, wire, request, on_event)
+
+    def write(self, name: str, value: dict[str, Any]) -> None:
+        """Write one file, whole or not at all."""
+        # What UTF-8 cannot say (half a surrogate pair) is a valid escape of JSON.
+        text = json.dumps(value, ensure_ascii=False, indent=1)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        made, target = self.folder / f".{name}.part", self.folder / name
+        try:
+            with os.fdopen(
+                os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb"
+            ) as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+            made.replace(target)
+        except BaseException:
+            made.unlink(missing_ok=True)
+            raise
+
+    def failed(self, error: Exception) -> None:
+        """Log that capturing does not work; once, since it will fail the same way each turn."""
+        with self._lock:
+            first, self._failed = not self._failed, True
+        if first:
+            where = printable(str(self.folder), 200)
+            log.warning("cannot capture to %s: %s", where, printable(str(error), 200))
+
+
+class _Kept:
+    """The bytes of one body, as far as there is room for them."""
+
+    def __init__(self, room: list[float]) -> None:
+        self._room = room
+        self._pieces = Pieces()
+        self._digest = hashlib.blake2b()
+        self.size = 0
+
+    def add(self, data: bytes) -> None:
+        self.size += len(data)
+        self._digest.update(data)
+        data = data if len(data) <= self._room[0] else data[: int(self._room[0])]
+        self._room[0] -= len(data)
+        self._pieces.add(data)
+
+    def is_same(self, other: _Kept) -> bool:
+        """Whether both were the same bytes, kept or not."""
+        return self.size == other.size and self._digest.digest() == other._digest.digest()
+
+    def value(self, redactor: Redactor, coding: str, most: float) -> dict[str, Any]:
+        """The body as plain values: `text`, or `base64` of what is no text; `bytes` that came, and
+        `cut_bytes` that were not kept."""
+        told: dict[str, Any] = {"bytes": self.size}
+        if cut := self.size - self._pieces.size:
+            told["cut_bytes"] = cut
+        raw, whole = _decoded(self._pieces.whole, coding, most)
+        if raw is None:
+            return told | {"omitted": f"content-encoding {printable(coding)!r} cannot be read"}
+        if not whole and not cut:
+            told["decoded_bytes_cut"] = True
+        try:
+            return told | {"text": redactor.text(raw.decode())}
+        except UnicodeDecodeError:
+            if cut or not whole:  # it may be the cut that fell inside a character
+                text = raw.decode("utf-8", "ignore")
+                if len(raw) - len(text.encode()) <= 3:
+                    return told | {"text": redactor.text(text)}
+            clean = redactor.text(raw.decode("latin-1")).encode("latin-1")
+            return told | {"base64": base64.b64encode(clean).decode()}
+
+
+def _decoded(raw: bytes, coding: str, most: float) -> tuple[bytes | None, bool]:
+    """Plain bytes, and whether they are all; None where the coding cannot be read. In steps: a
+    small body may unfold to a thousand times its size."""
+    decoder = decoder_for(coding)
+    if decoder is None:
+        return None, False
+    out: list[bytes] = []
+    size = 0
+    try:
+        for at in range(0, len(raw), _STEP_BYTES):
+            out.append(decoder.feed(raw[at : at + _STEP_BYTES]))
+            size += len(out[-1])
+            if size > most:
+                return b"".join(out)[: int(most)], False
+    except UndecodableBytes:
+        return (b"".join(out), False) if size else (None, False)
+    return b"".join(out), True
+
+
+class _Attempt:
+    """One request and what came of it."""
+
+    def __init__(self, command: Transmit, room: list[float]) -> None:
+        self.command = command
+        self.sent = _Kept(room)
+        self.sent.add(command.body)
+        self.came = _Kept(room)
+        self.head: Head | None = None
+        self.lost: Lost | None = None
+
+
+class Record:
+    """One turn while it is being captured."""
+
+    def __init__(
+        self, capture: Capture, wire: str, request: Request, on_event: OnEvent | None
+    ) -> None:
+        self._capture = capture
+        self._wire = wire
+        self._request = request
+        self._on_event = on_event
+        self._started = datetime.now(UTC)
+        limit = float(capture.policy.capture_max_bytes or "inf")
+        self._most = limit
+        self._room = [limit]
+        self._attempts: list[_Attempt] = []
+        self._events: list[Event] = []
+        self._shown = _Kept([limit])
+        self._head: Head | None = None
+        self._raised: Exception | None = None
+        self._waits: list[float] = []
+
+    def hear(self, event: Event) -> None:
+        """Take an event, and pass it on to whoever watches the turn."""
+        self._events.append(event)
+        if self._on_event is not None:
+            self._on_event(event)
+
+    def watching(self, run: Run) -> Run:
+        """The same turn; its file is written when it is over."""
+        reply: Reply = None
+        try:
+            while True:
+                try:
+                    command = run.send(reply)
+                except StopIteration:
+                    return
+                self._quietly(self._saw, command)
+                # Not with its offer: what passes by unasked would be missing here.
+                reply = yield reading(command.within_s) if isinstance(command, Read) else command
+                if reply is not None:
+                    self._quietly(self._got, reply)
+        finally:
+            run.close()
+            self._quietly(self._write)
+
+    def _quietly(self, do: Callable[..., None], *arguments: object) -> None:
+        try:
+            do(*arguments)
+        except Exception as error:  # noqa: BLE001 - whatever fails here must not cost an answer
+            self._capture.failed(error)
+
+    def _saw(self, command: object) -> None:
+        match command:
+            case Transmit():
+                self._attempts.append(_Attempt(command, self._room))
+            case Write(data):
+                self._shown.add(data)
+            case Open(head):
+                self._head = head
+            case Wait(seconds):
+                self._waits.append(seconds)
+            case Reraise(error):
+                self._raised = error
+
+    def _got(self, reply: Head | bytes | Lost) -> None:
+        attempt = self._attempts[-1]
+        if isinstance(reply, bytes):
+            attempt.came.add(reply)
+        elif isinstance(reply, Head):
+            attempt.head = reply
+        else:
+            attempt.lost = reply
+
+    # --- the file -------------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        if self._attempts:
+            stamp = self._started.strftime("%Y%m%dT%H%M%S.%fZ")
+            name = f"{stamp}-{os.getpid()}-{next(_number):06d}.json"
+            self._capture.write(name, self._value())
+
+    def _value(self) -> dict[str, Any]:
+        redactor = Redactor(self._request.url, decoded(self._request.headers))
+        events = self._events
+        ended = next((e.data for e in reversed(events) if e.name == "turn_ended"), None)
+        if ended is not None and ended["status"] is None:
+            ended = None  # nobody read the answer
+        default, policy = Policy(), self._capture.policy
+        changed = {
+            key: plain(v) for key in RULES if (v := getattr(policy, key)) != getattr(default, key)
+        }
+        changed.pop("capture", None)
+        first = events[0] if events else None
+        return {
+            "tenuto_capture": FORMAT,
+            "started": self._started.isoformat(),
+            "wire": self._wire,
+            "provider": events[-1].provider if events else None,
+            "model": first.model if first else None,
+            "policy": changed,
+            "events": _plain(self._told(0)),
+            "attempts": [self._attempt(a, redactor, ended) for a in self._attempts],
+            "shown": self._seen_by_caller(redactor),
+            "report": ended,
+        }
+
+    def _attempt(
+        self, attempt: _Attempt, redactor: Redactor, ended: dict[str, Any] | None
+    ) -> dict[str, Any]:
+        number = self._attempts.index(attempt)
+        events = self._told(number + 1)
+        observed = next((e.data for e in events if e.name == "stop_reason_observed"), None)
+        usage = (ended or {}).get("usage") or []
+        head, lost = attempt.head, attempt.lost
+        coding = head.coding if head else ""
+        return {
+            "request": {
+                "method": self._request.method,
+                "url": redactor.url(self._request.url),
+                "headers": redactor.headers(decoded(attempt.command.headers)),
+                "edited": attempt.command.edited,
+                "body": attempt.sent.value(redactor, "", self._most),
+            },
+            "response": head
+            and {
+                "status": head.status,
+                "headers": redactor.headers(decoded(head.headers)),
+                "body": attempt.came.value(redactor, coding, self._most),
+            },
+            "lost": lost and {"kind": lost.kind.value, "error": type(lost.error).__name__},
+            "report": observed
+            and {**observed, "usage": usage[number] if number < len(usage) else None},
+            "events": _plain(events),
+        }
+
+    def _told(self, attempt: int) -> list[Event]:
+        """What was told of an attempt, and until the next one; of 0: before the first."""
+        return [e for e in self._events if e.attempt == attempt]
+
+    def _seen_by_caller(self, redactor: Redactor) -> dict[str, Any]:
+        """What the caller was given; `attempt` is the number of the one whose very bytes it was."""
+        same = (n for n, a in enumerate(self._attempts, 1) if a.came.is_same(self._shown))
+        number = next(same, None) if self._head is not None else None
+        coding = self._head.coding if self._head else ""
+        body = self._shown.value(redactor, coding, self._most) if number is None else None
+        return {
+            "attempt": number,
+            "status": self._head.status if self._head else None,
+            "headers": redactor.headers(decoded(self._head.headers)) if self._head else [],
+            "body": body if self._head else None,
+            "raised": type(self._raised).__name__ if self._raised else None,
+        }
+
+
+def _plain(events: list[Event]) -> list[dict[str, Any]]:
+    """Events but those that have a place of their own in the file."""
+    placed = ("stop_reason_observed", "turn_ended")
+    return [e.as_dict() for e in events if e.name not in placed]

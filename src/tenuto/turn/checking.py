@@ -1,0 +1,402 @@
+"""Checks values against JSON Schemas that anybody may have written, in bounded time and memory.
+
+Only `truncated_calls="execute_complete"` asks whether a call satisfies its tool's parameters (T3):
+calls of a response that the limit cut are handed on without a clean stop behind them, so they have
+to prove themselves. JSON Schema is large enough that optional packages read it.
+
+Theory of operation
+-------------------
+A schema may come from an MCP server, or from whoever sends a request. Two of its parts are
+programs: patterns, and references, with which a few lines of schema ask for 2²⁴ checks of one
+value. Nothing can stop Python's `re` from within the process, so it never sees a pattern.
+
+`jsonschema_rs` reads the schema once (`Checker(…)`): whether it is one, whether all that it refers
+to is there, whether its patterns compile within a size. What it refuses is refused by name before
+any call comes. `jsonschema` judges values, with each part of its work counted: past `LIMIT_S`
+seconds of processor time the check ends. Patterns are matched by the engine of `jsonschema_rs`: in
+time that is linear in the text where the pattern allows it, with a limit on steps back where it
+looks around or refers back. docs/decisions/2026-11-23-schemas-are-checked-in-bounded-time.md has
+the measurements.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from tenuto.core.arguments import Finding
+from tenuto.core.calls import ToolCall
+from tenuto.core.errors import PolicyError
+from tenuto.core.policy import Policy
+
+T = TypeVar("T")
+
+LIMIT_S: Final = 2.0
+"""Seconds of this thread's processor time that one check may take."""
+
+MAX_LOOKAROUND_CHARS: Final = 10_000
+"""So long a text is matched with a pattern that looks around or refers back: each of its steps may
+go through all of the text, and 10,000 steps through so much take 0.4 s."""
+
+LEFT_OUT: Final = "…"
+"""What stands for a value in the message of a fault where the value is too long to be said."""
+
+_MOST_STEPS_BACK: Final = 10_000
+_PATTERN_BYTES: Final = 10 << 20  # compiled; ^[\p{L}\p{N}]{1,128}$ needs more than 1 MB
+_PATTERNS_BYTES: Final = 32 << 20  # of one schema in all: compiling so much takes about 0.7 s
+_LEAST_PATTERN_BYTES: Final = 16 << 10
+_MESSAGE_CHARS: Final = 2_000
+_STEPS_BETWEEN_LOOKS: Final = 32
+
+
+class Uncheckable(ValueError):
+    """The schema is none, or is one that no value can be checked against in bounded time."""
+
+
+def require_packages(policy: Policy) -> None:
+    """Nothing where the policy can be carried out as installed.
+
+    Raises:
+        PolicyError: it needs packages that are not there; the message says what to install.
+    """
+    if policy.truncated_calls != "execute_complete":
+        return
+    for package in ("jsonschema", "jsonschema_rs"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            raise PolicyError(
+                f"truncated_calls is 'execute_complete', which needs the package {package} to "
+                "check arguments: pip install 'tenuto[schema]'"
+            ) from None
+
+
+def runnable(
+    calls: Sequence[ToolCall], parameters: Mapping[str, dict[str, Any]]
+) -> tuple[ToolCall, ...]:
+    """The calls that are whole and satisfy the parameters of the tool that they name.
+
+    Args:
+        calls: the calls of one response.
+        parameters: the JSON Schema of each tool of the request, by the tool's name.
+
+    >>> needs = {"read": {"type": "object", "required": ["path"]}}
+    >>> good = ToolCall("a", "read", '{"path": "x"}', Finding.WHOLE)
+    >>> [call.id for call in runnable([good, ToolCall("b", "read", "{}", Finding.WHOLE)], needs)]
+    ['a']
+    """
+    return tuple(
+        call
+        for call in calls
+        if call.finding is Finding.WHOLE
+        and not call.free
+        and call.name in parameters
+        and _satisfies(call.arguments, parameters[call.name])
+    )
+
+
+def _satisfies(arguments: str, schema: dict[str, Any]) -> bool:
+    try:
+        return Checker(schema).fits(msgspec.json.decode(arguments))
+    except (Uncheckable, msgspec.DecodeError):
+        # What cannot be checked has not been proved: half of a surrogate pair is JSON, and no text.
+        return False
+
+
+class Checker:
+    """Checks values against one schema.
+
+    Args:
+        schema: a JSON Schema, of the draft that it names, else of 2020-12.
+
+    Raises:
+        ImportError: `jsonschema` or `jsonschema_rs` is not there.
+        Uncheckable: what was given is no schema, refers to what is not in it, or has a pattern that
+            does not compile. Nothing is ever fetched.
+
+    >>> word = Checker({"type": "string", "pattern": "^(a+)+$"})
+    >>> word.fits("aaaa"), word.fits("a" * 50_000 + "!")
+    (True, False)
+    >>> Checker({"properties": {"path": {"pattern": "("}}})
+    Traceback (most recent call last):
+        ...
+    tenuto.turn.checking.Uncheckable: properties.path.pattern: "(" is not a "regex"
+    """
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        try:
+            plain = msgspec.json.decode(msgspec.json.encode(schema))
+            kind = _judge().validators.validator_for(plain, default=_judge().Draft202012Validator)
+            _read(plain, kind.__name__)
+            self._validator = _bounded(kind)(plain, registry=_drafts())
+        except _odd() as error:
+            raise Uncheckable(str(error) or type(error).__name__) from None
+
+    def faults(self, value: object) -> list[Any]:
+        """What is wrong with a value, as errors of `jsonschema`; a long value in a message is
+        `LEFT_OUT`.
+
+        Raises:
+            Uncheckable: the check takes longer than `LIMIT_S`, or nests too deeply.
+        """
+        return self._judged(lambda: list(self._validator.iter_errors(value)))
+
+    def fits(self, value: object) -> bool:
+        """Whether nothing is wrong with a value.
+
+        Raises:
+            Uncheckable: as `faults` does.
+        """
+        return self._judged(lambda: bool(self._validator.is_valid(value)))
+
+    @staticmethod
+    def _judged(judge: Callable[[], T]) -> T:
+        _work.begin()
+        try:
+            return judge()
+        except _odd() as error:
+            raise Uncheckable(str(error) or type(error).__name__) from None
+
+
+def deepest(fault: Any) -> Any:
+    """The fault within a fault that tells most: of a union, the one of the nearest alternative."""
+    return _judge().exceptions.best_match(iter([fault]))
+
+
+# --- reading a schema ---
+
+
+def _read(schema: Any, draft: str) -> None:
+    """Refuse what is no schema, what refers elsewhere, and patterns that do not compile."""
+    rust = _engine()
+    reader = getattr(rust, draft, None)
+    if reader is None:
+        raise Uncheckable(f"{draft.removesuffix('Validator')} is not read; allowed is 4 and later")
+    if "unevaluatedProperties" in (keys := _keys(schema)) and "patternProperties" in keys:
+        # jsonschema would match these patterns with `re`.
+        raise Uncheckable("unevaluatedProperties is not checked beside patternProperties")
+    size = max(_LEAST_PATTERN_BYTES, _PATTERNS_BYTES // max(1, keys["pattern"]))
+    options = _options(min(size, _PATTERN_BYTES))
+    try:
+        reader(_without(schema, _UNREAD), pattern_options=options, offline=True)
+    except rust.ValidationError as error:
+        where = ".".join(map(str, error.instance_path))
+        said = error.message if len(error.message) < 300 else error.message[:300] + LEFT_OUT
+        raise Uncheckable(f"{where}: {said}" if where else said) from None
+
+
+_UNREAD: Final = frozenset({"unevaluatedProperties", "unevaluatedItems"})
+"""Where these stand beside 24 doubled references, jsonschema_rs reads for eleven minutes."""
+
+
+def _without(schema: Any, names: frozenset[str]) -> Any:
+    """A copy of a schema without these keywords."""
+    if isinstance(schema, list):
+        return [_without(each, names) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: _without(schema[key], names) for key in schema if key not in names}
+
+
+def _keys(schema: Any) -> dict[str, int]:
+    """How often each keyword that holds patterns may stand in a schema."""
+    found = {"pattern": 0}
+    left = [schema]
+    while left:
+        one = left.pop()
+        if isinstance(one, list):
+            left += one
+        elif isinstance(one, dict):
+            left += one.values()
+            found["pattern"] += isinstance(one.get("pattern"), str)
+            if isinstance(named := one.get("patternProperties"), dict):
+                found["pattern"] += len(named)
+            found |= dict.fromkeys(one.keys() & {"unevaluatedProperties", "patternProperties"}, 1)
+    return found
+
+
+# --- the time that a check takes ---
+
+
+class _Work(threading.local):
+    """What the check that this thread is at has used."""
+
+    def begin(self) -> None:
+        self._steps = 0
+        self._end_s = time.thread_time() + LIMIT_S
+
+    def step(self) -> None:
+        """Count a part of the work."""
+        self._steps += 1
+        if self._steps % _STEPS_BETWEEN_LOOKS == 0:
+            self.look()
+
+    def look(self) -> None:
+        """End the check where its time is over."""
+        if time.thread_time() > self._end_s:
+            raise Uncheckable(
+                f"its check takes longer than {LIMIT_S:g} s; a schema whose references or unions "
+                "ask for fewer checks of one value can be used"
+            )
+
+
+_work = _Work()
+
+
+@functools.cache
+def _bounded(kind: Any) -> Any:
+    """A validator class of jsonschema whose work is counted and whose patterns are safe."""
+    own = {
+        "pattern": _pattern,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional(kind.VALIDATORS["additionalProperties"]),
+        "uniqueItems": _unique_items,
+    }
+    keywords = {name: _counted(check) for name, check in {**kind.VALIDATORS, **own}.items()}
+    made = _judge().validators.extend(kind, keywords)
+    names = [(each.name, each.alias) for each in made.__attrs_attrs__ if each.init]
+
+    def evolve(self: Any, **changes: Any) -> Any:
+        """The validator of a part. A part that names another draft would get a class of
+        jsonschema's own, with `re` in it."""
+        _work.step()
+        given = {alias: getattr(self, name) for name, alias in names}
+        return made(**(given | changes))
+
+    made.evolve = evolve
+    return made
+
+
+def _counted(check: Callable[..., Any]) -> Callable[..., Iterator[Any]]:
+    def counted(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+        _work.step()
+        for fault in check(validator, wanted, value, schema) or ():
+            if len(fault.message) > _MESSAGE_CHARS:  # of thousands of faults each may quote it all
+                rest = fault.message.removeprefix(repr(value))
+                fault.message = LEFT_OUT + rest[:_MESSAGE_CHARS]
+            yield fault
+
+    return counted
+
+
+# --- keywords ---
+
+
+def _pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
+    if validator.is_type(value, "string") and not _matches(pattern, value):
+        yield _judge().ValidationError(f"{value!r} does not match {pattern!r}")
+
+
+def _pattern_properties(validator: Any, named: Any, value: Any, schema: Any) -> Iterator[Any]:
+    if not validator.is_type(value, "object"):
+        return
+    for pattern, part in named.items():
+        for key, member in value.items():
+            if _matches(pattern, key):
+                yield from validator.descend(member, part, path=key, schema_path=pattern)
+
+
+def _additional(check: Callable[..., Any]) -> Callable[..., Any]:
+    def additional(validator: Any, allowed: Any, value: Any, schema: Any) -> Any:
+        patterns = schema.get("patternProperties")
+        if patterns and validator.is_type(value, "object"):
+            named = [key for key in value if any(_matches(pattern, key) for pattern in patterns)]
+            value = {key: value[key] for key in value.keys() - set(named)}
+            schema = {key: schema[key] for key in schema if key != "patternProperties"}
+        return check(validator, allowed, value, schema)
+
+    return additional
+
+
+def _unique_items(validator: Any, wanted: Any, value: Any, schema: Any) -> Iterator[Any]:
+    if not wanted or not validator.is_type(value, "array"):
+        return
+    if len({_hashable(item) for item in value}) < len(value):
+        yield _judge().ValidationError(f"{value!r} has non-unique elements")
+
+
+def _hashable(value: Any) -> Any:
+    """What is equal where JSON Schema says so: 1 and 1.0 are, 1 and true are not."""
+    match value:
+        case bool():
+            return bool, value
+        case list():
+            return list, tuple(map(_hashable, value))
+        case dict():
+            return dict, frozenset((key, _hashable(member)) for key, member in value.items())
+    return value
+
+
+# --- patterns ---
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in a text."""
+    _work.look()
+    validator, is_linear = _compiled(pattern)
+    if is_linear:
+        return bool(validator.is_valid(text))
+    if len(text) > MAX_LOOKAROUND_CHARS:
+        raise Uncheckable(
+            f"a text of {len(text):,} characters is not matched with {pattern!r}, which looks "
+            f"around or refers back; allowed are {MAX_LOOKAROUND_CHARS:,}"
+        )
+    kinds = _engine().ValidationErrorKind
+    try:
+        validator.validate(text)
+    except _engine().ValidationError as error:
+        if isinstance(error.kind, kinds.BacktrackLimitExceeded | kinds.RegexEngineFailure):
+            raise Uncheckable(f"{pattern!r} takes too long to be matched") from None
+        return False
+    return True
+
+
+@functools.lru_cache(64)
+def _compiled(pattern: str) -> tuple[Any, bool]:
+    """A pattern, and whether it is matched in linear time."""
+    rust, schema = _engine(), {"pattern": pattern}
+    try:
+        linear = rust.RegexOptions(size_limit=_PATTERN_BYTES)
+        return rust.Draft202012Validator(schema, pattern_options=linear, offline=True), True
+    except rust.ValidationError:
+        options = _options(_PATTERN_BYTES)
+        return rust.Draft202012Validator(schema, pattern_options=options, offline=True), False
+
+
+def _options(size_bytes: int) -> Any:
+    """Patterns that look around or refer back are taken too; all others are linear here as well."""
+    steps = _MOST_STEPS_BACK
+    return _engine().FancyRegexOptions(backtrack_limit=steps, size_limit=size_bytes)
+
+
+# --- the libraries ---
+
+
+def _judge() -> ModuleType:
+    return importlib.import_module("jsonschema")
+
+
+def _engine() -> ModuleType:
+    return importlib.import_module("jsonschema_rs")
+
+
+@functools.cache
+def _drafts() -> Any:
+    """What may be referred to beside the schema itself: the drafts' own. The default registry of
+    jsonschema would fetch all else from the network."""
+    return importlib.import_module("jsonschema_specifications").REGISTRY
+
+
+@functools.cache
+def _odd() -> tuple[type[Exception], ...]:
+    """What the libraries raise on odd schemas, which may be anything."""
+    unresolvable = importlib.import_module("referencing.exceptions").Unresolvable
+    plain = (RecursionError, TypeError, ValueError, AttributeError, LookupError, ArithmeticError)
+    return (unresolvable, *plain)

@@ -1,0 +1,227 @@
+"""The words between the pipe and its drivers.
+
+The pipe is a generator: it yields commands and is sent replies. It does no I/O; a driver does
+nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from typing import Protocol
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tenuto.core.fault import FaultKind
+from tenuto.core.stop import printable
+from tenuto.turn.call_context import CallContext
+
+Headers = tuple[tuple[bytes, bytes], ...]
+"""Names and values as they stand on the wire; names are compared without case."""
+
+
+def encoded(headers: Iterable[tuple[str, str]]) -> Headers:
+    """Headers given as text; `decoded` gives them back.
+
+    >>> encoded([("Accept", "*/*")])
+    ((b'Accept', b'*/*'),)
+    """
+    return tuple((k.encode("latin-1"), v.encode("latin-1")) for k, v in headers)
+
+
+def decoded(headers: Headers) -> tuple[tuple[str, str], ...]:
+    """Headers as text, byte by byte."""
+    return tuple((k.decode("latin-1"), v.decode("latin-1")) for k, v in headers)
+
+
+def _sizes(headers: Headers, body: bytes | None = None) -> str:
+    """Headers and body as a log may have them: names without values, which may be keys."""
+    names = ", ".join(printable(name.decode("latin-1")) for name, _ in headers)
+    return f"headers: {names or 'none'}" + (f"; {len(body)} bytes" if body is not None else "")
+
+
+def _address(url: str) -> str:
+    """A URL without what may be a key: user, query and fragment."""
+    parts = urlsplit(url)
+    return printable(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}", 200)
+
+
+BODY_HEADERS = (b"content-length", b"content-encoding", b"transfer-encoding")
+"""Headers that are true of the bytes that came, and of no others."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The caller's request. `timeout_s`: how long it is ready to wait for a read, None for ever;
+    `context`: what a loop of our own gives along (`turn.call_context`), None from all others."""
+
+    method: str
+    url: str
+    headers: Headers
+    body: bytes
+    timeout_s: float | None = None
+    context: CallContext | None = None
+
+    def __repr__(self) -> str:
+        return f"Request({self.method} {_address(self.url)}, {_sizes(self.headers, self.body)})"
+
+
+class Head(msgspec.Struct, frozen=True):
+    """Status and headers of a response."""
+
+    status: int
+    headers: Headers
+
+    def __repr__(self) -> str:
+        return f"Head({self.status}, {_sizes(self.headers)})"
+
+    def get(self, name: bytes) -> str:
+        """The value of a header, its name in small letters; "" where it is not there."""
+        for key, value in self.headers:
+            if len(key) == len(name) and key.lower() == name:
+                return value.decode("latin-1")
+        return ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the status is one that models answer with."""
+        return 200 <= self.status < 300
+
+    @property
+    def coding(self) -> str:
+        """How its body is coded; lines of one name are one list
+        (https://www.rfc-editor.org/rfc/rfc9110#section-5.3)."""
+        name = b"content-encoding"
+        lines = [v for k, v in self.headers if len(k) == len(name) and k.lower() == name]
+        return b", ".join(lines).decode("latin-1")
+
+    def without(self, *names: bytes) -> Head:
+        """The same head without some headers."""
+        return Head(self.status, tuple([h for h in self.headers if h[0].lower() not in names]))
+
+    def plus(self, *headers: tuple[bytes, bytes]) -> Head:
+        """The same head with further headers."""
+        return Head(self.status, (*self.headers, *headers))
+
+    def of(self, body: bytes) -> Head:
+        """The same head before another body."""
+        return self.without(*BODY_HEADERS).plus((b"content-length", b"%d" % len(body)))
+
+
+LeftS = Callable[[], float]
+"""Tells how many seconds are left, 0 or less where none are."""
+
+
+class Transmit(msgspec.Struct, frozen=True):
+    """Send this request upstream, after closing the response before it.
+
+    Attributes:
+        headers, body: as they leave.
+        edited: False where the body is the caller's own.
+        timeout_s: the longest that a single wait may take, in seconds; None for the caller's own
+            setting.
+        within_s: tells how many seconds are left for the whole head, however many waits it takes;
+            where it is not there by then the reply is `late()`. None: as long as it takes.
+
+    Reply: `Head`, or `Lost`."""
+
+    headers: Headers
+    body: bytes
+    edited: bool
+    timeout_s: float | None = None
+    within_s: LeftS | None = None
+
+    def __repr__(self) -> str:
+        whose = "edited" if self.edited else "the caller's own"
+        return f"Transmit({_sizes(self.headers, self.body)}, {whose})"
+
+
+class Read(msgspec.Struct, frozen=True):
+    """Read on. Reply: bytes as they came, b"" at the end, or `Lost`.
+
+    `take` is an offer to whoever hands on what comes as it comes: for bytes that were read it gives
+    those for the caller, which may be none, and reading goes on; the first for which it gives None
+    are the reply. Who leaves it aside replies at once, and is given a `Write`.
+
+    `within_s` tells how many seconds are left for what is read; where nothing came by then the
+    reply is `late()`. None: as long as it takes. Never beside `take`."""
+
+    take: Callable[[bytes], bytes | None] | None = None
+    within_s: LeftS | None = None
+
+
+class Open(msgspec.Struct, frozen=True):
+    """Hand this head to the caller; comes once, before the first `Write`. Reply: None.
+
+    `events`: what is written are server-sent events, whatever the head calls them; else it is a
+    body, or bytes as they came."""
+
+    head: Head
+    events: bool = False
+
+
+class Write(msgspec.Struct, frozen=True):
+    """Hand these bytes to the caller. Reply: None, once the caller asks for more.
+
+    `last`: with these all is said; behind them comes at most a line behind the end mark, or the
+    connection's end."""
+
+    data: bytes
+    last: bool = False
+
+    def __repr__(self) -> str:
+        return f"Write({len(self.data)} bytes, last={self.last})"
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """Let the response go that is being read, and wait; for no time where only that is wanted.
+    Reply: None."""
+
+    seconds: float
+
+
+class Reraise(msgspec.Struct, frozen=True):
+    """Raise the caller's own transport's exception: the SDK knows it and retries by itself."""
+
+    error: Exception
+
+
+class Lost(msgspec.Struct, frozen=True):
+    """The connection failed: a reply to `Transmit` or `Read`."""
+
+    kind: FaultKind
+    error: Exception
+
+
+def late() -> Lost:
+    """What was waited for longer than there was time (C29a).
+
+    >>> late().kind.value
+    'timeout'
+    """
+    return Lost(FaultKind.TIMEOUT, TimeoutError("it did not come in the time that was left"))
+
+
+Command = Transmit | Read | Open | Write | Wait | Reraise
+Reply = Head | bytes | Lost | None
+
+Run = Generator[Command, Reply, None]
+"""A turn, or a part of one."""
+
+
+class Commands(Protocol):
+    """A turn as its driver sees it: a `Run`, or what speaks like one."""
+
+    @property
+    def send(self) -> Callable[[Reply], Command]:
+        """Gives the command that follows a reply; raises StopIteration at the end."""
+
+    def close(self) -> None:
+        """End the turn at once."""
+
+
+READ = Read()
+
+
+def reading(within_s: LeftS | None) -> Read:
+    """To read on for as long as this tells."""
+    return READ if within_s is None else Read(within_s=within_s)

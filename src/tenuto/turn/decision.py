@@ -1,0 +1,236 @@
+"""What follows from an attempt: the machine's decision, with the facts that it is made from, and
+what an error teaches about the model.
+
+Only here change the turn's `state`, `left_alone` and `ceiling_tokens`, what is learned of a model,
+and the stop of an attempt that nothing marks the end of.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+from tenuto.core.actions import AppendCalls, DropKeys, Finish, Recovery, Send, reasoning_in
+from tenuto.core.calls import ToolCall
+from tenuto.core.edits import asked_tokens
+from tenuto.core.errors import PolicyError
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.machine import act, in_turn, settled
+from tenuto.core.outcome import Outcome, classify
+from tenuto.core.response import Response
+from tenuto.core.runaway import is_runaway
+from tenuto.core.stop import Confidence, Stop, StopReason
+from tenuto.core.view import Facts, State, View
+from tenuto.providers.learned import UNMARKED_TURNS
+from tenuto.providers.models import output_tokens as output_tokens_of
+from tenuto.turn import checking
+from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.usage import output_tokens
+
+log = logging.getLogger("tenuto")
+
+_SEVERAL = "several_choices"
+
+_PREFILL, _REASONING = "prefill", "reasoning_prefill"
+_OUTPUT, _WINDOW = "output_tokens", "window_tokens"
+"""What errors teach about a model."""
+
+
+def decide(turn: TurnRecord, attempt: Attempt) -> tuple[Send | Finish, Outcome, Facts]:
+    """Return what to do after an attempt, what it means, and the facts that were looked at. The
+    turn's state, and what is left alone, change here and nowhere else."""
+    response, context, state = attempt.response, turn.context, turn.state
+    # Nobody has asked for several choices: they are a gateway's own default.
+    alone = attempt is turn.first or attempt.new_chars == len(turn.said)
+    several = response.several and alone and not turn.outlet.writing
+    if several and turn.open is turn.facts.stream and not turn.left_alone:
+        turn.left_alone = _SEVERAL  # it came as it was asked for, and is handed on as it came
+    outcome = attempt.outcome = classify(response)
+    used_tokens = _output_tokens(turn, attempt)
+    if context is not None:
+        context.output_tokens += used_tokens
+    action: Send | Finish
+    if turn.policy.decide is None and (finish := settled(state, outcome)):
+        action, facts = finish, Facts(said=turn.said)
+    else:
+        left_alone = turn.left_alone or turn.facts.sent_once or (_SEVERAL if several else "")
+        going = _may_go(turn, attempt)
+        facts = _facts(turn, attempt, outcome, used_tokens, left_alone, droppable=going is not None)
+        outcome = in_turn(outcome, state, response, facts)
+        now_s = turn.around.now()
+        turn.state, action = _act(turn, response, outcome, facts, now_s)
+        if context is not None:
+            context.last_text = response.text
+    turn.watch.observed(attempt, outcome, action, len(turn.said))
+    if isinstance(action, Finish):
+        if action.without_stop:
+            _ends_unmarked(turn, attempt)
+        if facts.left_alone and outcome is not Outcome.DONE and turn.events is not None:
+            turn.events.left_alone(facts.left_alone, outcome)
+        return action, outcome, facts
+    left = View(turn.state, response, facts, turn.policy, now_s).tokens_left
+    turn.watch.sending(action, outcome, turn.state, facts, left)
+    if context is not None and action.recovery is Recovery.TOOL_REPAIR:
+        context.unsure_chars = len(turn.said)
+    for edit in action.edits:
+        if isinstance(edit, AppendCalls) and context is not None:
+            context.answered(edit.answers)
+        if isinstance(edit, DropKeys) and facts.droppable:
+            turn.watch.leaving_out(going or ())
+    return action, outcome, facts
+
+
+def _ends_unmarked(turn: TurnRecord, attempt: Attempt) -> None:
+    """A turn is whole that nothing marks the end of: its stop is inferred, and the absence is
+    learned (S3a)."""
+    reason = StopReason.TOOL_CALL if attempt.response.calls else StopReason.END_TURN
+    stop = Stop(reason, confidence=Confidence.MEDIUM, anomalies=("no_stop",))
+    attempt.response = replace(attempt.response, stop=stop, fault=None)
+    turn.watch.last = attempt.response
+    now_s, learned = turn.around.now(), turn.around.learned
+    if learned.marks_ends(*turn.model, now_s):
+        return  # the asking has shown a mark
+    if learned.ended_unmarked(*turn.model, now_s) and turn.events is not None:
+        turn.events.no_end_mark_learned(UNMARKED_TURNS)
+
+
+def _act(
+    turn: TurnRecord, response: Response, outcome: Outcome, facts: Facts, now_s: float
+) -> tuple[State, Send | Finish]:
+    try:
+        return act(turn.state, response, outcome, facts, turn.policy, now_s)
+    except PolicyError:  # it answers with what is no rung: a mistake to be mended at once
+        raise
+    except Exception:  # `decide` is somebody else's code: it must not cost an answer
+        log.exception("decide raised")
+        policy = replace(turn.policy, decide=None)
+        return act(turn.state, response, outcome, facts, policy, now_s)
+
+
+def _facts(
+    turn: TurnRecord,
+    attempt: Attempt,
+    outcome: Outcome,
+    used_tokens: int,
+    left_alone: str,
+    *,
+    droppable: bool,
+) -> Facts:
+    response, request = attempt.response, turn.facts
+    broke = outcome in (Outcome.TEXT_CUT, Outcome.DROPPED, Outcome.FAULT)
+    prefill = _takes_prefill(turn)
+    dialect = turn.provider.dialect
+    return Facts(
+        said=turn.said,
+        content=turn.content(turn.spoken(turn.said)),
+        reasoning="".join(turn.reasoning),
+        new_chars=attempt.new_chars,
+        runaway=broke and is_runaway(turn.said),
+        output_tokens=used_tokens,
+        input_tokens=response.usage.input_tokens if response.usage else None,
+        max_tokens=request.max_tokens,
+        least_tokens=request.least_tokens,
+        ceiling_tokens=_ceiling_tokens(turn),
+        window_tokens=_learned(turn, _WINDOW) or dialect.window_tokens or None,
+        prefill=prefill,
+        # Some models that go on with a text do not go on behind reasoning of their own.
+        reasoning_prefill=prefill
+        and dialect.reasoning_prefill
+        and _learned(turn, _REASONING) is None,
+        goes_on=request.goes_on,
+        lower_reasoning=request.lower_reasoning,
+        structured=request.structured,
+        one_of_words=request.one_of_words,
+        marks_ends=turn.marks_ends,
+        tools=request.tools,
+        call_forced=request.call_forced,
+        after_tool_result=request.after_tool_result,
+        runnable=_runnable(turn, response),
+        http_error=attempt.http_error and turn.context is None,
+        droppable=response.fault.keys if droppable and response.fault is not None else (),
+        call_hints=turn.context.hints if turn.context is not None else {},
+        left_alone=left_alone,
+        timeout_s=turn.timeout_s(),
+        patience_s=turn.request.timeout_s,
+    )
+
+
+def _runnable(turn: TurnRecord, response: Response) -> tuple[ToolCall, ...]:
+    """Return the calls of a cut response that may run (T3)."""
+    if turn.policy.truncated_calls != "execute_complete" or not response.calls:
+        return ()
+    return checking.runnable(response.calls, turn.parsed.tool_parameters())
+
+
+def _may_go(turn: TurnRecord, attempt: Attempt) -> tuple[str, ...] | None:
+    """Return what of the caller's own request goes with the keys that an error names; None where
+    they may not go."""
+    fault = attempt.response.fault
+    if fault is None or not fault.keys or not attempt.http_error:
+        return None
+    if fault.status not in _NAMES_KEYS:
+        return None
+    return turn.unsupported.may_go(turn.body(turn.state.last_edits), fault.keys)
+
+
+_NAMES_KEYS = (400, 422)
+"""Statuses by which providers refuse a request for a key that it has."""
+
+
+def _ceiling_tokens(turn: TurnRecord) -> int | None:
+    """What the provider said; and what its row or the model's says, and for bodies what the
+    wire bears: of these no less than was asked."""
+    request, dialect = turn.facts, turn.provider.dialect
+    told = turn.ceiling_tokens or _learned(turn, _OUTPUT)
+    bears = None if request.stream else turn.wire.body_ceiling_tokens(request.model)
+    known = None if told else dialect.output_tokens or output_tokens_of(request.model)
+    least = request.max_tokens or 0
+    bounds = [max(n, least) for n in (bears, known) if n is not None]
+    return min([told, *bounds] if told else bounds, default=None)
+
+
+def _learned(turn: TurnRecord, what: str) -> int | None:
+    around = turn.around
+    return around.learned.tokens(*turn.model, what, around.now())
+
+
+def _output_tokens(turn: TurnRecord, attempt: Attempt) -> int:
+    """Output tokens of an attempt; of a body that was lost, all that it was allowed."""
+    asked = asked_tokens(turn.state.last_edits, turn.facts.max_tokens)
+    if attempt.unread and asked is not None and attempt.response.usage is None:
+        return asked
+    return output_tokens(attempt.response, asked)
+
+
+def _takes_prefill(turn: TurnRecord) -> bool:
+    if turn.facts.goes_on:  # a prompt that grows is none
+        return True
+    wanted = turn.policy.prefill
+    if turn.facts.prefill_barred or wanted == "never":
+        return False
+    if wanted != "always" and not turn.provider.dialect.takes_prefill(turn.facts.model):
+        return False
+    return _learned(turn, _PREFILL) is None
+
+
+def _prefilled(turn: TurnRecord) -> str:
+    """What a prefill of the last request teaches about."""
+    return _REASONING if reasoning_in(turn.state.last_edits) else _PREFILL
+
+
+def learn(turn: TurnRecord, fault: Fault) -> None:
+    """Keep what an error says about the model, for this turn and those that follow."""
+    learned, now_s = turn.around.learned, turn.around.now()
+    if fault.kind is FaultKind.PREFILL_REJECTED:
+        learned.deny(*turn.model, _prefilled(turn), now_s)
+    if fault.allowed_tokens:
+        turn.ceiling_tokens = fault.allowed_tokens
+    if fault.window_tokens:  # what is allowed is what this prompt leaves
+        learned.limit(*turn.model, _WINDOW, fault.window_tokens, now_s)
+    elif fault.allowed_tokens:
+        learned.limit(*turn.model, _OUTPUT, fault.allowed_tokens, now_s)
+
+
+def took_prefill(turn: TurnRecord) -> None:
+    """Note that the model has taken a prefill."""
+    turn.around.learned.allow(*turn.model, _prefilled(turn))

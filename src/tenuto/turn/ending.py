@@ -1,0 +1,348 @@
+"""The end of a turn: what the caller sees (P1a).
+
+`finish_turn` ends every turn whose answer was read, and `hand_on` those whose answer was not. One
+table of the wire says how each outcome shows; what needs nothing is handed on as it came. Nothing
+of the turn changes here but what it has shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core.actions import Finish, Status
+from tenuto.core.fault import FaultKind
+from tenuto.core.hints import NOTICE
+from tenuto.core.outcome import Outcome
+from tenuto.core.policy import Policy
+from tenuto.core.report import Report
+from tenuto.core.stop import StopReason
+from tenuto.core.view import Facts
+from tenuto.frames.compression import UndecodableBytes
+from tenuto.turn.call_context import CallContext
+from tenuto.turn.commands import (
+    READ,
+    Head,
+    Headers,
+    Lost,
+    Open,
+    Reply,
+    Reraise,
+    Run,
+    Wait,
+    Write,
+)
+from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.streams import open_as_events
+from tenuto.turn.unrecognized import with_words
+from tenuto.turn.usage import counted, summed, usage_comment, usage_line
+from tenuto.wires.base import Answer, Shown
+from tenuto.wires.stops import in_other_words, look_up
+
+
+def ends_in_error(finish: Finish, shown: Shown, policy: Policy) -> bool:
+    """Whether the caller gets an error: it asked for one, or the wire has no stop that says it."""
+    if finish.status is Status.COMPLETE:
+        return False
+    bare = finish.status is Status.FAILED and not shown.received
+    no_stop = (shown.error is not None or bare) and not finish.as_received
+    return policy.on_incomplete == "error" or no_stop
+
+
+_MESSAGE_CHARS = 2_000
+"""As much of a provider's own words is repeated in an error."""
+
+_MISREAD = frozenset({"no_stop", "content_after_stop"})
+"""Anomalies of whole answers that some readers lose the text of: Strands wants a stop, and looks at
+nothing behind it. Who asks for errors asks for certainty, so these are put right for them."""
+
+
+_ASKS_TO_WAIT = (b"retry-after", b"retry-after-ms")
+"""Headers by which a provider asks to wait: an error in place of its own hands them on (P5)."""
+
+_LOST = {
+    FaultKind.TIMEOUT: "ended in a timeout",
+    FaultKind.CONNECTION: "lost its connection",
+}
+"""How an attempt ended of which the provider says nothing."""
+
+_WHOSE = {
+    FaultKind.LIMIT: "A limit was passed",
+    FaultKind.NOT_THIS_API: "What came",
+    FaultKind.REDIRECTED: "What came",
+    FaultKind.CONNECTION: "What failed",
+    FaultKind.TIMEOUT: "What failed",
+}
+"""What stands before the words of a fault that are ours and not the provider's."""
+
+
+def finish_turn(
+    turn: TurnRecord, finish: Finish, outcome: Outcome, facts: Facts, attempt: Attempt
+) -> Run:
+    """Finish a turn: add up its report, give the answer to whoever takes it whole, and return the
+    commands that show the caller what is still to come."""
+    if finish.status is Status.COMPLETE and turn.first is not None:
+        turn.around.successors.add(turn.first.response.id, attempt.response.id)
+    report = turn.watch.finished(finish, outcome, facts, turn.held_bytes)
+    ending = _Ending(turn, finish, facts, attempt, report)
+    if turn.context is not None:
+        ending.tell(turn.context)
+    return ending.show()
+
+
+class _Ending:
+    """How one turn ended, and what of it the caller has still to see."""
+
+    def __init__(
+        self, turn: TurnRecord, finish: Finish, facts: Facts, attempt: Attempt, report: Report
+    ) -> None:
+        self._turn = turn
+        self._finish = finish
+        self._facts = facts
+        self._attempt = attempt
+        self._report = report
+        self._shown = turn.wire.shown[finish.shown]
+        self._is_first = attempt is turn.first
+        self._is_complete = finish.status is Status.COMPLETE
+
+    def tell(self, context: CallContext) -> None:
+        """Give the whole answer to a loop, whether or not its caller has seen some of it."""
+        fault = self._attempt.response.fault
+        if fault is not None:  # some repeat the key that they refuse
+            fault = with_words(fault, self._attempt)
+            fault = replace(fault, message=self._turn.redactor.brief(fault.message, _MESSAGE_CHARS))
+        context.refusal = self._attempt.response.refusal
+        context.ended(self._report, self._answer(whole=True), fault, self._turn.state.spent)
+
+    def show(self) -> Run:
+        """The head and the bytes that are still to come."""
+        turn, finish, attempt = self._turn, self._finish, self._attempt
+        nothing_came = finish.status is Status.FAILED and not turn.headed
+        if attempt.lost and self._is_first and nothing_came:
+            # Nothing of ours was sent either: the SDK retries by itself, and its users know its own
+            # exception (P1b).
+            yield Reraise(attempt.lost.error)
+            return
+        if self._as_it_came():
+            yield from self._untouched()
+            return
+        answer = self._answer()
+        if ends_in_error(finish, self._shown, turn.policy):
+            yield from self._error_end(answer)
+            return
+        if turn.facts.stream and not turn.open:
+            yield from open_as_events(turn, attempt)
+        if not self._is_complete and turn.policy.on_incomplete == "notice":
+            notice = NOTICE.format(reason=finish.reason.replace("_", " "))
+            text = answer.text + notice
+            spoken = turn.spoken(text)
+            content = () if turn.facts.stream else turn.content(spoken)
+            answer = replace(answer, text=text, content=content, spoken=spoken)
+            if turn.open:
+                outlet = turn.outlet
+                yield Write(outlet.say_rest() + outlet.framed(outlet.writer.text(notice)))
+        if turn.open:
+            yield Write(self._stream_end(answer), last=True)
+            return
+        # The last attempt may have no head at all: its connection was lost.
+        shape = turn.answered or attempt
+        first, head = shape.value or {}, shape.head
+        assert head is not None
+        body = turn.wire.render_body(first, attempt.value or first, answer)
+        usage = (b"x-tenuto-usage", usage_line(self._report).encode())
+        yield Open(turn.shown(counted(head, answer.usage).of(body).plus(usage)))
+        yield Write(body, last=True)
+
+    def _as_it_came(self) -> bool:
+        """Whether the caller gets the very bytes of this attempt."""
+        turn, finish, response = self._turn, self._finish, self._attempt.response
+        if turn.left_alone:
+            return True
+        bare = finish.status is Status.FAILED and not turn.said.strip()
+        if self._attempt.http_error and not turn.headed and bare:
+            return True  # the provider's own error says it best
+        if turn.facts.stream and not turn.open:
+            return False  # a body came: an SDK that waits for events would see none
+        if not self._is_first or response.mended or (turn.open and turn.outlet.writing):
+            return False
+        if self._is_complete:
+            if response.stop.reason in (StopReason.DROPPED, StopReason.ERROR):
+                return False  # half an event may stand at its end
+            if turn.policy.on_incomplete != "error":
+                return True
+            if response.calls and not self._says_that_it_calls():
+                return False  # whoever goes by the stop would pass over them
+            if not turn.open:
+                return True
+            only_text = turn.outlet.only_text
+            return not only_text or not _MISREAD.intersection(response.stop.anomalies)
+        if turn.policy.on_incomplete != "stop" or finish.whole_calls_only:
+            return False
+        if finish.as_received:
+            return not response.calls
+        if self._shown.error or response.fault is not None or response.calls:
+            return False
+        return self._shown.received or self._shown.native == response.stop.raw
+
+    def _says_that_it_calls(self) -> bool:
+        """Whether the native stop is the one that this wire has beside calls, in whatever words."""
+        wire, response = self._turn.wire, self._attempt.response
+        raw = response.stop.raw or ""
+        usual = {wire.clean_stop(response.calls).lower()}
+        if self._turn.facts.call_forced:
+            usual.add(wire.forced_stop)
+        seen = look_up(raw, "", {**in_other_words(wire.stops), **wire.stops})
+        called = seen is not None and seen.reason is StopReason.TOOL_CALL
+        return called or raw.strip().lower() in usual
+
+    def _untouched(self) -> Run:
+        turn, attempt, report = self._turn, self._attempt, self._report
+        if turn.open:
+            alone = bool(turn.left_alone)
+            yield from rest_of_stream(attempt, turn.outlet.release(), left_alone=alone)
+            return
+        if attempt.lost is not None and not turn.headed:  # as without Tenuto
+            yield Reraise(attempt.lost.error)
+            return
+        assert attempt.head is not None
+        head = attempt.head
+        if report.attempts > 1:  # an error that retries did not mend: the SDK need not try as well
+            line = usage_line(report).encode()
+            head = head.plus((b"x-should-retry", b"false"), (b"x-tenuto-usage", line))
+        if not turn.headed:
+            yield Open(turn.shown(head))
+        yield Write(attempt.raw, last=not attempt.more)
+        if attempt.more:
+            yield from rest_of_response()
+
+    def _answer(self, *, whole: bool = False) -> Answer:
+        """What is still to be said. `whole`: with the content of a stream, of which the caller has
+        all that there is but its end."""
+        turn, finish, attempt = self._turn, self._finish, self._attempt
+        response, shown = attempt.response, self._shown
+        calls = response.calls if self._is_complete else ()
+        if finish.whole_calls_only:
+            calls = self._facts.runnable
+        native = shown.native
+        # Of a fault `raw` is an error code, which is no stop of the wire.
+        received = shown.received or finish.as_received or self._is_complete
+        if response.fault is None and received:
+            native = response.stop.raw or native
+            if finish.status is Status.PARTIAL and not self._is_first:
+                native = self._not_clean(native)
+        if finish.without_stop:
+            native = None
+        elif native is None or calls:  # calls beside another stop would not be seen (E8)
+            native = turn.wire.clean_stop(calls)
+        if turn.open:
+            ending, raw_usage = turn.outlet.ending, turn.outlet.raw_usage
+        else:
+            ending = attempt.value or {}
+            values = [a.value for a in (turn.answered, attempt) if a is not None and a.value]
+            raw_usage = next((u for v in values if (u := turn.wire.usage_object(v))), None)
+        if attempt.stopped_at:  # in the words of those who name the sequence
+            ending = {"stop_reason": native, "stop_sequence": attempt.stopped_at}
+        spoken = turn.spoken(turn.said)
+        return Answer(
+            text=turn.said,
+            reasoning="".join(turn.reasoning),
+            calls=calls,
+            content=turn.content(spoken) if whole or not turn.facts.stream else (),
+            native_stop=native,
+            ending=ending,
+            usage=summed(turn.watch.usage),
+            raw_usage=raw_usage,
+            spoken=spoken,
+        )
+
+    def _not_clean(self, native: str | None) -> str | None:
+        """The stop of a text that was cut and not finished: a clean one, such as that of a refusal
+        to go on, would pass it for whole."""
+        wire, shown = self._turn.wire, self._shown
+        clean = wire.clean_stop(())
+        if native != clean or not self._turn.said:
+            return native
+        return shown.native if shown.native != clean else wire.shown[Outcome.TEXT_CUT].native
+
+    def _stream_end(self, answer: Answer) -> bytes:
+        outlet = self._turn.outlet
+        include_usage = self._turn.facts.include_usage or outlet.raw_usage is not None
+        rest = outlet.stop_forwarding() + outlet.say_rest()
+        end = outlet.writer.end(answer, include_usage=include_usage)
+        return rest + outlet.framed(usage_comment(usage_line(self._report)) + end)
+
+    def _error_end(self, answer: Answer) -> Run:
+        turn, attempt, report = self._turn, self._attempt, self._report
+        code = self._shown.error or self._finish.reason
+        message = f"Tenuto could not finish this turn: {report.reason.replace('_', ' ')}."
+        if report.advice:
+            message += f" {report.advice}"
+        fault = turn.watch.last.fault if turn.watch.last else None
+        failed = fault.kind if fault else FaultKind.SERVER
+        if how := _LOST.get(attempt.lost.kind if attempt.lost else failed):
+            message += f" The last of {report.attempts} attempts {how}."
+        if fault is not None and fault.message:
+            said = turn.redactor.brief(fault.message, _MESSAGE_CHARS)
+            message += f" {_WHOSE.get(fault.kind, 'The provider said')}: {said}"
+        line = usage_line(report)
+        if turn.headed:
+            outlet = turn.outlet
+            spoken = outlet.stop_forwarding() + outlet.say_rest()
+            event = outlet.framed(usage_comment(line) + outlet.writer.error(code, message))
+            # An SDK raises at this event and reads no further: upstream is let go before it.
+            yield Wait(0.0)
+            yield Write(spoken + event, last=True)
+            return
+        body = turn.wire.render_error(code, message, answer)
+        pairs: Headers = ((b"content-type", b"application/json"), (b"x-should-retry", b"false"))
+        told = (b"x-tenuto-usage", line.encode())
+        last = attempt.head.headers if attempt.http_error and attempt.head else ()
+        asked = [pair for pair in last if pair[0].lower() in _ASKS_TO_WAIT]
+        head = Head(turn.wire.error_status, pairs)
+        head = head.plus((b"content-length", b"%d" % len(body)), told, *asked)
+        yield Open(turn.shown(head))
+        yield Write(body, last=True)
+
+
+def hand_on(turn: TurnRecord, head: Head, raw: bytes, why: str) -> Run:
+    """Hand on a response as it came, unread, and what is still to come of it; `raw`: what came."""
+    if turn.events is not None:
+        turn.events.left_alone(why)
+    turn.watch.handed_on(head.status)
+    if not turn.headed:
+        yield Open(head)
+    if raw:
+        yield Write(raw)
+    yield from rest_of_response()
+
+
+def rest_of_response() -> Run:
+    """Hand on what is left of a response as it comes."""
+    while isinstance(reply := (yield READ), bytes) and reply:
+        yield Write(reply)
+    if isinstance(reply, Lost):
+        yield Reraise(reply.error)
+
+
+def rest_of_stream(attempt: Attempt, held: bytes, *, left_alone: bool) -> Run:
+    """Hand on what was held back of a stream's end, and what stands behind it."""
+    codec = attempt.codec
+    assert codec is not None
+    data = held + attempt.tail
+    reply: Reply = attempt.lost
+    breaks = left_alone and reply is not None  # and that is told of
+    while True:
+        if data:
+            yield Write(data, last=not breaks)
+        # Behind a break there is nothing.
+        reply = reply if attempt.lost else (yield READ)
+        if not isinstance(reply, bytes) or not reply:
+            break
+        try:
+            data = codec.behind_end(attempt.decoder.feed(reply) if attempt.decoder else reply)
+        except UndecodableBytes:
+            break
+    if data := codec.behind_end(b"", over=True):
+        yield Write(data)
+    if left_alone and isinstance(reply, Lost):
+        # Else all was said: a connection that breaks behind the end mark is no news.
+        yield Reraise(reply.error)

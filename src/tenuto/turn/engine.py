@@ -1,0 +1,149 @@
+"""Which requests are turns, and what turns of one client share.
+
+An `Engine` begins turns and keeps nothing of them. What one turn learns for the next stands in its
+`Environment`. `take` and `read` say whether a request is a turn; `run` begins the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core.event import OnEvent
+from tenuto.core.policy import Policy
+from tenuto.frames.frame import Framing
+from tenuto.providers.learned import Learned
+from tenuto.providers.registry import route
+from tenuto.turn import checking, pipe
+from tenuto.turn.capture import Capture
+from tenuto.turn.commands import Commands, Request, Run
+from tenuto.turn.environment import Environment
+from tenuto.turn.record import TurnRecord, TurnRequest
+from tenuto.turn.repeating import repeated
+from tenuto.turn.short import Short
+from tenuto.turn.short_stream import ShortStream, is_for_streams
+from tenuto.turn.stream_framing import in_one_array
+from tenuto.wires.base import WireRequest
+from tenuto.wires.short import Asks
+
+
+class Engine:
+    """Begins turns. One engine belongs to one wrapped client; it is safe under threads.
+
+    Args:
+        policy: the limits.
+        on_event: called with every event, or None.
+        learned: what providers taught, where it is shared with others; None: an own one.
+        around: all of its environment, where it is shared with others.
+
+    Attributes:
+        around: what its turns need from outside.
+        speaks: the name of the wire that the client's SDK speaks where several have the same
+            paths; "" where it says nothing of it.
+
+    Raises:
+        PolicyError: the policy needs a package that is not installed.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        on_event: OnEvent | None = None,
+        learned: Learned | None = None,
+        around: Environment | None = None,
+    ) -> None:
+        checking.require_packages(policy)
+        self.policy = policy
+        self.on_event = on_event
+        self.speaks = ""
+        self.around = around or Environment(policy, on_event, learned or Learned())
+        self._capture = Capture(policy.capture, policy) if policy.capture else None
+        self._may_be_short = self._capture is None and not self.around.watched
+
+    def telling(self, on_event: OnEvent) -> Engine:
+        """Return an engine for turns that send their events to a listener and each have a report;
+        `watch.nobody` is a listener too. Both share what was learned."""
+        around = replace(self.around, on_event=on_event)
+        return Engine(self.policy, on_event, around=around)
+
+    def is_turn(self, method: str, url: str) -> bool:
+        """Whether a request asks a model for a turn, on a wire that is known."""
+        return method == "POST" and route(url, self.speaks)[0] is not None
+
+    def begin(self, request: Request) -> Commands | None:
+        """Begin the turn of a request. Return None where it is no request for a turn, and must pass
+        untouched."""
+        taken = self.take(request)
+        return self.run(taken)[1] if isinstance(taken, TurnRequest) else taken
+
+    def take(self, request: Request, machine: Engine | None = None) -> Short | TurnRequest | None:
+        """The turn of a request that leaves as it came and that nobody wants to hear of: it needs
+        no machine as long as its answer is healthy. Other requests for a turn are given as their
+        wire reads them, for `run`; None: it is no request for a turn, and must pass untouched.
+
+        `machine`: the engine that begins the machine where it is needed; None: this one."""
+        if not self._may_be_short or request.context is not None or request.method != "POST":
+            return self.read(request)
+        wire, provider, _ = route(request.url, self.speaks)
+        if wire is None:
+            return None
+        for name, _ in request.headers:
+            if name[:8].lower() == b"x-tenuto":
+                return self.read(request)
+        short, parsed = wire.short, None
+        asks = short.asks(request.body, request.url) if short is not None else None
+        if asks is None or provider.overrides:
+            turn_request = self.read(request)
+            if turn_request is None or turn_request.parsed.repairs or provider.overrides:
+                return turn_request
+            parsed, wire = turn_request.parsed, turn_request.wire
+            facts = parsed.facts
+            alone = bool(facts.left_alone)
+            asks = Asks(facts.stream, facts.follows, facts.model, facts.max_tokens, alone)
+        if asks.follows and self.around.successors.knows(asks.follows):
+            return self.read(request)
+        reports, machine = machine is not None, machine or self
+        if not asks.stream:
+            return Short(machine, request, wire, provider, parsed, reports=reports)
+        least = self.policy.probe_max_tokens
+        if short is None or not is_for_streams(request, provider, asks, least):
+            return self.read(request, parsed)
+        return ShortStream(machine, request, wire, provider, parsed, short, asks, reports=reports)
+
+    def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
+        """Read a request as its wire does. Return None where it is no request for a turn, and must
+        pass untouched. `parsed`: what the wire has read of it before."""
+        least, context = self.policy.probe_max_tokens, request.context
+        meant = context.provider if context is not None else None
+        wire, provider, path = route(request.url, meant.wire if meant else self.speaks)
+        if wire is None or request.method != "POST":
+            return None
+        if meant is not None and provider.unknown:
+            provider = meant
+        if context is not None:
+            parsed = context.parsed
+        elif parsed is None:
+            parsed = wire.asked(request.body, least, path, provider.dialect, request.headers)
+        if parsed is None:
+            return None
+        wire = getattr(parsed, "wire", wire)
+        return TurnRequest(request, wire, provider, path, parsed, self.around.now())
+
+    def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
+        """Begin a turn. Return its record, which holds the report in the end, and its commands."""
+        around, record = self.around, None
+        context = turn_request.request.context
+        if context is not None and context.on_event is not None:
+            around = replace(around, on_event=context.on_event)
+        if self._capture is not None:
+            record = self._capture.begin(
+                turn_request.wire.name, turn_request.request, around.on_event
+            )
+            around = replace(around, on_event=record.hear)
+        turn = TurnRecord(turn_request, around)
+        run = pipe.run(turn)
+        if turn.facts.stream and not turn.left_alone:
+            if turn.framing.asked is Framing.ARRAY:
+                run = in_one_array(run, turn.framing)
+            if turn.facts.repeats is not False:
+                run = repeated(run, turn)
+        return turn, run if record is None else record.watching(run)

@@ -1,0 +1,445 @@
+"""Makes a turn's events and sends them. A turn has a sender where somebody listens, and only then:
+this module, and the events with it, are loaded by the first listener of a process.
+
+A sender keeps what events need beside the report: times, and which recoveries are open. The turn
+and its `Watch` tell it what happens; it never asks them.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import TypedDict
+from urllib.parse import urlsplit
+
+from tenuto.core import events
+from tenuto.core.actions import Action, Edit, Finish, Recovery, Send, holds_prefill
+from tenuto.core.edits import asked_tokens
+from tenuto.core.event import Event, OnEvent
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.outcome import Outcome
+from tenuto.core.report import Report
+from tenuto.core.response import Response
+from tenuto.core.stop import Confidence, printable
+from tenuto.core.view import Facts
+from tenuto.turn.commands import Lost
+from tenuto.turn.recoveries import Over, Recoveries
+from tenuto.turn.redaction import Redactor
+
+log = logging.getLogger("tenuto")
+
+STARTED: dict[Recovery, type[events.RecoveryStarted]] = {
+    Recovery.CONTINUATION: events.ContinuationStarted,
+    Recovery.TOOL_REPAIR: events.ToolRepairStarted,
+    Recovery.EMPTY: events.EmptyRecoveryStarted,
+    Recovery.PAUSE: events.PauseStarted,
+    Recovery.RETRY: events.RetryStarted,
+    Recovery.REQUEST_REPAIR: events.RequestRepairStarted,
+}
+"""The event with which each kind of recovery begins."""
+
+ENDED: dict[Recovery, type[events.RecoveryEnded]] = {
+    Recovery.TOOL_REPAIR: events.ToolRepairEnded,
+    Recovery.EMPTY: events.EmptyRecoveryEnded,
+    Recovery.PAUSE: events.PauseEnded,
+    Recovery.RETRY: events.RetryEnded,
+    Recovery.REQUEST_REPAIR: events.RequestRepairEnded,
+}
+"""The event with which it ends; a continuation's has a field more."""
+
+_LEAVES_OUT = "drop_rejected_keys"
+_EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
+_BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
+_PARTS = ("text", "reasoning", "refusal", "calls", "usage")
+
+
+class _Shared(TypedDict):
+    time: float
+    turn: str
+    provider: str
+    model: str
+    attempt: int
+
+
+class EventSender:
+    """Sends the events of one turn. A listener that raises is logged and never breaks a turn.
+
+    Args:
+        on_event: the listener.
+        turn: the turn's id.
+        model: as the request says it.
+        provider: as far as it is known.
+        redactor: makes texts of the provider fit for events.
+        now: a steady clock, in seconds.
+        wall: the time of day, in seconds since the epoch. It is read once: what it jumps while the
+            turn goes on is no time that passed.
+        started_s: when the turn began, by the steady clock.
+
+    Attributes:
+        provider: the provider's name for all events from here on.
+    """
+
+    def __init__(
+        self,
+        on_event: OnEvent,
+        turn: str,
+        model: str,
+        provider: str,
+        redactor: Redactor,
+        now: Callable[[], float],
+        wall: Callable[[], float],
+        started_s: float,
+    ) -> None:
+        self.provider = provider
+        self._on_event = on_event
+        self._turn = turn
+        self._model = printable(model)
+        self._redactor = redactor
+        self._now = now
+        self._started_s = started_s
+        self._epoch_s = wall() - now()
+        self._recoveries = Recoveries()
+        self._attempt = 0
+        self._running = False  # an attempt
+        self._sent_s = 0.0
+        self._first_byte_s: float | None = None
+        self._first_piece_s: float | None = None
+        self._lost: Lost | None = None
+        self._continuations = 0
+        self._cancelled = False
+        self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
+
+    def _shared(self) -> _Shared:
+        return {
+            "time": round(self._epoch_s + self._now(), 6),
+            "turn": self._turn,
+            "provider": self.provider,
+            "model": self._model,
+            "attempt": self._attempt,
+        }
+
+    def _send(self, event: Event) -> None:
+        try:
+            self._on_event(event)
+        except Exception:  # somebody else's code: whatever it raises must not cost an answer
+            log.exception("on_event raised for %s", event.name)
+
+    def _since(self, begun_s: float) -> float:
+        return round(self._now() - begun_s, 6)
+
+    # --- the turn ---------------------------------------------------------------------------
+
+    def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
+        """The turn begins."""
+        host = printable(urlsplit(url).hostname or "")
+        self._send(events.TurnStarted(**self._shared(), wire=wire, stream=stream, host=host))
+
+    def history_repaired(self, repairs: Iterable[str]) -> None:
+        """The history was put right."""
+        self._send(events.HistoryRepaired(**self._shared(), repairs=tuple(repairs)))
+
+    def left_alone(self, why: str, outcome: Outcome | None = None) -> None:
+        """The turn is not recovered."""
+        meant = outcome.value if outcome is not None else None
+        self._send(events.LeftAlone(**self._shared(), why=why, outcome=meant))
+
+    def no_end_mark_learned(self, turns: int) -> None:
+        """It was learned that streams have no end mark."""
+        self._send(events.NoEndMarkLearned(**self._shared(), turns=turns))
+
+    def finished(
+        self, finish: Finish, outcome: Outcome, facts: Facts, last: Response | None
+    ) -> None:
+        """The machine ends the turn."""
+        if outcome in _EMPTY:
+            self._empty(outcome, finish.rung, facts, last)
+        if outcome in _BROKEN_CALLS:
+            self._repair(outcome, finish.rung, "given_up", attempted=False)
+        elif self._repairing is not None and finish.status == "complete":
+            issue, rung = self._repairing
+            self._repair(issue, rung, "repaired", attempted=True)
+
+    def cancelled(self, output_chars: int, answered: int) -> None:
+        """The caller left."""
+        self._cancelled = True
+        if self._running:
+            self._attempt_ended(None, None, Outcome.CANCELLED, None)
+        self._send(events.Cancelled(**self._shared(), output_chars=output_chars, attempts=answered))
+
+    def handed_on(self, status: int) -> None:
+        """The answer is handed on unread."""
+        self._attempt_ended(status, None, None, None)
+
+    def unreachable(self, fault: Fault, lost: Lost) -> None:
+        """The first request of the turn found no answer, and is left to the SDK."""
+        self._attempt_ended(None, lost, Outcome.FAULT, None)
+        self._stalled(lost, None, 0)
+        self._fault(fault, 0.0, None)
+
+    def turn_ended(
+        self, report: Report, outcome: Outcome, output_chars: int, held_bytes: int, *, read: bool
+    ) -> None:
+        """The turn is over. `read`: whether its answer was read."""
+        ends = self._recoveries.finished(
+            report.status, report.reason, outcome, cancelled=self._cancelled
+        )
+        for over in ends:
+            self._over(over, output_chars)
+        further = [usage for usage in report.usage[1:] if usage is not None]
+        self._send(
+            events.TurnEnded(
+                **self._shared(),
+                status=report.status if read else None,
+                reason=report.reason,
+                stop=report.stop.reason.value if report.stop is not None else None,
+                attempts=report.attempts,
+                suggestion=report.suggestion,
+                advice=report.advice,
+                usage=report.usage,
+                recovery_input_tokens=sum(usage.input_tokens or 0 for usage in further),
+                recovery_output_tokens=sum(usage.output_tokens or 0 for usage in further),
+                rungs=report.rungs,
+                left_out=report.left_out,
+                held_bytes=held_bytes,
+                duration_s=self._since(self._started_s),
+            )
+        )
+
+    # --- an attempt -------------------------------------------------------------------------
+
+    def attempt_started(
+        self, send: Send, edits: tuple[Edit, ...], max_tokens: int | None, output_chars: int
+    ) -> None:
+        """A request is about to leave. `max_tokens`: the limit of the caller's own."""
+        self._attempt += 1
+        self._running = True
+        self._first_byte_s = self._first_piece_s = self._lost = None
+        self._send(
+            events.AttemptStarted(
+                **self._shared(),
+                recovery=send.recovery.value if self._attempt > 1 else None,
+                rung=send.rung,
+                prefill=holds_prefill(edits),
+                max_tokens=asked_tokens(edits, max_tokens),
+                output_chars=output_chars,
+            )
+        )
+        self._sent_s = self._now()
+
+    def no_head_came(self, lost: Lost) -> None:
+        """The connection failed before the head of the response came."""
+        self._lost = lost
+
+    def head_came(self) -> None:
+        """The head of the response came."""
+        self._first_byte_s = self._since(self._sent_s)
+
+    def piece_came(self) -> None:
+        """The first piece of a stream came."""
+        self._first_piece_s = self._since(self._sent_s)
+
+    def held_too_much(self, held_bytes: int, limit_bytes: int) -> None:
+        """More is held back than may be."""
+        self._send(
+            events.HoldBackExceeded(
+                **self._shared(), held_bytes=held_bytes, limit_bytes=limit_bytes
+            )
+        )
+
+    def answered(
+        self,
+        response: Response,
+        outcome: Outcome,
+        action: Action,
+        status: int | None,
+        lost: Lost | None,
+        output_chars: int,
+    ) -> None:
+        """An attempt was read, and it was decided what follows."""
+        lost = lost or self._lost
+        self._attempt_ended(status, lost, outcome, response)
+        self._stalled(lost, status, output_chars)
+        stop = response.stop
+        self._send(
+            events.StopReasonObserved(
+                **self._shared(),
+                iteration=self._attempt,
+                reason=stop.reason.value,
+                raw=self._raw(response),
+                detail=stop.detail,
+                confidence=stop.confidence.value,
+                anomalies=tuple(stop.anomalies),
+                outcome=outcome.value,
+                rung=action.rung,
+            )
+        )
+        if response.fault is not None:
+            wait_s = action.wait_s if isinstance(action, Send) else 0.0
+            setting = "drop_unsupported" if action.rung != _LEAVES_OUT else None
+            self._fault(response.fault, wait_s, setting if response.fault.keys else None)
+        for over in self._recoveries.answered(outcome, action):
+            self._over(over, output_chars)
+
+    def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
+        """The stop value is in no table."""
+        told = self._redactor.brief(raw)
+        self._send(events.UnknownStopSeen(**self._shared(), raw=told, logged=logged))
+
+    def _raw(self, response: Response) -> str | None:
+        """The stop's own value; one that stands in a table is nobody's secret."""
+        raw, in_table = response.stop.raw, response.stop.confidence is Confidence.HIGH
+        if raw is None or (in_table and response.fault is None):
+            return raw
+        return self._redactor.brief(raw)
+
+    def _attempt_ended(
+        self,
+        status: int | None,
+        lost: Lost | None,
+        outcome: Outcome | None,
+        response: Response | None,
+    ) -> None:
+        self._running = False
+        self._send(
+            events.AttemptEnded(
+                **self._shared(),
+                duration_s=self._since(self._sent_s),
+                first_byte_s=self._first_byte_s,
+                first_piece_s=self._first_piece_s,
+                status=status,
+                lost=lost.kind.value if lost is not None else None,
+                stop=response.stop.reason.value if response is not None else None,
+                outcome=outcome.value if outcome is not None else None,
+                usage=response.usage if response is not None else None,
+            )
+        )
+
+    def _stalled(self, lost: Lost | None, status: int | None, output_chars: int) -> None:
+        if lost is not None and lost.kind is FaultKind.TIMEOUT:
+            answered = status is not None
+            self._send(
+                events.Stalled(**self._shared(), answered=answered, output_chars=output_chars)
+            )
+
+    def _fault(self, fault: Fault, wait_s: float, setting: str | None) -> None:
+        self._send(
+            events.FaultReported(
+                **self._shared(),
+                kind=fault.kind.value,
+                code=self._redactor.brief(fault.code),
+                status=fault.status,
+                retryable=fault.retryable,
+                wait_s=wait_s,
+                keys=tuple(map(self._redactor.brief, fault.keys)),
+                setting=setting,
+            )
+        )
+
+    # --- what follows -----------------------------------------------------------------------
+
+    def goes_on(
+        self,
+        action: Send,
+        outcome: Outcome,
+        facts: Facts,
+        last: Response | None,
+        output_tokens: int,
+        tokens_left: int | None,
+        attempts_left: int,
+    ) -> None:
+        """Another request follows.
+
+        Args:
+            action: the request.
+            outcome: what the answer means that it follows on.
+            facts: what is known beside that answer.
+            last: the answer.
+            output_tokens: those of the turn so far.
+            tokens_left: those that it may still use; None: no limit.
+            attempts_left: continuations that are left.
+        """
+        kind = action.recovery
+        if self._recoveries.goes_on(kind, self._now()):
+            started = STARTED[kind]
+            self._send(started(**self._shared(), outcome=outcome.value, rung=action.rung))
+        if kind is Recovery.CONTINUATION:
+            self._continuations += 1
+            self._send(
+                events.ContinuationAttempt(
+                    **self._shared(),
+                    index=self._continuations,
+                    output_tokens=output_tokens,
+                    output_chars=len(facts.said),
+                    tokens_left=tokens_left,
+                    attempts_left=attempts_left,
+                    prefill=holds_prefill(action.edits),
+                )
+            )
+        elif kind is Recovery.TOOL_REPAIR:
+            self._repairing = outcome, action.rung
+            self._repair(outcome, action.rung, "sent", attempted=True)
+        elif kind is Recovery.EMPTY:
+            self._empty(outcome, action.rung, facts, last)
+
+    def waited(self, planned_s: float, begun_s: float, *, asked: bool) -> None:
+        """A wait is over, which began at `begun_s` of the steady clock."""
+        waited_s = self._since(begun_s)
+        self._send(
+            events.Waited(**self._shared(), duration_s=waited_s, planned_s=planned_s, asked=asked)
+        )
+
+    def keys_left_out(self, keys: Iterable[str]) -> None:
+        """Members of the caller's request go."""
+        self._send(events.KeysLeftOut(**self._shared(), keys=tuple(keys)))
+
+    def _repair(self, outcome: Outcome, rung: str, result: str, *, attempted: bool) -> None:
+        self._send(
+            events.ToolPayloadRepair(
+                **self._shared(),
+                issue=outcome.value,
+                attempted=attempted,
+                outcome=result,
+                rung=rung,
+            )
+        )
+
+    def _empty(self, outcome: Outcome, rung: str, facts: Facts, response: Response | None) -> None:
+        """The shape of an empty answer, never its content (E14)."""
+        if response is None:
+            return
+        self._send(
+            events.EmptyRecovery(
+                **self._shared(),
+                rung=rung,
+                outcome=outcome.value,
+                keys=tuple(name for name in _PARTS if getattr(response, name)),
+                text_chars=len(response.text),
+                reasoning_chars=len(response.reasoning),
+                stop=response.stop.reason.value,
+                tools=facts.tools,
+                after_tool_result=facts.after_tool_result,
+            )
+        )
+
+    def _over(self, over: Over, output_chars: int) -> None:
+        made = ENDED.get(over.kind)
+        result, reason, attempts = over.result, over.reason, over.attempts
+        took_s = self._since(over.began_s)
+        if made is not None:
+            event: Event = made(
+                **self._shared(),
+                result=result,
+                reason=reason,
+                attempts=attempts,
+                duration_s=took_s,
+            )
+        else:
+            event = events.ContinuationTerminated(
+                **self._shared(),
+                result=result,
+                reason=reason,
+                attempts=attempts,
+                duration_s=took_s,
+                output_chars=output_chars,
+            )
+        self._send(event)

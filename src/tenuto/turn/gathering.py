@@ -1,0 +1,80 @@
+"""The events of a stream as the whole body that was asked for.
+
+Gateways that force every answer into a stream send one where none was asked for, and SDKs hand
+that out as text, or fail on it. What the events, or the lines, tell, the wire says as a body, and
+from there on it is one.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.arguments import Finding
+from tenuto.core.builder import Builder
+from tenuto.core.parts import Message
+from tenuto.frames.frame import Frame, Framing
+from tenuto.frames.json_lines import LineDecoder
+from tenuto.frames.sniff import begins
+from tenuto.frames.sse import SseDecoder
+from tenuto.wires.base import Answer, JsonObject, Spoken, Wire
+from tenuto.wires.json import decode_object
+from tenuto.wires.stream import EventReader
+
+
+def gathered(
+    wire: Wire, stream: bytes, builder: Builder, message: Message | None = None
+) -> JsonObject | None:
+    """The body that events make; None where they make none. The builder and the message are fed
+    what they say, an end included only where it came."""
+    message = Message() if message is None else message
+    reader = EventReader(wire, wire.unrepeated(), message=message)
+    values: list[JsonObject] = []
+    kept: list[bytes] = []
+    usage: JsonObject = {}
+    for event in _events(wire, stream):
+        signals, value = reader.read(event)
+        for signal in signals:
+            builder.feed(signal)
+        if value is not None and event.data is not None:
+            values.append(value)
+            kept.append(event.data)
+            told = wire.usage_object(value) or {}
+            usage |= {key: item for key, item in told.items() if item is not None}
+    if not values:
+        return None
+    response = builder.build()
+    body = wire.as_body(message) if wire.body_of is None else wire.body_of(values)
+    spoken = [Spoken(None, kept, response.text, own=response.text, message=message)]
+    answer = Answer(
+        text=response.text,
+        reasoning=response.reasoning,
+        calls=tuple(call for call in response.calls if call.finding is Finding.WHOLE),
+        content=wire.content(spoken),
+        native_stop=response.stop.raw if response.fault is None else None,
+        ending=body,
+        usage=response.usage,
+        raw_usage=usage,
+        spoken=spoken,
+    )
+    made = decode_object(wire.render_body(body, body, answer))
+    if wire.listed and isinstance(made, list):
+        (made,) = made
+    return {**body, **made} if isinstance(made, dict) and _calls_are_whole(wire, made) else None
+
+
+def _events(wire: Wire, stream: bytes) -> list[Frame]:
+    """What a stream is made of, often nothing: a body is none."""
+    if begins(stream) is Framing.EVENTS:
+        sse = SseDecoder()
+        return [*sse.feed(stream), *sse.flush()]
+    decoder = LineDecoder()
+    lines = [line for line in (*decoder.feed(stream), *decoder.flush()) if line.data]
+    first = decode_object(lines[0].data or b"") if lines else None
+    return lines if isinstance(first, dict) and wire.is_event(first) else []
+
+
+def _calls_are_whole(wire: Wire, body: JsonObject) -> bool:
+    """Whether all calls of a body can be read there: of arguments that Gemini streams member by
+    member only their end is known (T1)."""
+    reread = Builder()
+    for signal in wire.parse_object(body, event=False):
+        reread.feed(signal)
+    return all(call.finding is Finding.WHOLE for call in reread.build().calls)

@@ -1,0 +1,110 @@
+"""How an attempt's text is joined to what the turn keeps.
+
+What is kept (`said` and `kept` of the turn) changes here and nowhere else: in `joint_of`, before an
+attempt is read, and in `keep`, behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core.actions import DropConstraint, holds_prefill
+from tenuto.core.edits import asks_for_call
+from tenuto.core.joint import AfterThought, Joint
+from tenuto.core.no_news import NoNews
+from tenuto.core.outcome import Outcome
+from tenuto.core.response import broke_off, leading_thought, think_closing, visible
+from tenuto.core.seam import Seam, trailing_space
+from tenuto.core.stopping import Found, Stopping
+from tenuto.core.wrapped import Wrapped
+from tenuto.turn.record import Attempt, Kept, TurnRecord
+from tenuto.wires.stop_sequences import stop_of
+
+
+def joint_of(turn: TurnRecord) -> Stopping | None:
+    """Return where this attempt's text is joined to what is kept; None where nothing is, and where
+    it stands apart from what is kept."""
+    if turn.state.apart:
+        return None
+    _take_back_empty(turn)
+    base, space = trailing_space(turn.said)
+    if not base:
+        return None
+    given = turn.outlet.delivered_text if turn.open else base
+    if not visible(base):
+        return Stopping(AfterThought(turn.said[len(given) :] + think_closing(base)), "", 0, ())
+    edits = turn.state.last_edits
+    exact = holds_prefill(edits)
+    given_space = given[len(base) :]
+    given_space = given_space if space.startswith(given_space) else ""
+    # What is said again is the answer, not what was thought before it; an echo has both.
+    thought = 0 if exact else leading_thought(base)
+    begins = {0, *(max(kept.begins - thought, 0) for kept in turn.kept)}
+    # The text before a call that broke off was whole already; that behind a whole call was not.
+    last = turn.kept[-1].attempt.response if turn.kept else None
+    broke_in_call = last is not None and bool(last.calls) and not last.text_behind_calls
+    seam = Seam(
+        base[thought:],
+        trimmed=space,
+        delivered_trimmed=given_space,
+        exact=exact,
+        echoed=turn.provider.dialect.prefill_echoed,
+        again=begins if asks_for_call(edits) or (not exact and broke_in_call) else (),
+    )
+    lifted = any(isinstance(edit, DropConstraint) for edit in edits)
+    document = lifted and not turn.facts.one_of_words
+    # Behind a break nobody knows whether more was to come: a model may say that there is nothing.
+    met: Joint = NoNews(seam) if turn.state.broke and not exact else seam
+    joint = Wrapped(met, base, thinks=not exact, document=document)
+    return Stopping(joint, given, len(space) - len(given_space), turn.stop_sequences)
+
+
+def _take_back_empty(turn: TurnRecord) -> None:
+    """Forget the white space that came as an empty answer (E1). Behind a prefill it is text, unless
+    the turn is asked for again: no request shows it, and what follows does not go on with it."""
+    last = next((kept for kept in reversed(turn.kept) if kept.attempt.new_chars), None)
+    if last is None or last.attempt.response.text.strip():
+        return
+    if last.attempt.outcome in (Outcome.EMPTY, Outcome.THINKING_ONLY):
+        turn.said = turn.said[: -last.attempt.new_chars]
+        last.attempt.new_chars = 0
+
+
+def joined(turn: TurnRecord, attempt: Attempt) -> str:
+    """Join a whole body's text to what is kept. Return what is new."""
+    apart, joint = turn.state.apart, joint_of(turn)
+    text, said = attempt.response.text, turn.said
+    if joint is None:
+        attempt.new_chars = len(text)
+        keep(turn, attempt, said + text if apart else text, len(said) if apart else 0)
+        return text
+    new = joint.feed(text) + joint.finish(broke_off=broke_off(attempt.response))
+    base = trailing_space(said)[0]
+    if joint.found is not None:  # nothing of it was handed on yet
+        base = said = base[: len(base) - joint.found.said_chars]
+    attempt.new_chars = joint.new_chars
+    stopped(turn, attempt, joint.found)
+    keep(turn, attempt, base + new if new else said, len(base) if new else len(said))
+    return new
+
+
+def keep(turn: TurnRecord, attempt: Attempt, said: str, begins: int) -> None:
+    """Keep an attempt: from now on all text is `said`, and that of the attempt begins at `begins`
+    of it."""
+    apart, turn.said = turn.state.apart, said
+    if not begins and not apart:
+        turn.kept = []
+    # A cut character at the end of what was kept is written anew, so that an attempt in between,
+    # which brought nothing, begins no later than this one.
+    turn.kept = [
+        replace(kept, begins=begins) if kept.begins > begins else kept for kept in turn.kept
+    ]
+    turn.kept.append(Kept(attempt, begins, apart))
+
+
+def stopped(turn: TurnRecord, attempt: Attempt, found: Found | None) -> None:
+    """End an attempt at a stop sequence that lies across the cut, where one was found."""
+    if found is not None:
+        stop = stop_of(turn.wire)
+        attempt.response = replace(attempt.response, stop=stop, calls=(), refusal="", fault=None)
+        attempt.stopped_at = found.sequence

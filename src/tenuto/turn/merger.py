@@ -1,0 +1,419 @@
+"""The merger: one streamed message out of the parts of several attempts.
+
+Theory of operation
+-------------------
+The first attempt's events are handed on as they came, and the merger is shown them, so that it
+knows which part is open and how many there were. Of a further attempt it is given the signals, and
+writes what the caller is to see of them: text goes on in the part that is open, parts that are
+neither text nor calls follow under new numbers, reasoning in the middle of a text is left out, and
+calls wait for the end. How a part looks is the wire's business: its `Layout`.
+
+A wire may put parts into items (`GroupLayout`). Then a further part of text stands in the message
+that is open, a second message of an attempt begins a new one, and the last event says all items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Native,
+    Opened,
+    Part,
+    PartClosed,
+    Piece,
+    Place,
+    Restated,
+)
+from tenuto.core.signals import Began
+from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout, Writer
+
+_SAID = (Kind.TEXT, Kind.REFUSAL)
+"""What the parts of a message hold that is said to the user."""
+
+
+def merger(layout: Layout | GroupLayout | FlatLayout) -> Writer:
+    """Return what merges the attempts of a wire that writes so."""
+    return Merger(layout) if layout.numbered else FlatMerger(layout)
+
+
+class FlatMerger:
+    """The same where parts neither begin nor end. Reasoning in the middle of a text is handed on:
+    it has a place of its own.
+
+    Args:
+        layout: how the wire writes.
+    """
+
+    follows_text = False
+
+    def __init__(self, layout: FlatLayout) -> None:
+        self._layout = layout
+        self.begun = False
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+        self._layout.begin(value)
+        self.begun = True
+
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Follow an event that was handed on as it came."""
+        self._layout.given(signals)
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Write nothing between attempts."""
+        return b""
+
+    def text(self, text: str) -> bytes:
+        """Write text."""
+        return self._layout.said(Kind.TEXT, text)
+
+    def reasoning(self, text: str) -> bytes:
+        """Write reasoning, where a body is said as events."""
+        return self._layout.said(Kind.REASONING, text)
+
+    def parts(self, signals: Iterable[AnySignal]) -> bool:
+        """Return False: no event ends the text."""
+        return False
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write what an event of a further attempt carries besides text, calls, stop and usage."""
+        return self._layout.passed(signals)
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """End the message: the calls, the stop, the usage and the end mark."""
+        return self._layout.end(answer, include_usage=include_usage)
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event by which the official SDK raises."""
+        return self._layout.error(code, message)
+
+
+class Merger:
+    """The one message that the caller is given of a stream (`wires.base.Writer`).
+
+    Args:
+        layout: how the wire writes.
+    """
+
+    follows_text = False
+
+    def __init__(self, layout: Layout | GroupLayout) -> None:
+        self._layout = layout
+        self._groups = layout if layout.numbered == "groups" else None
+        self.begun = False
+        self._started = False
+        self._events = 0
+        self._items: dict[int, Part] = {}
+        # The part that is open, and the one that words belong to: itself, or one that it holds.
+        self._item: Part | None = None
+        self._open: Part | None = None
+        self._next = 0
+        # Of the attempt that is written:
+        self._numbers: dict[Place, int | None] = {}
+        self._texts = 0
+        self._coming: Native | None = None
+        self._left_out: list[Native] = []
+        self._unled = False
+        self._heard: list[str] = []
+        self._waiting: list[Native] = []
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+        self._layout.begin(value)
+        self.begun = True
+
+    # --- what was handed on as it came
+
+    def given(self, signals: Iterable[AnySignal]) -> None:
+        """Follow an event that was handed on as it came, but for its text."""
+        self._events += 1
+        for signal in signals:
+            match signal:
+                case Began():
+                    self._started = True
+                case Opened(place, kind, native):
+                    self._place(place, kind, native)
+                case CallPiece(place, delta) if delta.name:
+                    self._place(place, Kind.CALL, {})
+                case Piece(_, kind, text, adds) if self._open is not None:
+                    if adds:
+                        self._open.add(adds)
+                    if kind is Kind.REFUSAL and text:
+                        self._open.pieces.append(text)
+                case Restated(place, kind, native):
+                    self._restate(place, kind, native)
+                case PartClosed((_,)):
+                    self._item = self._open = None
+
+    def _place(self, place: Place, kind: Kind, native: Native) -> None:
+        number = place[0] if place and isinstance(place[0], int) else self._next
+        if len(place) < 2:
+            self._hold_item(number, kind, native)
+        elif self._item is not None and kind is not Kind.REASONING:
+            self._hold_part(self._item, kind, native)
+
+    def _hold_item(self, number: int, kind: Kind, native: Native) -> Part:
+        self._item = self._items[number] = Part((number,), kind, native)
+        self._open = None if kind is Kind.GROUP else self._item
+        self._next = max(self._next, number) + 1
+        return self._item
+
+    def _hold_part(self, item: Part, kind: Kind, native: Native) -> Part:
+        part = self._open = Part((item.place[0], len(item.parts)), kind, native)
+        part.group = item
+        item.parts[part.place] = part
+        return part
+
+    def _restate(self, place: Place, kind: Kind, native: Native) -> None:
+        if len(place) < 2:
+            number = place[0] if isinstance(place[0], int) else self._next - 1
+            self._items[number] = Part((number,), kind, native)
+            self._item = self._open = None
+        elif self._open is not self._item:
+            self._open = None
+
+    def said(self, texts: Sequence[str]) -> None:
+        """Follow texts that were handed on as they came."""
+        self._events += len(texts)
+        if not texts or self._groups is None:
+            return
+        if self._open is None or self._open is self._item:
+            # Their part was not announced, or not so that it can be read.
+            item = self._item
+            if item is None or not self._in_message:
+                number = self._next if item is None else _number(item)
+                native = self._groups.unannounced(None if item is None else item.native)
+                item = self._hold_item(number, Kind.GROUP, native)
+            self._hold_part(item, Kind.TEXT, self._layout.native(Kind.TEXT)).pieces += texts
+        else:
+            self._open.pieces += texts
+
+    def follow(self, last: JsonObject | None) -> None:
+        """Write from here on, behind this event."""
+        if self._groups is not None:
+            self._groups.follow(last, self._events)
+
+    # --- what is written
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """The signals of another attempt follow. Its text goes on in the part that is open, unless
+        the attempt stands apart or nothing can be added to that part."""
+        self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
+        part = self._open
+        out = self._say_waiting()
+        if part is not None and self._in_text and not apart and self._layout.goes_on(part):
+            return out
+        self._texts = 1 if self._groups is not None else 0
+        return out + self._close()
+
+    def heard(self, text: str) -> None:
+        """Take text of a further attempt as it came, before a seam took any of it away."""
+        self._heard.append(text)
+
+    def text(self, text: str) -> bytes:
+        """Write text."""
+        out = self._to(Kind.TEXT)
+        # Reasoning that was left out led to a message that is none of its own here.
+        self._unled = self._unled or bool(self._left_out)
+        self._left_out = []
+        return out + self._say(text)
+
+    def reasoning(self, text: str) -> bytes:
+        """Write reasoning, where a body is said as events that don't say it themselves."""
+        if self._groups is None:
+            return self._to(Kind.REASONING) + self._say(text)
+        if any(self._groups.holds(item) is Kind.REASONING for item in self._groups.ahead):
+            return b""
+        return self._whole(self._groups.thought(text))
+
+    def parts(self, signals: Iterable[AnySignal]) -> bool:
+        """Whether an event of a further attempt ends the text that is open. Calls wait for the end,
+        and reasoning is left out there."""
+        if self._open is None or self._open.kind not in _SAID:
+            return False
+        opened = [signal for signal in signals if isinstance(signal, Opened)]
+        if any(len(signal.place) > 1 and _is_further(signal) for signal in opened):
+            return True
+        kinds = [self._kind(signal) for signal in opened if len(signal.place) < 2]
+        return Kind.OTHER in kinds or (Kind.TEXT in kinds and self._texts > 0)
+
+    def passed(self, signals: Iterable[AnySignal]) -> bytes:
+        """Write what an event of a further attempt carries besides text, calls, stop and usage."""
+        return b"".join(map(self._pass, signals))
+
+    def _pass(self, signal: AnySignal) -> bytes:
+        match signal:
+            case Beside(raw, ()):
+                return self._layout.beside(raw)
+            case Opened((_,)):
+                return self._pass_opened(signal)
+            case Opened():
+                # The next text begins it.
+                return self._close_part() if _is_further(signal) else b""
+            case Piece(_, Kind.REFUSAL, str(text)):
+                return self._to(Kind.REFUSAL) + self._say(text)
+            case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
+                self._waiting.append(raw)  # until all is there that it points at
+            case Piece(place, _, _, adds, raw) if raw is not None:
+                return self._pass_piece(place, adds, raw)
+            case CallPiece(place, _, raw) | Beside(raw, place) if raw is not None:
+                return self._pass_piece(place, None, raw)
+            case Restated(place, kind, native) if place in self._numbers:
+                if self._item is not None and self._is_mine(place):
+                    self._item.restate(kind, native, "")
+                elif self._groups and self._groups.holds(native) is Kind.REASONING:
+                    self._left_out.append(native)
+            case PartClosed(place) if self._is_mine(place):
+                # Text may go on yet.
+                return b"" if self._in_text else self._close()
+        return b""
+
+    def _kind(self, signal: Opened) -> Kind:
+        """What a part is, or what the parts are that it is to hold."""
+        if signal.kind is not Kind.GROUP or self._groups is None:
+            return signal.kind
+        return self._groups.holds(signal.native)
+
+    def _pass_opened(self, signal: Opened) -> bytes:
+        self._numbers[signal.place] = None
+        kind = self._kind(signal)
+        if kind is Kind.REASONING and self._open is not None and self._open.kind in _SAID:
+            return b""
+        if kind is not Kind.TEXT:
+            out = self._close() + self._begin(signal.kind, signal.native)
+        else:
+            self._texts += 1
+            # The provider begins a further part of text where citations part them.
+            out = self._close() if self._texts > 1 else b""
+            if self._groups is not None:
+                self._coming = signal.native if self._texts > 1 else self._coming
+                return out
+            out += self._to(Kind.TEXT)
+        assert self._item is not None
+        self._numbers[signal.place] = _number(self._item)
+        return out
+
+    def _is_mine(self, place: Place) -> bool:
+        """Whether what stood at this place is open under a number of ours."""
+        return self._item is not None and self._numbers.get(place) == _number(self._item)
+
+    def _pass_piece(self, place: Place, adds: Native | None, raw: Native) -> bytes:
+        if self._item is None or not self._is_mine(place):
+            return b""
+        if adds:
+            self._item.add(adds)
+        return self._start() + self._layout.passed(self._item, raw)
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """End the message: what is open, the calls, the stop, the usage and the end mark."""
+        out = [self._close(answer)]
+        if answer.calls:
+            left_out, self._left_out = self._left_out, []
+            out += map(self._whole, left_out)
+        for call in answer.calls:
+            out.append(self._start())
+            part = self._hold_item(self._next, Kind.CALL, self._layout.called(call, self._unled))
+            out.append(self._layout.call(part, call))
+        out.append(self._start())
+        items = [item for _, item in sorted(self._items.items())]
+        out.append(self._layout.end(answer, items, include_usage=include_usage))
+        return b"".join(out)
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event by which the official SDK raises."""
+        return (self._start() if self._groups else b"") + self._layout.error(code, message)
+
+    # --- parts
+
+    @property
+    def _in_text(self) -> bool:
+        return self._open is not None and self._open.kind is Kind.TEXT
+
+    @property
+    def _in_message(self) -> bool:
+        """Whether an item is open that text can stand in."""
+        groups, item = self._groups, self._item
+        return groups is not None and item is not None and groups.holds(item.native) is Kind.TEXT
+
+    def _to(self, kind: Kind) -> bytes:
+        """Be in an open part of this kind; else one begins."""
+        if self._open is not None and self._open.kind is kind:
+            return b""
+        native = self._layout.native(kind)
+        if self._groups is None:
+            return self._close() + self._begin(kind, native)
+        out = self._close_part()
+        if not self._in_message:
+            taken = [item.native for item in self._items.values()]
+            group = self._groups.group(self._coming, taken, self._next)
+            out += self._close() + self._begin(Kind.GROUP, group)
+        assert self._item is not None
+        return out + self._layout.opened(self._hold_part(self._item, kind, native))
+
+    def _begin(self, kind: Kind, native: Native) -> bytes:
+        start = self._start()
+        return start + self._layout.opened(self._hold_item(self._next, kind, native))
+
+    def _whole(self, native: Native, begun: Native | None = None) -> bytes:
+        """Write an item that is neither text nor a call."""
+        assert self._groups is not None
+        out = self._close() + self._begin(Kind.OTHER, begun or self._groups.empty(native))
+        assert self._item is not None
+        self._item.native = native
+        return out + self._close()
+
+    def _say(self, text: str) -> bytes:
+        assert self._open is not None
+        self._open.pieces.append(text)
+        return self._start() + self._layout.said(self._open, text)
+
+    def _say_waiting(self) -> bytes:
+        """What points at the words of the part that is open. It counts in the words of the attempt,
+        of which a seam may have taken away the first; the last ones are those of the part."""
+        waiting, heard = self._waiting, "".join(self._heard)
+        self._waiting, self._heard = [], []
+        if self._open is None or not waiting or self._groups is None:
+            return b""
+        said = self._open.text
+        by = len(said.rstrip()) - len(heard.rstrip())
+        return b"".join([self._groups.cited(self._open, said, raw, by) for raw in waiting])
+
+    def _close_part(self) -> bytes:
+        """End the part that is open within an item."""
+        if self._open is None or self._open is self._item:
+            return b""
+        out, part, self._open = self._say_waiting(), self._open, None
+        return out + self._layout.closed(part)
+
+    def _close(self, answer: Answer | None = None) -> bytes:
+        if self._item is None:
+            return b""
+        out = self._close_part()
+        item, self._item, self._open = self._item, None, None
+        return out + self._start() + self._layout.closed(item, answer)
+
+    def _start(self) -> bytes:
+        """What stands before all else: the message begins with the first bytes of it."""
+        if self._started:
+            return b""
+        self._started = True
+        out = self._layout.start()
+        if self._groups is not None:
+            out += b"".join([self._whole(item, item) for item in self._groups.ahead])
+        return out
+
+
+def _number(item: Part) -> int:
+    number = item.place[0]
+    assert isinstance(number, int)
+    return number
+
+
+def _is_further(part: Opened) -> bool:
+    """Whether a part is not the first of its item; all that an item thinks is one."""
+    return part.kind is not Kind.REASONING and bool(part.place[-1])

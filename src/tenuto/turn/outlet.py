@@ -1,0 +1,516 @@
+"""The outlet: the one message that the caller sees of a stream, whatever it took to finish it.
+
+Theory of operation
+-------------------
+While the first attempt runs, the events of the provider are handed on as the very bytes that they
+came in. What might have to be changed is held back: events that consist of white space (S4, C7),
+and from the first event that carries a tool call, a stop, the usage or an error, everything. At the
+end of a good turn what was held follows unchanged, so that the caller has the same bytes as without
+Tenuto (P8).
+
+An event that only closes a part (S4) is held until the next one shows that another part follows:
+a continuation may have to go on in that very part.
+
+Once another attempt is needed, the text that was held is delivered, and what stood beside it.
+Calls, the stop and the usage are dropped, and from then on the wire's writer speaks in the name of
+the first message: the same id, text without what was said before, one end. It is shown every event
+that is handed on, so that it knows which part is open.
+"""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Callable, Iterator, Set
+from typing import Any, SupportsBytes
+
+from tenuto.core.builder import Builder
+from tenuto.core.joint import Joint
+from tenuto.core.parts import Kind, Message
+from tenuto.core.response import broke_off
+from tenuto.core.seam import ends_cut, trailing_space
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    ChoiceSeen,
+    Closed,
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    UsageSeen,
+)
+from tenuto.frames.frame import Frame
+from tenuto.frames.sse_codec import SseCodec
+from tenuto.frames.templates import FrameRun, FrameTemplate, Templates
+from tenuto.turn.call_context import CallContext, Told
+from tenuto.turn.merger import Merger, merger
+from tenuto.turn.stream_framing import StreamFraming, rule_for_events
+from tenuto.wires.base import JsonObject, Wire, Writer
+from tenuto.wires.stream import EventReader, event_object
+
+_Kinds = Set[type[Signal]]
+
+_FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
+_FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
+_PARTS: _Kinds = {TextDelta, ReasoningDelta, RefusalDelta, CallDelta, OtherSeen}
+_WRITTEN: _Kinds = {TextDelta, StopSeen, UsageSeen, Ended}
+_CLOSED: _Kinds = {Closed}
+
+_TEMPLATE_MAX_BYTES = 4_096
+"""Longer ones are not kept for another stream."""
+
+
+class Outlet:
+    """What the caller gets of a streamed turn.
+
+    Args:
+        wire: the format.
+        model: the model that is asked.
+        hold_max_bytes: how much may be held back; 0: no limit.
+        transparent: True where the turn is only watched: every byte is handed on at once.
+        context: who listens to what is given, None: nobody.
+        templates: what events were alike in other streams, by who reads them; it is added to.
+        framing: how the caller's stream is framed; None: as server-sent events.
+
+    Attributes:
+        broken: whether an event of the attempt could not be read: the text behind it would have a
+            hole before it.
+    """
+
+    def __init__(
+        self,
+        wire: Wire,
+        model: str,
+        hold_max_bytes: int,
+        transparent: bool,
+        context: CallContext | None = None,
+        templates: Templates | None = None,
+        framing: StreamFraming | None = None,
+    ) -> None:
+        self._wire = wire
+        self._hold_max_bytes = hold_max_bytes
+        self.transparent = transparent
+        self._framing = framing or StreamFraming(rule_for_events(SseCodec))
+        # Wires without a layout yet have a writer of their own; it reads objects, not signals.
+        self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
+        self._placed = wire.read if wire.layout else None
+        self._merger = self.writer if isinstance(self.writer, Merger) else None
+        self._last = b""  # of what was handed on as it came
+        self._followed = 0
+        self.raw_usage: JsonObject | None = None
+        self.ending: JsonObject = {}
+        self._templates: Templates = {} if templates is None else templates
+        self._read_by = wire.read_flowing or wire.read
+        self._reader: EventReader  # of the attempt that was begun
+        self._delivered: list[str] = []
+        said = context.said if context is not None else None
+        self._give = self._delivered.append if said is None else self._telling(said)
+        self._thought = context.thought if context is not None else None
+        # One text and the places in it of those events that say something: an object for each
+        # event, or what it says decoded, takes many times its bytes.
+        self._held = bytearray()
+        self._most_held_bytes = 0
+        self._held_told = array("Q")
+        self._closing = False
+        self._more_held = False
+        self._pending = ""
+        self._writing = False
+        self._seam: Joint | None = None
+        self._spoke = False
+        self._part_ended = False
+        self._signals = 0
+        self.broken = False
+
+    def _telling(self, said: Told) -> Callable[[str], None]:
+        def give(text: str) -> None:
+            if text:
+                self._delivered.append(text)
+                said(text)
+
+        return give
+
+    @property
+    def message(self) -> Message:
+        """The parts of the attempt that was begun last."""
+        return self._reader.message
+
+    @property
+    def writing(self) -> bool:
+        """Whether events are written by the wire rather than forwarded."""
+        return self._writing
+
+    @property
+    def heard(self) -> int:
+        """Grows with all that says anything; what keeps a connection alive says nothing."""
+        return self._signals + len(self._delivered)
+
+    @property
+    def flows(self) -> bool:
+        """Whether text may be handed on at once: the first event has given the envelope, and
+        nothing has closed yet."""
+        return self.writer.begun and not self._closing
+
+    @property
+    def delivered_text(self) -> str:
+        """All text that the caller has been given."""
+        return "".join(self._delivered)
+
+    @property
+    def text(self) -> str:
+        """All text of the message: what was given, and what is held but will be."""
+        return self.delivered_text + self._pending
+
+    @property
+    def only_text(self) -> bool:
+        """Whether nothing is held but what the wire would write alike: a stop, usage, and text in
+        events that hold nothing more than those before them."""
+        return not self._more_held and not self._wire.wants_content
+
+    def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
+        """Start an attempt. Once the caller has been given anything, the wire writes.
+
+        `apart`: what follows stands for itself, so that nothing is owed to a seam."""
+        self._seam = seam
+        self._spoke = self._part_ended = self.broken = False
+        self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
+        self._drop_held()
+        if not self._writing and not self.writer.begun:
+            return b""
+        self._take_over()
+        rest = self.say_rest() if apart else b""
+        # A seam has been told of the white space that is owed; without one there was nothing.
+        self._pending = ""
+        return rest + self.framed(self.writer.next_attempt(apart=apart))
+
+    def end(self, builder: Builder) -> bytes:
+        """End an attempt: what the seam still held."""
+        self._count(builder)
+        known = self._reader.matcher.known
+        self._templates[self._read_by] = [t for t in known if len(t) <= _TEMPLATE_MAX_BYTES]
+        seam, self._seam = self._seam, None
+        if seam is None or not self._writing:
+            return b""
+        return self.say(seam.finish(broke_off=broke_off(builder.build())))
+
+    def event(self, event: Frame, builder: Builder) -> bytes:
+        """Take one event: feed its signals to the builder, return the bytes to hand on now."""
+        # The first event gives the envelope, and once something closes nothing flows any more.
+        if self.flows:
+            quick = self._reader.flowing(event)
+            if quick is not None:
+                self._signals += 1
+                builder.feed(quick)
+                if self._placed is not None:
+                    kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
+                    if not self.message.flow(kind, quick.text):
+                        self._reader.read(event)  # its part begins with it
+                if self._thought is not None and isinstance(quick, ReasoningDelta):
+                    self._thought(quick.text)
+                return self._flowing(quick, event)
+        self._count(builder)
+        signals, value = self._reader.read(event)
+        self._signals += len(signals)
+        kinds = {type(signal) for signal in signals}
+        if value is not None:
+            self._note(kinds, value)
+        for signal in signals:
+            builder.feed(signal)
+        if FaultSeen in kinds and value is None and not self.transparent and not self._closing:
+            self.broken = True
+        if self._thought is not None and ReasoningDelta in kinds:
+            self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
+        # What the writer is told of it: where things stand, or its object.
+        told = value if value is None or not self._placed else self._reader.placed
+        if self._writing and not self.transparent:
+            return self._write(signals, event, told)
+        text = ""
+        if TextDelta in kinds:
+            text = "".join(s.text for s in signals if isinstance(s, TextDelta))
+        if ChoiceSeen in kinds and not self.transparent:
+            # An answer of several choices is not finished (C28), so that nothing need wait.
+            self.transparent = True
+            return self.release() + self._watched(text, kinds, event)
+        if self.transparent:
+            return self._watched(text, kinds, event)
+        return self._forward(text, kinds, event, told)
+
+    def _watched(self, text: str, kinds: _Kinds, event: Frame) -> bytes:
+        self._give(text)
+        self._closing = self._closing or StopSeen in kinds
+        return event.raw
+
+    def taking(
+        self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int
+    ) -> Callable[[bytes], bytes | None]:
+        """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
+        Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
+
+        `kept`: where their data is kept, None where it is not; `most_bytes`: the largest event,
+        0: no limit. To be offered only while `flows`."""
+        reader, matcher, held = self._reader, self._reader.matcher, self._held
+        text_of = matcher.text
+        say, give, thought = builder.saying, self._give, self._thought
+        message = self.message if self._placed is not None else None
+        most_bytes = most_bytes or sys.maxsize
+        run: FrameRun | None = None
+        runs: FrameTemplate | None = None  # whose texts it holds
+
+        def take(raw: bytes) -> bytes | None:
+            text = text_of(raw)
+            if text is None or len(raw) > most_bytes:
+                return None
+            if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
+                return take_slowly(raw, text)
+            if message is not None:
+                part = message.open  # as in `flow`, without the call
+                if part is not None and part.kind is Kind.TEXT and not part.closed:
+                    part.pieces.append(text)
+                elif not message.flow(Kind.TEXT, text):
+                    return None
+            if kept is not None:
+                keep(raw, text)
+            say(text)
+            give(text)
+            self._last = raw
+            return raw
+
+        def keep(raw: bytes, text: str) -> None:
+            nonlocal run, runs
+            assert kept is not None
+            if run is not None and kept[-1] is run and matcher.template is runs:
+                run.append(text)
+            elif matcher.template.plain and not matcher.template.counting:
+                run, runs = matcher.template.run(text), matcher.template
+                kept.append(run)
+            else:
+                kept.append(raw[matcher.template.data_at])
+
+        def take_slowly(raw: bytes, text: str) -> bytes | None:
+            if 0 < self._hold_max_bytes < len(held) + len(raw):
+                return None
+            is_text = matcher.template.kind is TextDelta
+            kind = Kind.TEXT if is_text else Kind.REASONING
+            if message is not None and not message.flow(kind, text):
+                return None
+            if kept is not None:
+                keep(raw, text)
+            self._signals += 1
+            if matcher.template.counts:
+                reader.counting = raw[matcher.template.data_at]
+            if is_text:
+                say(text)
+            else:
+                builder.feed(ReasoningDelta(text))
+                if thought is not None:
+                    thought(text)
+                text = ""
+            if self.transparent:
+                give(text)
+                return raw
+            return self._settled(text, raw, None)
+
+        return take
+
+    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame) -> bytes:
+        """`event` for the signal of nearly every event."""
+        text = signal.text if isinstance(signal, TextDelta) else ""
+        if self.transparent:
+            self._give(text)
+            return event.raw
+        if self._writing:
+            looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
+            return self._write([signal], event, self._told_by(event) if looks else None)
+        told = self._told_by(event) if self.writer.follows_text else None
+        return self._settled(text, event.raw, told)
+
+    def _settled(self, text: str, raw: bytes, told: Any) -> bytes:
+        """Forward an event that flows, unless its text may have to be changed."""
+        if text.isspace() or ends_cut(text):
+            self._pending += text
+            return self._hold(raw, told)
+        before = self.release(text) if self._held else b""
+        if told is not None:
+            self._follow()
+            self.writer.given(told)
+        if before:
+            self._follow(text)
+        else:
+            self._pending += text
+        if b"{" in raw:
+            self._last = raw
+        return before + self._deliver(raw)
+
+    def _count(self, builder: Builder) -> None:
+        """Take the usage that was told beside texts that flowed."""
+        signals, usage = self._reader.counted()
+        for signal in signals:
+            builder.feed(signal)
+        if self.raw_usage is None:
+            self.raw_usage = usage
+
+    def _note(self, kinds: _Kinds, value: JsonObject) -> None:
+        """What an event's object says of the whole message."""
+        if not self.writer.begun and FaultSeen not in kinds:
+            self.writer.begin(value)
+        if self.raw_usage is None:
+            self.raw_usage = self._wire.usage_object(value)
+        if StopSeen in kinds:
+            self.ending = value
+
+    # --- the first attempt: bytes as they came
+
+    def _forward(self, text: str, kinds: _Kinds, event: Frame, told: Any) -> bytes:
+        raw = event.raw
+        if not event.terminated and told is None:
+            return self._hold(raw, None)  # half an event: of use only where nothing follows it
+        if self._closing or not _flows(kinds):
+            alike = not text or self._reader.matcher.text(event.raw) is not None
+            self._more_held = self._more_held or not (alike and kinds <= _WRITTEN)
+            self._pending += text
+            self._closing = self._closing or not kinds <= _CLOSED
+            return self._hold(raw, told)
+        if not kinds and self._held:
+            return self._hold(raw, told)
+        return self._settled(text, raw, told)
+
+    def _hold(self, raw: bytes, told: Any) -> bytes:
+        if told is not None:
+            self._held_told.extend((len(self._held), len(self._held) + len(raw)))
+        self._held += raw
+        return b""
+
+    def _told(self) -> Iterator[Any]:
+        """What the events say that are held, as `_told_by`."""
+        places = iter(self._held_told)
+        for begin, end in zip(places, places, strict=True):
+            told = self._told_by(self._framing.writes.kept(bytes(self._held[begin:end])))
+            if told is not None:
+                yield told
+
+    def _told_by(self, event: Frame) -> Any:
+        """What an event says, as the writer reads it; None where it has no object."""
+        value = event_object(event)
+        if not isinstance(value, dict):
+            return None
+        return self._placed(value, event=True) if self._placed else value
+
+    def release(self, text: str = "") -> bytes:
+        """What was held, as it came. `text`: that of the event behind it."""
+        self._follow(self._pending)
+        for told in self._told():
+            self.writer.given(told)
+        out = bytes(self._held)
+        self._clear_held()
+        self._pending += text
+        self._deliver(out)
+        self._followed = len(self._delivered)
+        return out
+
+    def _follow(self, text: str = "") -> None:
+        """Tell the merger which texts were handed on, and that this one is next."""
+        if self._merger is not None:
+            texts = self._delivered[self._followed :]
+            self._followed = len(self._delivered)
+            self._merger.said([*texts, text] if text else texts)
+
+    def _take_over(self) -> None:
+        """Let the wire write from here on."""
+        if self._merger is not None and self._last and not self._writing:
+            self._follow()
+            last = event_object(self._framing.writes.kept(self._last))
+            self._merger.follow(last if isinstance(last, dict) else None)
+        self._writing = True
+
+    def _deliver(self, raw: bytes) -> bytes:
+        if self._pending:
+            self._give(self._pending)
+            self._pending = ""
+        return raw
+
+    @property
+    def most_held_bytes(self) -> int:
+        """The most that was held at once."""
+        return max(self._most_held_bytes, len(self._held))
+
+    @property
+    def overfull(self) -> bool:
+        """Whether more is held than may be."""
+        return 0 < self._hold_max_bytes < len(self._held)
+
+    # --- further attempts: one message, written by the wire
+
+    def _write(self, signals: list[Signal], event: Frame, told: Any) -> bytes:
+        if event.data is None:
+            # Comments keep the connection alive; fields without data belong to another message.
+            return event.raw if self._framing.codec.is_comment(event) else b""
+        out: list[bytes] = []
+        # Texts of two parts are never joined. Behind the last the stop is still to come, and what
+        # broke off in a repetition is known by it.
+        if self._part_ended and self._seam and not _PARTS.isdisjoint(map(type, signals)):
+            out.append(self.say(self._seam.finish()))
+            self._seam = None
+        if told is not None:
+            if self._pending and self.writer.parts(told):
+                out.append(self.say_rest())
+            out.append(self.framed(self.writer.passed(told)))
+        for signal in signals:
+            if isinstance(signal, TextDelta):
+                self._spoke = self._spoke or bool(signal.text)
+                if self._merger is not None:
+                    self._merger.heard(signal.text)
+                text = self._seam.feed(signal.text) if self._seam else signal.text
+                out.append(self.say(text))
+            elif isinstance(signal, Closed):
+                self._part_ended = self._spoke
+        return b"".join(out)
+
+    def say(self, text: str) -> bytes:
+        """Deliver text, but for white space at its end, which waits for what follows it."""
+        text = self._pending + text
+        ready = trailing_space(text)[0]
+        self._pending = text[len(ready) :]
+        if not ready:
+            return b""
+        self._give(ready)
+        return self.framed(self.writer.text(ready))
+
+    def stop_forwarding(self) -> bytes:
+        """Give up the bytes that are held, but not what they say; from here on the wire writes."""
+        held = list(self._told())
+        self._drop_held()
+        self._take_over()
+        out = [self.writer.passed(told) for told in held]
+        return self.say("") + self.framed(b"".join(out))
+
+    def _drop_held(self) -> None:
+        self._clear_held()
+        self._closing = False
+
+    def _clear_held(self) -> None:
+        self._most_held_bytes = self.most_held_bytes
+        self._held.clear()
+        del self._held_told[:]
+
+    def say_rest(self) -> bytes:
+        """Deliver all that is pending, white space included."""
+        self._take_over()
+        text, self._pending = self._pending, ""
+        if not text:
+            return b""
+        self._give(text)
+        return self.framed(self.writer.text(text))
+
+    def framed(self, events: bytes) -> bytes:
+        """Return events that the wire wrote as the caller reads them."""
+        return self._framing.writes.recoded(events)
+
+
+def _flows(kinds: _Kinds) -> bool:
+    """Whether an event may be handed on at once: it carries text or reasoning and nothing that
+    ends anything, or nothing at all. Usage beside text is a running count."""
+    return not kinds or (kinds <= _FLOWING_OR_COUNT and not kinds.isdisjoint(_FLOWING))

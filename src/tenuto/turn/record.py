@@ -1,0 +1,370 @@
+"""The record of one turn: all that attempts add to, and that its end is made from.
+
+`TurnRecord` owns the state of a turn; nothing of it is kept anywhere else. What the request and the
+environment say never changes. Who may change the rest:
+
+    attributes                          changed by
+    first, answered, reasoning          `received`, once an attempt is over
+    the time limits                     `begin_attempt`, `begin_stream`
+    provider                            `answered_by`, where the server names itself
+    said, kept                          `turn.joining`
+    state, left_alone, ceiling_tokens   `turn.decision`
+    headed, open                        `turn.streams`, which shows the head and the first events
+    watch                               itself: it adds up the report and sends the events
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import SupportsBytes
+
+import msgspec
+
+from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
+from tenuto.core.builder import Builder
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import Message
+from tenuto.core.response import Response
+from tenuto.core.signals import FaultSeen, TransferEnded
+from tenuto.core.view import State
+from tenuto.frames.codec import Codec
+from tenuto.frames.compression import Decoder
+from tenuto.providers.provider import Provider
+from tenuto.providers.table import by_server
+from tenuto.turn.commands import Head, Headers, LeftS, Lost, Request, reading
+from tenuto.turn.environment import Environment
+from tenuto.turn.outlet import Outlet
+from tenuto.turn.redaction import Redactor
+from tenuto.turn.stream_framing import StreamFraming, rule_of
+from tenuto.turn.watch import Watch
+from tenuto.wires.base import JsonObject, Spoken, Wire, WireRequest
+from tenuto.wires.stop_sequences import stop_sequences
+from tenuto.wires.unsupported import Unsupported
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt as it was received.
+
+    Attributes:
+        response: what was read of it.
+        head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
+        events: the data of a stream's events, kept for wires that want their content back; those in
+            a row that differ in their text alone are one.
+        message: its parts, on wires that tell places; there `events` is empty.
+        new_chars: characters that it added to the kept text.
+        http_error: whether it is an HTTP error status.
+        tail: bytes that came behind a stream's end mark.
+        decoder, codec: these read those that are still to come there.
+        more: whether an error is longer than what was read of it, `raw`.
+        page: whether it was a body that is none of an API (`frames.sniff`).
+        unread: whether it was a body that cannot be read: it was made, and billed, all the same.
+        lost: how its connection broke, None where it did not.
+        stopped_at: the stop sequence across the cut that ended it, "" where none did.
+        outcome: what it means by itself; None until it is decided what follows from it.
+    """
+
+    response: Response
+    head: Head | None = None
+    raw: bytes = b""
+    value: JsonObject | None = None
+    events: list[SupportsBytes] = field(default_factory=list)
+    message: Message | None = None
+    new_chars: int = 0
+    http_error: bool = False
+    more: bool = False
+    tail: bytes = b""
+    decoder: Decoder | None = None
+    codec: Codec | None = None
+    page: bool = False
+    unread: bool = False
+    lost: Lost | None = None
+    stopped_at: str = ""
+    outcome: Outcome | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An attempt of which the turn keeps something: where its text begins in that of the turn, and
+    whether it stands apart from what was kept before."""
+
+    attempt: Attempt
+    begins: int
+    apart: bool
+
+
+_PROCESS = uuid.uuid4().hex
+_SALT = int(_PROCESS[:5], 16)
+_number = itertools.count(1)
+
+
+class TurnRequest(msgspec.Struct, frozen=True):
+    """A request for a turn.
+
+    Attributes:
+        request: as it came.
+        wire: the format that it speaks.
+        provider: who is behind its URL, as far as that tells.
+        path: that of its URL.
+        parsed: the request as the wire reads it.
+        started_s: when the turn began, by the clock of the environment.
+    """
+
+    request: Request
+    wire: Wire
+    provider: Provider
+    path: str
+    parsed: WireRequest
+    started_s: float
+
+
+class TurnRecord:
+    """One turn, of one request, within its environment.
+
+    Attributes:
+        left_alone: why the turn is only watched, "" where it is not.
+        model: the base URL and the model's name: by them lessons about a model are kept.
+        state: the machine's state.
+        said: all text that is kept.
+        kept: the attempts that it came from, in order.
+        reasoning: what each attempt thought.
+        first: the first attempt; answered: the first whose body could be read.
+        headed: whether the caller has the head; open: whether it is given events.
+        reading: the command to read on for as long as there is time.
+        within_s: tells how many seconds are left for what is read now; None: nothing bounds it.
+    """
+
+    def __init__(self, turn_request: TurnRequest, around: Environment) -> None:
+        self.wire = turn_request.wire
+        self.parsed = turn_request.parsed
+        self.request = turn_request.request
+        self.path = turn_request.path
+        self.provider = turn_request.provider
+        self.around = around
+        self.policy = around.policy
+        self.facts = turn_request.parsed.facts
+        switch = _switch_in(turn_request.request.headers)
+        self.headers_for_us = switch is not None
+        self.left_alone = "switched_off" if switch in OFF else self.facts.left_alone
+        self._number = next(_number)
+        self.context = turn_request.request.context
+        spent = self.context.spent if self.context is not None else {}
+        self.model = self.request.url.partition("?")[0], self.facts.model
+        self.state = State(started_s=turn_request.started_s, spent=spent)
+        self.said = ""
+        self.kept: list[Kept] = []
+        self.ceiling_tokens: int | None = None
+        self.reasoning: list[str] = []
+        self._just_ended = False  # an attempt, where nobody knew whether that says anything
+        self.headed = False
+        self.open = False
+        self.first: Attempt | None = None
+        self.answered: Attempt | None = None
+        self.redactor = Redactor(turn_request.request.url, turn_request.request.headers)
+        turn, provider = f"{_PROCESS}{self._number:08x}", turn_request.provider.dialect.name
+        self.watch = Watch(
+            turn, self.facts.model, provider, self.redactor, around, turn_request.started_s
+        )
+        self.events = self.watch.events  # None where nobody listens
+        self._end_by(None)
+
+    @cached_property
+    def framing(self) -> StreamFraming:
+        """How the turn's stream is framed."""
+        alone, named = bool(self.left_alone), self.wire.named_events
+        rule = rule_of(self.request, self.path, named=named, left_alone=alone)
+        return StreamFraming(rule, self.policy.event_max_bytes, left_alone=alone)
+
+    @cached_property
+    def outlet(self) -> Outlet:
+        """What the caller gets of a stream."""
+        hold = self.policy.hold_max_bytes
+        alone, templates = bool(self.left_alone), self.around.templates
+        return Outlet(
+            self.wire,
+            self.facts.model,
+            hold,
+            alone,
+            self.context,
+            templates,
+            framing=self.framing,
+        )
+
+    @property
+    def held_bytes(self) -> int:
+        """The most bytes of the stream that were held back at once."""
+        outlet = vars(self).get("outlet")  # a body has none, and needs none to be made
+        return outlet.most_held_bytes if outlet is not None else 0
+
+    @cached_property
+    def stop_sequences(self) -> tuple[str, ...]:
+        """Those of the request."""
+        return stop_sequences(self.request.body)
+
+    @cached_property
+    def unsupported(self) -> Unsupported:
+        """What may be left out of the request when the provider rejects it by name (H5)."""
+        opted = frozenset(self.policy.drop_unsupported)
+        return Unsupported(self.wire.name, self.provider.dialect, opted, self.request.body)
+
+    def body(self, edits: Sequence[Edit]) -> bytes:
+        """Return the request with these edits: the caller's own bytes where neither an edit nor a
+        repair changes anything."""
+        made = self.parsed.apply(edits, self.provider.dialect)
+        for edit in edits:
+            if isinstance(edit, DropKeys):  # last: keys of our own rows go as well
+                made = self.unsupported.without(made, edit.keys)
+        return made
+
+    def shown(self, head: Head) -> Head:
+        """Return a head for the caller: it names what was left out of the request (H5)."""
+        went = ", ".join(self.watch.left_out).encode("ascii", "replace")
+        return head.plus((b"x-tenuto-left-out", went)) if went else head
+
+    def builder(self) -> Builder:
+        """Return a builder, which adds up what an attempt says."""
+        # Letters and digits that tell this turn's own ids from those of others.
+        salt = f"{self._number ^ _SALT:05x}"[-5:]
+        return Builder(
+            self.facts.max_tokens if self.first is None else None,
+            salt,
+            self.provider.overrides,
+            self.parsed.tool_parameters,
+        )
+
+    def received(self, attempt: Attempt) -> Attempt:
+        """Note an attempt, once it is over."""
+        reasoning = attempt.response.reasoning
+        if self.provider.dialect.reasoning_echoed:  # without that which it went on from
+            reasoning = reasoning.removeprefix(reasoning_in(self.state.last_edits))
+            reasoning = reasoning if reasoning.strip() else ""
+        self.reasoning.append(reasoning)
+        if self.first is None:
+            self.first = attempt
+        if self.answered is None and attempt.value and attempt.response.fault is None:
+            self.answered = attempt
+        return attempt
+
+    def answered_by(self, server: str) -> None:
+        """Note whose server answers, where the URL does not tell who the provider is."""
+        self.provider = by_server(server, self.wire.name)
+        self.watch.provider = name = self.provider.dialect.name
+        if self.events is not None:
+            self.events.provider = name
+
+    def content(self, spoken: Sequence[Spoken]) -> Content:
+        """Return what `spoken` gave, merged, in the wire's own form."""
+        return self.wire.content(spoken) if spoken else ()
+
+    def spoken(self, text: str) -> list[Spoken]:
+        """Return the attempts of which something is kept; `text` is all of their text."""
+        ends = [*(kept.begins for kept in self.kept), len(text)][1:]
+        return [
+            Spoken(
+                a.value,
+                [*map(bytes, a.events)],
+                text[k.begins : end],
+                k.apart,
+                a.response.text,
+                a.message,
+            )
+            for k, end in zip(self.kept, ends, strict=True)
+            for a in (k.attempt,)
+        ]
+
+    @property
+    def marks_ends(self) -> bool | None:
+        """Whether this provider marks the end of a stream; None where nobody knows yet (S3a). What
+        a later attempt shows is no word on one before it."""
+        told = self.provider.sends_stop
+        if told is not None or self._just_ended:
+            return told
+        return self.around.learned.marks_ends(*self.model, self.around.now())
+
+    def transfer_ended(self, builder: Builder, head: Head) -> None:
+        """Note that a stream ended without an error."""
+        marks = self.marks_ends
+        builder.feed(TransferEnded(_is_delimited(head), self.wire.parts_close, marks is False))
+        self._just_ended = self._just_ended or (marks is None and not builder.marked)
+
+    def ended(self, builder: Builder) -> None:
+        """Learn from a stream that was read whether this provider marks its end."""
+        if builder.marked and self.provider.sends_stop is None and not self.left_alone:
+            self.around.learned.ended_marked(*self.model, self.around.now())
+
+    def timeout_s(self) -> float | None:
+        """Return how long the turn may take by its caller's word, in seconds: as long as the caller
+        waits for a whole body, and no longer than a loop has left. None: for ever."""
+        waits = None if self.facts.stream else self.request.timeout_s
+        left = self.context.within_s if self.context is not None else None
+        return min((limit for limit in (waits, left) if limit is not None), default=None)
+
+    def begin_attempt(self) -> float | None:
+        """Begin to count the time of an attempt's head, and of its body where it has one (C29a):
+        all that is left of the turn, and of a further attempt no more than the caller waits for a
+        read. Returns the seconds that there are, None where nothing bounds them: a first attempt
+        takes as long as without Tenuto."""
+        now_s, begun_s = self.around.now(), self.state.started_s
+        ends = [self._recovery_ends_s()]
+        if self.context is not None and self.context.within_s is not None:
+            ends.append(begun_s + self.context.within_s)
+        if self.state.attempts and self.request.timeout_s is not None:
+            ends.append((now_s if self.facts.stream else begun_s) + self.request.timeout_s)
+        ends_s = min((end for end in ends if end is not None), default=None)
+        self._end_by(ends_s)
+        return None if ends_s is None else max(ends_s - now_s, 0.001)
+
+    def begin_stream(self) -> None:
+        """Begin to read a stream: while it goes on only the policy's own limit ends it."""
+        self._end_by(self._recovery_ends_s())
+
+    def _recovery_ends_s(self) -> float | None:
+        """Return by when a further attempt must be over: `turn_timeout_s` after the end of the
+        first one. None: at no time."""
+        limit = self.policy.turn_timeout_s
+        return self.state.answered_s + limit if limit and self.state.attempts else None
+
+    def _end_by(self, ends_s: float | None) -> None:
+        """Bound what is read from here on; None: it takes as long as it takes."""
+        now = self.around.now
+        self.within_s: LeftS | None = None if ends_s is None else lambda: ends_s - now()
+        self.reading = reading(self.within_s)
+
+    @property
+    def late(self) -> bool:
+        """Whether no time is left for what is read now."""
+        return self.within_s is not None and self.within_s() <= 0
+
+    def is_over(self) -> bool:
+        """Whether a loop has no time left for this turn: no silence is waited out any more."""
+        left = self.context.within_s if self.context is not None else None
+        return left is not None and self.around.now() - self.state.started_s > left
+
+
+OFF = frozenset({b"off", b"false", b"no", b"0"})
+"""Values of the header `x-tenuto` that switch Tenuto off for one request."""
+
+
+def _switch_in(headers: Headers) -> bytes | None:
+    """The value of the caller's `x-tenuto` header, None where no header is for us."""
+    ours = {key.lower(): value for key, value in headers if key[:8].lower() == b"x-tenuto"}
+    return ours.get(b"x-tenuto", b"").strip().lower() if ours else None
+
+
+def _is_delimited(head: Head) -> bool:
+    """Whether a transfer said where it ends. On HTTP/1.1 a header says so, or says that the closing
+    of the connection is the end. On HTTP/2 every transfer does, and there is no such header."""
+    closes = "close" in head.get(b"connection").lower()
+    return not closes or bool(head.get(b"content-length") or head.get(b"transfer-encoding"))
+
+
+def failed(fault: Fault) -> Response:
+    """A response of which nothing came but a fault."""
+    builder = Builder()
+    builder.feed(FaultSeen(fault))
+    return builder.build()

@@ -1,0 +1,109 @@
+"""A provider by script, for tests without a socket: of a driver, a policy, a watcher of events.
+
+>>> from tenuto.core.policy import Policy
+>>> from tenuto.turn.commands import Request
+>>> from tenuto.turn.drive import Drive
+>>> from tenuto.turn.engine import Engine
+>>> half = b'{"choices":[{"message":{"content":"Half of it"},"finish_reason":"length"}]}'
+>>> rest = b'{"choices":[{"message":{"content":" and the rest."},"finish_reason":"stop"}]}'
+>>> script = Script(Scripted.body(half), Scripted.body(rest))
+>>> body = b'{"model":"m","messages":[{"role":"user","content":"Say it."}]}'
+>>> run = Engine(Policy()).begin(Request("POST", "https://host/v1/chat/completions", (), body))
+>>> head, answer = Drive(run, script.connect).pieces()
+>>> b"Half of it and the rest." in answer, len(script.transmitted)
+(True, 2)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Self
+
+from tenuto.core.fault import FaultKind
+from tenuto.turn.commands import Head, Headers, Lost, Transmit
+
+
+@dataclass(frozen=True, slots=True)
+class Scripted:
+    """One response: its head, and its bytes piece by piece; a `Lost` among them breaks it off."""
+
+    head: Head
+    pieces: tuple[bytes | Lost, ...]
+
+    @classmethod
+    def body(cls, *pieces: bytes | Lost, status: int = 200, headers: Headers = ()) -> Self:
+        """A whole JSON body."""
+        return cls(Head(status, ((b"content-type", b"application/json"), *headers)), pieces)
+
+    @classmethod
+    def stream(cls, *pieces: bytes | Lost, headers: Headers = ()) -> Self:
+        """A stream of server-sent events."""
+        return cls(Head(200, ((b"content-type", b"text/event-stream"), *headers)), pieces)
+
+
+def lost(kind: FaultKind = FaultKind.CONNECTION) -> Lost:
+    """A connection that breaks, as the answer to a request or as a piece of one.
+
+    >>> lost().kind.value
+    'connection'
+    """
+    return Lost(kind, ConnectionError(f"scripted: {kind.value}"))
+
+
+class Script:
+    """Answers requests one after the other, and keeps them; the last answer is given for ever.
+
+    Args:
+        answers: a response, or a `Lost` for a connection that is never made.
+    """
+
+    def __init__(self, *answers: Scripted | Lost) -> None:
+        self.answers = answers
+        self.transmitted: list[Transmit] = []
+        self.opened: list[ScriptedUpstream] = []
+
+    def connect(self, command: Transmit) -> ScriptedUpstream | Lost:
+        """Answer a request; what `turn.drive.Drive` asks for."""
+        answer = self.answers[min(len(self.transmitted), len(self.answers) - 1)]
+        self.transmitted.append(command)
+        if isinstance(answer, Lost):
+            return answer
+        self.opened.append(ScriptedUpstream(answer))
+        return self.opened[-1]
+
+
+class ScriptedUpstream:
+    """`turn.drive.Upstream` over a scripted response. Behind a break there is only the break."""
+
+    def __init__(self, answer: Scripted) -> None:
+        self.head = answer.head
+        self.closed = False
+        self.pieces: Iterator[bytes] = self
+        self._pieces = list(answer.pieces)
+
+    def read(self) -> bytes | Lost:
+        """The next piece, for a loop of your own; b"" at the end."""
+        if not self._pieces:
+            return b""
+        if isinstance(self._pieces[0], Lost):
+            return self._pieces[0]
+        return self._pieces.pop(0)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        if not self._pieces:
+            raise StopIteration
+        if isinstance(piece := self.read(), Lost):
+            raise piece.error
+        return piece
+
+    def lost(self, error: Exception) -> Lost | None:
+        """The break of the script."""
+        return next((p for p in self._pieces if isinstance(p, Lost) and p.error is error), None)
+
+    def close(self) -> None:
+        """Note that nothing more is wanted."""
+        self.closed = True

@@ -1,0 +1,241 @@
+"""The short path of a turn: what is healthy is handed on before anything is built.
+
+Theory of operation
+-------------------
+A `Short` speaks as a run of the pipe does (`turn.commands`), for a request that leaves as it came
+and that nobody wants to hear of. It sends the request and collects the answer; where the wire is
+certain that the answer is whole, it hands on the bytes, and the turn is over. In all other cases it
+starts the machine and gives it the same replies again, so that the turn goes on as if there were no
+short path. The same happens when somebody asks for the report.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from tenuto.core.report import Report
+from tenuto.frames.compression import UndecodableBytes, decoder_for
+from tenuto.providers.provider import Provider
+from tenuto.providers.table import by_server
+from tenuto.turn.commands import (
+    READ,
+    Command,
+    Head,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Run,
+    Transmit,
+    Write,
+)
+from tenuto.turn.watch import Watch
+from tenuto.wires.base import Wire, WireRequest
+
+if TYPE_CHECKING:
+    from tenuto.turn.engine import Engine
+
+
+class Short:
+    """A turn that needs no machine as long as its answer is healthy.
+
+    Args:
+        engine: begins the machine.
+        request: as it came; it leaves so.
+        wire, provider: whom it is for.
+        parsed: the request as its wire reads it; None: nobody has read it so far.
+        reports: whether anybody may ask for the report; else nothing of the machine is kept.
+
+    Attributes:
+        send: takes a reply and gives the next command; raises StopIteration at the end.
+    """
+
+    # What few turns come to set; a turn begins the quicker.
+    _given_bytes = 0
+    _has_head = False
+    _is_coded = False
+    _is_over = False
+    _size = 0
+    _waiting: deque[Reply]
+    _watch: Watch | None = None
+    _run: Run | None = None
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        wire: Wire,
+        provider: Provider,
+        parsed: WireRequest | None,
+        *,
+        reports: bool,
+    ) -> None:
+        self._engine = engine
+        self._request = request
+        self._wire = wire
+        self._provider = provider
+        self._parsed = parsed
+        self._reports = reports
+        self._started_s = engine.around.now()
+        self._came: list[Reply] = []
+        self.send: Callable[[Reply], Command] = self._transmit
+
+    @property
+    def request(self) -> Request:
+        """The request as it came."""
+        return self._request
+
+    def ends_with(self, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Whether the turn is over with a body, decoded, of a good answer with these headers: it is
+        certain to be whole, and whoever serves it means nothing else by it."""
+        short = self._wire.short
+        if short is not None:
+            whole = short.is_whole(body, self._request.body)
+        else:
+            whole = self._wire.is_plain(body)
+        if not whole or self._provider.hosts or self._provider.server:
+            return whole  # the provider is known, and not to be told by its server
+        for name, value in headers:
+            if len(name) == 6 and name.lower() == b"server":
+                server = by_server(value.decode("latin-1"), self._wire.name)
+                if server.overrides:
+                    return False
+        return True
+
+    def close(self) -> None:
+        """The caller went away."""
+        self._is_over = True
+        if self._run is not None:
+            self._run.close()
+        else:
+            self.send = nothing_more
+
+    @property
+    def report(self) -> Report | None:
+        """How the turn ended, as the machine tells it; None before the end."""
+        if self._watch is None and self._is_over:
+            self._replay()
+        return self._watch.report if self._watch is not None else None
+
+    # --- a body ---------------------------------------------------------------------------------
+
+    def _transmit(self, _: Reply) -> Command:
+        self.send = self._take_head
+        return Transmit(self._request.headers, self._request.body, edited=False)
+
+    def _take_head(self, reply: Reply) -> Command:
+        self._came.append(reply)
+        if not isinstance(reply, Head) or not 200 <= reply.status < 300:
+            return self._start(None)
+        for name, _ in reply.headers:
+            if len(name) == 16 and name.lower() == b"content-encoding":
+                self._is_coded = True
+        self.send = self._take_piece
+        return READ
+
+    def _take_piece(self, reply: Reply) -> Command:
+        came = self._came
+        came.append(reply)
+        if not isinstance(reply, bytes):
+            return self._start(None)
+        if reply:
+            self._size += len(reply)
+            limit = self._engine.policy.body_max_bytes
+            return self._start(None) if limit and self._size > limit else READ
+        head, *pieces, _ = came
+        assert isinstance(head, Head)
+        raw = pieces[0] if len(pieces) == 1 else b"".join(pieces)  # type: ignore[arg-type]
+        assert isinstance(raw, bytes)
+        body = self._decoded(head, raw) if self._is_coded else raw
+        if not self.ends_with(body, head.headers):
+            return self._start(None)
+        self._is_over = True
+        self._whole = raw
+        self.send = self._hand_on
+        return Open(head)
+
+    def _decoded(self, head: Head, raw: bytes) -> bytes:
+        """A body without its coding, b"" where it cannot be read."""
+        decoder = decoder_for(head.coding, self._engine.policy.body_max_bytes)
+        try:
+            return b"" if decoder is None else decoder.feed(raw)
+        except UndecodableBytes:
+            return b""
+
+    def _hand_on(self, _: Reply) -> Command:
+        self.send = nothing_more
+        return Write(self._whole, last=True)
+
+    # --- the machine ----------------------------------------------------------------------------
+
+    def _start(self, _: Reply) -> Command:
+        """Start the machine and give it what came; returns the first command that this does not
+        answer, or that gives what the caller has not been given."""
+        run = self._run = self._machine()
+        self._waiting, self._came = deque(self._replies()), []
+        self.send = run.send
+        command = run.send(None)
+        return self._given(run.send(self._waiting.popleft())) if self._waiting else command
+
+    def _replies(self) -> list[Reply]:
+        """What came so far."""
+        return self._came
+
+    def _machine(self) -> Run:
+        engine = self._engine
+        asked = engine.read(self._request, self._parsed)
+        assert asked is not None, "the wire has read it, or would"
+        turn, run = engine.run(structs.replace(asked, started_s=self._started_s))
+        if self._reports:
+            self._watch = turn.watch
+        return run
+
+    def _go_on(self, reply: Reply) -> Command:
+        assert self._run is not None
+        return self._given(self._run.send(reply))
+
+    def _given(self, command: Command) -> Command:
+        """Pass over what was carried out already."""
+        run = self._run
+        assert run is not None
+        while True:
+            if isinstance(command, Read) and self._waiting:
+                command = run.send(self._waiting.popleft())
+            elif isinstance(command, Open) and self._has_head:
+                command = run.send(None)
+            elif isinstance(command, Write) and self._given_bytes >= len(command.data):
+                self._given_bytes -= len(command.data)
+                command = run.send(None)
+            else:
+                break
+        if isinstance(command, Write) and self._given_bytes:
+            command = Write(command.data[self._given_bytes :], command.last)
+            self._given_bytes = 0
+        if isinstance(command, Transmit):
+            self._waiting.clear()  # that answer is not wanted any more
+        self._has_head = False
+        self.send = self._go_on if self._waiting or self._given_bytes else run.send
+        return command
+
+    def _replay(self) -> None:
+        """Let the machine tell how the turn ended; it is given what came, and goes no further."""
+        run = self._machine()
+        command = run.send(None)
+        with contextlib.suppress(StopIteration):
+            for reply in self._replies():
+                while not isinstance(command, Transmit | Read):
+                    command = run.send(None)
+                command = run.send(reply)
+            while not isinstance(command, Transmit | Read):
+                command = run.send(None)
+        run.close()
+
+
+def nothing_more(_: Reply) -> Command:
+    """The turn is over."""
+    raise StopIteration

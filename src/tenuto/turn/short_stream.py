@@ -1,0 +1,409 @@
+"""The short path of a stream.
+
+Theory of operation
+-------------------
+A healthy stream says text in events that differ in little but one string, between events that open
+the message and events that close it. The wire reads the latter one by one (`wires.short.Kind`); the
+former are matched with a template that is made from the first of them, many in one step. What the
+machine would hold back is held back here: texts of white space, and what closes. Anything else
+starts the machine, which is given all that came; what it writes is passed over as far as the caller
+has it, by number, for both write the same bytes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from tenuto.frames.frame import Framing
+from tenuto.frames.sniff import named_by
+from tenuto.providers.provider import Provider
+from tenuto.providers.table import by_server
+from tenuto.turn.commands import (
+    BODY_HEADERS,
+    READ,
+    Command,
+    Head,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Write,
+)
+from tenuto.turn.short import Short, nothing_more
+from tenuto.wires.base import Wire, WireRequest
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.plain import is_readable
+from tenuto.wires.short import UNSURE, Asks, Kind, Said, ShortPath, read_text
+
+if TYPE_CHECKING:
+    from tenuto.turn.engine import Engine
+
+_STARTS = (b"event: ", b"data: ")
+"""What an event begins with that is read here."""
+
+_LESSONS = 16
+"""Templates that one stream may teach. Who writes none twice is not learned from for ever."""
+
+_MOST_FRAGMENTS = 32
+"""Pieces of one event. Each is looked at with those before it; the machine looks at it once."""
+
+_CUT = "\ufffd"
+"""Where a text ends so, a character may have been cut."""
+
+
+_read_texts = msgspec.json.Decoder(list[str]).decode
+
+_TEXT, _NUMBER, _WORD, _BLANK = range(4)
+"""What may stand in a hole of a template."""
+
+_PROBE = "tenuto ∆ probe"
+_PROBES = {_TEXT: _PROBE.encode(), _NUMBER: b"90071992", _WORD: b"k3f", _BLANK: b" "}
+"""With these in its holes a template has to be read as the text alone."""
+
+_QUOTE = 34
+
+
+def is_for_streams(request: Request, provider: Provider, asks: Asks, probe_max_tokens: int) -> bool:
+    """Whether the short path takes a stream. What is only watched is not for it, and what comes
+    from a host that nobody knows may be no stream of a model."""
+    if asks.alone or not asks.model:
+        return False
+    if asks.max_tokens is not None and asks.max_tokens <= probe_max_tokens:
+        return False
+    return bool(provider.hosts or provider.server) or not any(
+        value.startswith(b"python-httpx")
+        for name, value in request.headers
+        if name.lower() == b"user-agent"
+    )
+
+
+class ShortStream(Short):
+    """A stream that needs no machine as long as it is healthy; as `Short`."""
+
+    _rest = b""  # of an event that has begun
+    _held = b""  # events that wait for what follows
+    _end = b""  # what ends an event: a blank line, with the line's own end before it
+    _first = _last = b""
+    _boundary = b"\n"
+    _unlike = b""  # the piece that the template was tried on last, and that it does not match
+    _lessons = _LESSONS
+    _fragments = 0  # pieces that have come of an event
+    _is_visible = _is_closing = _stopped = _ended = False
+    _reading = READ
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: Request,
+        wire: Wire,
+        provider: Provider,
+        parsed: WireRequest | None,
+        way: ShortPath,
+        asks: Asks,
+        *,
+        reports: bool,
+    ) -> None:
+        super().__init__(engine, request, wire, provider, parsed, reports=reports)
+        self._way = way
+        self._asks = asks
+        self._raw = bytearray()  # all that came
+        self._holes: list[tuple[int, bytes]] = []
+        self._most_bytes = engine.policy.event_max_bytes or 1 << 62
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def _take_head(self, reply: Reply) -> Command:
+        self._came.append(reply)
+        if not isinstance(reply, Head) or not self._is_events(reply):
+            return self._start(None)
+        self.send = self._take_piece
+        self._has_head = True
+        self._reading = Read(take=self.take)
+        return Open(reply.without(*BODY_HEADERS), events=True)
+
+    def _is_events(self, head: Head) -> bool:
+        """Whether an answer says that it is a stream, in no coding, of whom the URL names."""
+        if not 200 <= head.status < 300:
+            return False
+        unknown = not (self._provider.hosts or self._provider.server)
+        kind = b""
+        for name, value in head.headers:
+            lowered = name.lower()
+            if lowered == b"content-type":
+                kind = kind or value
+            elif lowered == b"content-encoding" or (
+                unknown
+                and lowered == b"server"
+                and not by_server(value.decode("latin-1"), self._wire.name).unknown
+            ):
+                return False
+        return named_by(kind.decode("latin-1")) is Framing.EVENTS
+
+    def _take_piece(self, reply: Reply) -> Command:
+        if reply is None:
+            return self._reading
+        if not isinstance(reply, bytes):
+            return self._give_up(reply)
+        if not reply:
+            return self._end_of_transfer()
+        given_bytes = self._given_bytes
+        out = self.take(reply) if reply is not self._unlike else None
+        if out is None:
+            out = self._read(reply)
+        if out is None:
+            self._given_bytes = given_bytes
+            return self._start(None)
+        if self._ended:
+            self.send = self._write_rest
+            return Write(out) if out else self._write_rest(None)
+        return Write(out) if out else self._reading
+
+    def _end_of_transfer(self) -> Command:
+        if self._rest or not self._stopped or not self._is_visible or self._way.ends_marked:
+            return self._give_up(b"")
+        self._finish()
+        return self._write_rest(None)
+
+    def _give_up(self, reply: Reply) -> Command:
+        self._came.append(reply)
+        return self._start(None)
+
+    def _write_rest(self, _: Reply) -> Command:
+        self.send = self._drain
+        self._given_bytes += len(self._held)
+        return Write(self._held, last=True)
+
+    def _drain(self, reply: Reply) -> Command:
+        if reply is None:
+            return READ
+        if isinstance(reply, bytes) and reply:  # more, where nothing should be
+            return self._give_up(reply)
+        self.send = nothing_more
+        raise StopIteration
+
+    def _finish(self) -> None:
+        """Note that the stream is over, and that its end was marked (S3a)."""
+        self._is_over = self._ended = True
+        self._reading = READ
+        if self._provider.sends_stop is None:
+            around = self._engine.around
+            base_url = self._request.url.partition("?")[0]
+            around.learned.ended_marked(base_url, self._asks.model, around.now())
+
+    def close(self) -> None:
+        """The caller went away; where it has not been given the end, there is none for it."""
+        if self._ended and self.send == self._write_rest:
+            del self._raw[len(self._raw) - len(self._held) :]
+            self._ended = False
+        super().close()
+
+    def _replies(self) -> list[Reply]:
+        if not self._came:
+            return []
+        head, *behind = self._came
+        # An event that is too large is seen at once where no whole one comes with it.
+        pieces = [piece for piece in (bytes(self._raw), self._rest) if piece]
+        over = [b""] if self._ended and not behind else []
+        return [head, *pieces, *behind, *over]
+
+    # --- events ---------------------------------------------------------------------------------
+
+    def take(self, piece: bytes) -> bytes | None:
+        """The bytes for the caller of a piece that is nothing but events like the template, whose
+        texts need not wait; None: it takes more to tell."""
+        first, last = self._first, self._last
+        if not first or self._rest or not (piece.startswith(first) and piece.endswith(last)):
+            self._unlike = piece
+            return None
+        literals: list[bytes] = []
+        parts = piece[len(first) : -len(last)].split(self._boundary)
+        for part in parts:
+            rest = part
+            for kind, behind in self._holes:
+                filling, found, rest = rest.partition(behind) if behind else (rest, b" ", b"")
+                if not found:
+                    return None
+                if kind == _TEXT:
+                    literals.append(filling)
+                elif kind == _NUMBER:
+                    if not filling.isdigit() or len(filling) > 15 or filling[0] == 48:
+                        return None
+                elif filling and not (filling.isalnum() if kind == _WORD else filling.isspace()):
+                    return None
+        try:
+            if len(literals) == 1:
+                text = read_text(b'"%b"' % literals[0])
+                if not text or len(piece) > self._most_bytes:
+                    return None
+                if text.isspace():
+                    return self._hold(piece)
+            else:
+                texts = _read_texts(b'["' + b'",\n"'.join(literals) + b'"]')
+                text = "".join(texts)
+                if len(texts) != len(literals) or "" in texts or texts[-1].isspace():
+                    return None
+                if len(piece) > self._most_bytes and not self._are_small(parts):
+                    return None
+        except UNREADABLE:
+            return None
+        if _CUT in text:
+            return None
+        if not self._is_visible:
+            shown = text.lstrip()
+            if shown[:1] == "<":
+                return None
+            self._is_visible = bool(shown)
+        self._raw += piece
+        if self._held:
+            piece, self._held = self._held + piece, b""
+        self._given_bytes += len(piece)
+        return piece
+
+    def _hold(self, piece: bytes) -> bytes | None:
+        """Hold an event of white space until another one follows."""
+        limit = self._engine.policy.hold_max_bytes
+        if limit and len(self._held) + len(piece) > limit:
+            return None
+        self._raw += piece
+        self._held += piece
+        return b""
+
+    def _are_small(self, parts: list[bytes]) -> bool:
+        return max(map(len, parts)) + len(self._first) + len(self._last) <= self._most_bytes
+
+    def _read(self, piece: bytes) -> bytes | None:
+        """The bytes for the caller of any piece, event by event; None: it takes the machine."""
+        data = self._rest + piece
+        self._rest = data
+        if not self._raw and not data.startswith(_STARTS):
+            return None  # an array under the name of events, say, of which each element is awaited
+        end = self._end or (b"\r\n\r\n" if b"\r\n\r\n" in data else b"\n\n")
+        if (end != b"\n\n" or b"\r" in data) and _has_other_ends(data, end):
+            return None
+        *events, rest = data.split(end)
+        if not events:
+            self._fragments += 1
+            is_small = self._fragments < _MOST_FRAGMENTS and len(data) <= self._most_bytes
+            return b"" if is_small else None
+        self._fragments = 0
+        self._end = end
+        self._rest = b""
+        if len(events) > 1 and (out := self.take(data[: len(data) - len(rest)])) is not None:
+            self._rest = rest
+            return out
+        given: list[bytes] = []
+        for number, event in enumerate(events):
+            raw = event + end
+            out = self.take(raw) if raw != self._unlike else None
+            if out is None:
+                out = self._event(raw, event)
+            if out is None or (self._ended and (rest or number + 1 < len(events))):
+                behind = number + (out is not None)
+                self._ended = self._is_over = False
+                self._rest = b"".join([each + end for each in events[behind:]]) + rest
+                return None
+            given.append(out)
+        self._rest = rest
+        return b"".join(given)
+
+    def _event(self, raw: bytes, event: bytes) -> bytes | None:
+        """The bytes for the caller of one event; None: it takes the machine."""
+        kind, text = self._said(event)
+        if kind is Kind.UNSURE or len(raw) > self._most_bytes or _CUT in text:
+            return None
+        if not self._is_visible and (shown := text.lstrip()):
+            if shown[0] == "<":
+                return None
+            self._is_visible = True
+        flows = kind is Kind.OPENS or (kind is Kind.TEXT and not text.isspace())
+        if (flows or kind is Kind.TEXT) and self._is_closing:
+            return None
+        if flows or (kind is Kind.NOTHING and not self._held and not self._is_closing):
+            out, self._held = self._held + raw, b""
+            if kind is Kind.TEXT and self._lessons:
+                self._learn(raw, event, text)
+        elif not self._may_hold(kind, raw):
+            return None
+        else:
+            out = b""
+            self._held += raw
+        self._raw += raw
+        self._given_bytes += len(out)
+        return out
+
+    def _may_hold(self, kind: Kind, raw: bytes) -> bool:
+        """Whether an event may wait, and the stream is healthy with it; notes that it closes."""
+        limit = self._engine.policy.hold_max_bytes
+        if limit and len(self._held) + len(raw) > limit:
+            return False
+        if kind in (Kind.STOPS, Kind.COMPLETES):
+            if self._stopped:
+                return False
+            self._stopped = True
+        if kind in (Kind.ENDS, Kind.COMPLETES):
+            if not self._stopped or not self._is_visible:
+                return False
+            self._finish()
+        if kind not in (Kind.CLOSES, Kind.NOTHING, Kind.TEXT):
+            self._is_closing = True
+            self._first = b""  # no text may follow
+        return True
+
+    def _said(self, event: bytes) -> Said:
+        """What an event says, where it is framed as providers do, on lines of name and data."""
+        if not is_readable(event):
+            return UNSURE
+        line_end = self._end[: len(self._end) // 2]
+        name = b""
+        if event.startswith(b"event: "):
+            name, _, event = event[7:].partition(line_end)
+        elif self._way.named:
+            return UNSURE
+        if not event.startswith(b"data: ") or line_end in event or name == b"error":
+            return UNSURE
+        return self._way.event(event[6:])
+
+    def _learn(self, raw: bytes, event: bytes, text: str) -> None:
+        """Make a template of an event of text; where its text is none that is found again, the next
+        one may do."""
+        literal = b'"%b"' % text.encode("ascii", "replace")
+        if not text.isascii() or not text.isprintable() or raw.count(literal) != 1 or len(text) < 2:
+            return
+        self._lessons -= 1
+        at = raw.index(literal) + 1
+        behind = last = at + len(text)
+        holes = [(at, behind, _TEXT)]
+        for found in self._way.holes.finditer(raw):
+            begins, ends = found.span(1)
+            if ends <= at or begins >= behind:
+                is_word = raw[begins - 1] == _QUOTE
+                holes.append((begins, ends, _WORD if is_word else _NUMBER))
+                last = max(last, ends)
+        brace = len(event) - 1
+        blanks = len(raw[:brace].rstrip(b" "))
+        if blanks > last:
+            holes.append((blanks, brace, _BLANK))
+        holes.sort()
+        constants, probed, done = [], b"", 0
+        for begins, ends, kind in holes:
+            constants.append(raw[done:begins])
+            probed += constants[-1] + _PROBES[kind]
+            done = ends
+        constants.append(raw[done:])
+        if self._said(probed + event[done:]) != (Kind.TEXT, _PROBE):
+            return
+        self._first, *between, self._last = constants
+        self._unlike = b""
+        self._boundary = self._last + self._first
+        kinds = [kind for _, _, kind in holes]
+        self._holes = [*zip(kinds, [*between, b""], strict=True)]
+
+
+def _has_other_ends(data: bytes, end: bytes) -> bool:
+    """Whether lines end otherwise than before; the last may still be ending."""
+    if end == b"\n\n":
+        return b"\r" in data
+    rest = data.removesuffix(b"\r").replace(b"\r\n", b"")
+    return b"\n" in rest or b"\r" in rest

@@ -1,0 +1,250 @@
+"""How the stream of a turn is framed, in both directions: the request says how its caller reads it,
+and the bytes that come say how they are framed.
+
+`StreamFraming` belongs to one turn. `began` and `opened` are the only ones that change it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from urllib.parse import unquote, urlsplit
+
+from tenuto.frames.aws_messages import CONTENT_TYPE, MessageCodec, render_event, render_named
+from tenuto.frames.codec import Codec, Translated
+from tenuto.frames.compression import UndecodableBytes, decoder_for
+from tenuto.frames.frame import Framing
+from tenuto.frames.json_array import ArrayCodec, begun
+from tenuto.frames.json_lines import LineCodec
+from tenuto.frames.sniff import framing_of
+from tenuto.frames.sse_codec import DataLineCodec, SseCodec
+from tenuto.turn.commands import (
+    BODY_HEADERS,
+    Head,
+    LeftS,
+    Open,
+    Read,
+    Reply,
+    Request,
+    Run,
+    Write,
+    late,
+    reading,
+)
+
+EVENTS = b"text/event-stream"
+
+MakeCodec = Callable[..., Codec]
+"""Makes a codec, of the largest frame in bytes and `as_came`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FramingRule:
+    """Which framing a caller reads, and what may come in its place.
+
+    Attributes:
+        asked: the framing that the caller reads.
+        writes: makes the codec of that framing.
+        reads: makes the codec of what came, by its framing; what is not here is read as a body.
+        content_type: the name of the framing in the head for the caller; None: the head as it came.
+        or_json: whether a name of JSON that came is kept.
+        or_events: whether the caller is given events where the provider writes these.
+    """
+
+    asked: Framing
+    writes: MakeCodec
+    reads: Mapping[Framing, MakeCodec]
+    content_type: bytes | None = None
+    or_json: bool = False
+    or_events: bool = False
+
+
+def rule_for_events(events: MakeCodec) -> FramingRule:
+    """Return the rule of a caller that reads events, as nearly every one does."""
+    return FramingRule(Framing.EVENTS, events, {Framing.EVENTS: events})
+
+
+def _aws(
+    render: Callable[[bytes], bytes], request: Request, events: MakeCodec, left_alone: bool
+) -> FramingRule:
+    # Anthropic's SDK fails on exceptions, and raises on an error within an event.
+    anthropics = any(key[:12].lower() == b"x-stainless-" for key, _ in request.headers)
+    make = partial(MessageCodec, render=render, exceptions=not anthropics)
+    reads: Mapping[Framing, MakeCodec] = {Framing.MESSAGES: make, Framing.EVENTS: events}
+    return FramingRule(Framing.MESSAGES, make, reads, CONTENT_TYPE.encode(), or_events=True)
+
+
+_ELEMENTS: Mapping[Framing, MakeCodec] = {
+    Framing.ARRAY: ArrayCodec,
+    Framing.BODY: partial(ArrayCodec, bare=True),
+}
+"""A whole answer of Google's wire is as good as an element of its array."""
+
+
+def _googles(request: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
+    if "alt=sse" not in urlsplit(request.url).query:
+        reads, kind = {**_ELEMENTS, Framing.EVENTS: events}, b"application/json"
+        return FramingRule(Framing.ARRAY, ArrayCodec, reads, kind, or_json=True, or_events=True)
+    if left_alone:
+        return rule_for_events(events)
+    return FramingRule(Framing.EVENTS, DataLineCodec, {**_ELEMENTS, Framing.EVENTS: DataLineCodec})
+
+
+def _ollamas(_: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
+    reads = {Framing.LINES: LineCodec, Framing.EVENTS: events}
+    return FramingRule(Framing.LINES, LineCodec, reads, b"application/x-ndjson", or_json=True)
+
+
+RULES: dict[str, Callable[[Request, MakeCodec, bool], FramingRule]] = {
+    "/invoke-with-response-stream": partial(_aws, render_event),
+    "/converse-stream": partial(_aws, render_named),
+    ":streamGenerateContent": _googles,
+    "/api/chat": _ollamas,
+    "/api/generate": _ollamas,
+}
+"""By how the path of a request ends; all other callers read events."""
+
+
+def rule_of(request: Request, path: str, *, named: bool, left_alone: bool) -> FramingRule:
+    """Return the rule for a request.
+
+    Args:
+        path: that of its URL.
+        named: whether the caller's SDK passes over events without a name.
+        left_alone: the turn is only watched.
+    """
+    events = partial(SseCodec, named=named)
+    path = unquote(path).rstrip("/")
+    for end, made in RULES.items():
+        if path.endswith(end):
+            return made(request, events, left_alone)
+    return rule_for_events(events)
+
+
+class StreamFraming:
+    """How the stream of one turn is framed, in both directions.
+
+    Args:
+        limit_bytes: the largest frame; 0: no limit.
+        left_alone: the turn is only watched: every byte leaves as it came.
+
+    Attributes:
+        asked: the framing that the caller reads.
+        writes: the codec of what the caller reads.
+        codec: the codec of the attempt that is read.
+    """
+
+    def __init__(
+        self, rule: FramingRule, limit_bytes: int = 0, *, left_alone: bool = False
+    ) -> None:
+        self._rule, self.asked = rule, rule.asked
+        self._limit_bytes = limit_bytes
+        self._left_alone = left_alone
+        self._content_type = b""
+        self._framed, self._opened = True, False
+        self.codec = self.writes = self._made(self._rule.writes)
+
+    def _made(self, make: MakeCodec) -> Codec:
+        return make(self._limit_bytes, as_came=self._left_alone)
+
+    def began(self, head: Head, came: Framing) -> Head | None:
+        """Begin an attempt whose bytes are framed so. Return its head without what was true of
+        these bytes alone, or None where they are to be read as a body."""
+        kind = head.get(b"content-type").encode("latin-1")
+        self._content_type = self._content_type or kind
+        make = self._rule.reads.get(came)
+        if make is None:
+            return None
+        self.codec = self._made(make)
+        own = came is not Framing.EVENTS
+        if not own and not self._opened and (self._rule.or_events or self._left_alone):
+            self.writes, self._framed = self.codec, False
+        if self.codec.framing is not self.writes.framing:
+            self.codec = Translated(self.codec, self.writes)
+        return named(head, EVENTS) if own else head
+
+    def opened(self, head: Head) -> Head:
+        """The head for the caller."""
+        self._opened = True
+        kind = self._rule.content_type
+        if kind is None or not self._framed:
+            return head
+        if self._left_alone or (self._rule.or_json and b"json" in self._content_type):
+            kind = self._content_type
+        return named(head, kind)
+
+
+def named(head: Head, content_type: bytes) -> Head:
+    """The head of a translated stream under this name, b"" for none. What is true of the bytes that
+    came is not true of these."""
+    plain = head.without(*BODY_HEADERS, b"content-type")
+    return plain.plus((b"content-type", content_type)) if content_type else plain
+
+
+def look_ahead(
+    asked: Framing,
+    head: Head,
+    limit_bytes: int,
+    within_s: LeftS | None = None,
+    before: deque[Reply] | None = None,
+) -> Generator[Read, Reply, tuple[Framing, deque[Reply]]]:
+    """Read as little of an answer as tells how it is framed. Return the framing, and what was read:
+    it is still to be taken.
+
+    Args:
+        asked: the framing that was asked for; it is the answer where the bytes do not tell.
+        head: the head of the answer.
+        limit_bytes: the most that one piece may unpack to; 0: no limit.
+        within_s: tells how many seconds are left for what tells more; None: as long as it takes.
+        before: what was read already; it is taken before anything else is read.
+    """
+    kind, seen, left = head.get(b"content-type"), deque[Reply](), before or deque[Reply]()
+    first = b""
+    decoder = decoder_for(head.coding, limit_bytes)
+    while (framing := framing_of(asked, kind, first)) is None:
+        reply = left.popleft() if left else (yield reading(within_s))
+        seen.append(reply)
+        if not isinstance(reply, bytes) or not reply or decoder is None:
+            break
+        try:
+            first += decoder.feed(reply)
+        except UndecodableBytes:
+            break
+        if within_s is not None and within_s() <= 0:
+            seen.append(late())
+            break
+    seen += left
+    return framing or asked, seen
+
+
+def in_one_array(run: Run, framing: StreamFraming) -> Run:
+    """Return the same turn for a caller that reads its stream as one array of JSON: with its
+    brackets, and what stands between its elements. A codec keeps no state of what leaves, so this
+    is a generator around the turn."""
+    reply: Reply = None
+    framed, first = False, True
+    try:
+        while True:
+            try:
+                command = run.send(reply)
+            except StopIteration:
+                break
+            match command:
+                case Write(data) if framed:
+                    reply = None
+                    if data:
+                        made, first = begun(data, first=first), False
+                        reply = yield Write(made)  # the bracket is still to come
+                case Open(_, events):
+                    framed = events and framing.writes.framing is Framing.ARRAY
+                    reply = yield command
+                case _:
+                    reply = yield command
+        codec = framing.codec
+        end = codec.closing if isinstance(codec, ArrayCodec) else b""  # where it came
+        if framed and (end := end or (b"" if first else b"\r\n]")):
+            yield Write(end, last=True)
+    finally:
+        run.close()

@@ -1,0 +1,82 @@
+"""Tokens: what one attempt used, what the caller sees of all, and what was billed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from tenuto.core.report import Report
+from tenuto.core.response import Response
+from tenuto.core.signals import Usage
+from tenuto.turn.commands import Head
+
+BYTES_PER_TOKEN = 3
+"""How many bytes of visible text, in UTF-8, count as a token where the provider tells no usage:
+three letters of a Latin script, or one Chinese character. That gives more tokens than any common
+tokenizer does. Hidden reasoning is not counted."""
+
+
+def output_tokens(response: Response, cap_tokens: int | None) -> int:
+    """Output tokens of a response: as reported, else estimated from its size and bounded by the
+    request's limit."""
+    if response.usage is not None and response.usage.output_tokens is not None:
+        return response.usage.output_tokens
+    arguments = "".join(call.arguments for call in response.calls)
+    size = len((response.text + response.reasoning + arguments).encode("utf-8", "replace"))
+    estimate = -(-size // BYTES_PER_TOKEN)
+    return estimate if cap_tokens is None else min(estimate, cap_tokens)
+
+
+def summed(usages: list[Usage | None]) -> Usage | None:
+    """The usage of one call: the first attempt's input, the output of all (C19)."""
+    known = [usage for usage in usages if usage is not None]
+    if not known:
+        return None
+    return replace(
+        known[0],
+        output_tokens=_sum([usage.output_tokens for usage in known]),
+        reasoning_tokens=_sum([usage.reasoning_tokens for usage in known]),
+    )
+
+
+def _sum(counts: list[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+_OUTPUT_TOKENS = b"x-amzn-bedrock-output-token-count"
+"""Where Bedrock tells the output tokens of an InvokeModel a second time."""
+
+
+def counted(head: Head, usage: Usage | None) -> Head:
+    """A head that tells the tokens of the whole turn, as its body does (C19); those of one attempt
+    are left out where nobody counted the others."""
+    if not head.get(_OUTPUT_TOKENS):
+        return head
+    plain, tokens = head.without(_OUTPUT_TOKENS), usage.output_tokens if usage else None
+    return plain if tokens is None else plain.plus((_OUTPUT_TOKENS, b"%d" % tokens))
+
+
+def usage_line(report: Report) -> str:
+    """What was billed in all, attempt by attempt, as JSON on one line (C19)."""
+    attempts = [
+        None if u is None else {"input_tokens": u.input_tokens, "output_tokens": u.output_tokens}
+        for u in report.usage
+    ]
+    billed = [u.output_tokens or 0 for u in report.usage if u is not None]
+    value: dict[str, object] = {
+        "status": report.status,
+        "reason": report.reason,
+        "attempts": attempts,
+        "billed_output_tokens": sum(billed),
+    }
+    if report.left_out:
+        value["left_out"] = list(report.left_out)
+    return json.dumps(value, separators=(",", ":"))
+
+
+def usage_comment(line: str) -> bytes:
+    """The same as a comment of an event stream, at the head of the event that follows: behind an
+    event with an `id` the openai SDK takes the blank line of a comment that stands alone for an
+    event, and fails on it."""
+    return f": x-tenuto-usage {line}\n".encode()

@@ -1,0 +1,202 @@
+"""What is kept of a turn for its report, and what is told of it.
+
+A `Watch` belongs to one turn. The rooms of the turn tell it what happens, and it alone changes what
+it keeps; only `ended` is set from outside, by whoever hands on a plain answer that nobody watches.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from tenuto.core.actions import Action, Finish, Send
+from tenuto.core.event import Event
+from tenuto.core.fault import Fault
+from tenuto.core.ladders import ENDINGS
+from tenuto.core.outcome import Outcome
+from tenuto.core.report import Report
+from tenuto.core.response import Response
+from tenuto.core.signals import Usage
+from tenuto.core.stop import Confidence, StopReason, printable
+from tenuto.core.view import Budget, Facts, State
+from tenuto.turn.commands import Lost
+from tenuto.turn.redaction import Redactor
+
+if TYPE_CHECKING:
+    from tenuto.turn.environment import Environment
+    from tenuto.turn.event_sender import EventSender
+    from tenuto.turn.record import Attempt
+
+log = logging.getLogger("tenuto")
+
+_seen_unknown: set[tuple[str, str, str]] = set()
+_seen_lock = threading.Lock()
+_MOST_UNKNOWN = 1_000
+_nameless = Redactor("", ())
+
+
+def note_unknown_stop(provider: str, model: str, raw: str) -> bool:
+    """Log a stop value that no table has, once per provider, model and value (N9).
+
+    Returns whether it was new. Beyond 1,000 different values nothing more is logged (N10)."""
+    model, raw = printable(model), _nameless.brief(raw)
+    key = (provider, model, raw)
+    with _seen_lock:
+        if key in _seen_unknown or len(_seen_unknown) >= _MOST_UNKNOWN:
+            return False
+        _seen_unknown.add(key)
+    log.warning("unknown stop value '%s' from %s, model %s", raw, provider, model)
+    return True
+
+
+PASSED_ON_UNREAD = "passed_on_unread"
+"""Why a turn ended whose answer nobody read."""
+
+
+def nobody(event: Event) -> None:
+    """Listen to nothing. A turn that is given this has its report, and makes no event."""
+
+
+class Watch:
+    """Adds up the report of one turn, and has its events sent where somebody listens.
+
+    Args:
+        turn: the turn's id.
+        model: as the request says it.
+        provider: its name, as far as it is known.
+        redactor: makes texts of the provider fit for logs and events.
+        around: the limits, the clocks, and who listens.
+        started_s: when the turn began, by the steady clock.
+
+    Attributes:
+        events: sends the turn's events; None where nobody listens.
+        usage: the tokens of each attempt that ended.
+        last: the last response.
+        left_out: what went of the caller's own request.
+        ended: whether the turn is over.
+        report: how it ended; None before, and where nobody read its answer.
+    """
+
+    __slots__ = (
+        *("_policy", "_redactor", "ended", "events", "last", "left_out", "model", "provider"),
+        *("report", "rungs", "usage"),
+    )
+
+    def __init__(
+        self,
+        turn: str,
+        model: str,
+        provider: str,
+        redactor: Redactor,
+        around: Environment,
+        started_s: float,
+    ) -> None:
+        self.model = model
+        self.provider = provider
+        self._policy = around.policy
+        self._redactor = redactor
+        self.events: EventSender | None = None
+        self.usage: list[Usage | None] = []
+        self.rungs: list[str] = []
+        self.last: Response | None = None
+        self.left_out: list[str] = []
+        self.ended = False
+        self.report: Report | None = None
+        on_event = around.on_event
+        if on_event is not None and on_event is not nobody:  # else nothing is loaded and made
+            from tenuto.turn.event_sender import EventSender
+
+            self.events = EventSender(
+                on_event, turn, model, provider, redactor, around.now, around.wall, started_s
+            )
+
+    def observed(
+        self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int
+    ) -> None:
+        """One attempt was read and decided on.
+
+        Args:
+            attempt: what was read.
+            outcome: what it means within the turn.
+            action: what follows.
+            output_chars: characters of text that are kept.
+        """
+        response = self.last = attempt.response
+        stop = response.stop
+        self.usage.append(response.usage)
+        if self.events is not None:
+            status = attempt.head.status if attempt.head is not None else None
+            self.events.answered(response, outcome, action, status, attempt.lost, output_chars)
+        if stop.reason is StopReason.UNKNOWN and stop.raw and stop.confidence is not Confidence.LOW:
+            logged = note_unknown_stop(self.provider, self.model, self._redactor.brief(stop.raw))
+            if self.events is not None:
+                self.events.unknown_stop_seen(stop.raw, logged=logged)
+
+    def sending(
+        self, action: Send, outcome: Outcome, state: State, facts: Facts, left: int | None
+    ) -> None:
+        """Another request follows."""
+        self.rungs.append(action.rung)
+        if self.events is not None:
+            attempts_left = state.left(Budget.CONTINUATION, self._policy)
+            used = state.output_tokens
+            self.events.goes_on(action, outcome, facts, self.last, used, left, attempts_left)
+
+    def leaving_out(self, places: Iterable[str]) -> None:
+        """What goes of the caller's own request (H5)."""
+        told = [printable(place) for place in places]
+        self.left_out += [place for place in told if place not in self.left_out]
+        if told and self.events is not None:
+            self.events.keys_left_out(told)
+
+    def finished(
+        self, finish: Finish, outcome: Outcome, facts: Facts, held_bytes: int = 0
+    ) -> Report:
+        """The turn is over."""
+        if self.events is not None:
+            self.events.finished(finish, outcome, facts, self.last)
+        status, chars = finish.status.value, len(facts.said)
+        report = self.report = self._end(status, finish.reason, outcome, chars, held_bytes)
+        return report
+
+    def cancelled(self, output_chars: int, held_bytes: int = 0) -> None:
+        """The caller went away before the end (C23)."""
+        if self.ended:
+            return
+        if self.events is not None:
+            self.events.cancelled(output_chars, len(self.usage))
+        status = "partial" if output_chars else "failed"
+        self.report = self._end(status, "cancelled", Outcome.CANCELLED, output_chars, held_bytes)
+
+    def handed_on(self, status: int) -> None:
+        """The answer, of this HTTP status, is handed on unread: there is nothing to report."""
+        self.usage.append(None)
+        if self.events is not None:
+            self.events.handed_on(status)
+        self._end("", PASSED_ON_UNREAD, Outcome.DONE, 0, 0)
+
+    def left_to_the_sdk(self, fault: Callable[[], Fault], lost: Lost) -> None:
+        """The first request found no answer. The SDK tries again by itself, so there is nothing to
+        report; `fault` makes what is told of it."""
+        self.usage.append(None)
+        if self.events is not None:
+            self.events.unreachable(fault(), lost)
+        self._end("failed", ENDINGS[Outcome.FAULT].reason, Outcome.FAULT, 0, 0)
+
+    def _end(self, status: str, reason: str, outcome: Outcome, chars: int, held: int) -> Report:
+        self.ended = True
+        complete = status in ("complete", "")
+        report = Report(
+            status,
+            reason,
+            self.last.stop if self.last else None,
+            tuple(self.usage),
+            "none" if complete else ENDINGS[outcome].suggestion,
+            tuple(self.rungs),
+            tuple(self.left_out),
+        )
+        if self.events is not None:
+            self.events.turn_ended(report, outcome, chars, held, read=bool(status))
+        return report

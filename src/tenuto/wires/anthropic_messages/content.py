@@ -1,0 +1,84 @@
+"""What a model said on Anthropic Messages, block by block, over all attempts of a turn.
+
+The provider wants some of it back as it came (a paused turn, signed thinking before failed calls),
+and a whole body is made of it. Calls for the caller stay out: they are judged and written by
+themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.blocks_content import Block, Speech
+from tenuto.wires.json import decode_object
+
+
+def text_block(text: str) -> JsonObject:
+    """Return a block that says a text."""
+    return {"type": "text", "text": text}
+
+
+def is_thought(block: Block) -> bool:
+    """Whether a block is thinking."""
+    return block.get("type") in ("thinking", "redacted_thinking")
+
+
+def is_kept(block: Block, answered: Sequence[Any] = ()) -> bool:
+    """Whether a block is taken back: calls for the caller, calls without a result and unsigned
+    thinking are not."""
+    kind = str(block.get("type"))
+    if kind == "thinking":
+        return bool(block.get("signature"))
+    if kind.endswith("_tool_use"):
+        return block.get("id") in answered
+    return kind != "tool_use"
+
+
+def _is_text(block: Block) -> bool:
+    return block.get("type") == "text"
+
+
+SPEECH = Speech(
+    text_of=lambda block: str(block.get("text", "")) if _is_text(block) else None,
+    said=lambda block, text: {**(block or text_block("")), "text": text},
+    is_plain=_is_text,
+    is_thought=is_thought,
+    is_open=lambda block: _is_text(block) and not block.get("citations"),
+    joined=lambda last, more: {**more, **last, "text": last["text"] + more["text"]},
+    is_kept=is_kept,
+    answers=lambda block: block.get("tool_use_id"),
+)
+
+
+def merged_content(spoken: Sequence[Spoken]) -> Content:
+    """Return the blocks of all attempts, with the text that is kept of each.
+
+    >>> from tenuto.core.parts import Message, Opened
+    >>> def spoken(came, kept):
+    ...     message = Message()
+    ...     block = {"type": "text", "text": ""}
+    ...     message.take([Opened((0,), Kind.TEXT, block, "text", came)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
+    ({'type': 'text', 'text': 'Half of it.'},)
+    """
+    return SPEECH.merged(spoken, _blocks)
+
+
+def _blocks(spoken: Spoken) -> list[JsonObject]:
+    """The blocks of one attempt, without calls for the caller."""
+    parts = spoken.message.parts if spoken.message is not None else []
+    return [_block(part) for part in parts if part.kind is not Kind.CALL]
+
+
+def _block(part: Part) -> JsonObject:
+    block = part.whole()
+    if part.arguments:
+        value = decode_object("".join(part.arguments).encode("utf-8", "replace"))
+        if isinstance(value, dict):
+            block["input"] = value
+    return block

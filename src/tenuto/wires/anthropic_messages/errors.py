@@ -1,0 +1,66 @@
+"""How the Anthropic Messages wire says that something failed: the error table.
+
+https://platform.claude.com/docs/en/api/errors (read through anthropic-sdk-python 2.12, 2026-11-21:
+`anthropic/types/shared/error_type.py`). Amazon Bedrock and Google Vertex AI, which serve the same
+bodies, wrap their errors in words of their own.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import FaultKind
+from tenuto.wires.errors import (
+    BEDROCK,
+    CLAUDE_LIMIT_WORDS,
+    CONTEXT_WORDS,
+    EXTRA_INPUTS_WORDS,
+    GAVE_UP,
+    GOOGLE,
+    HISTORY_REJECTED,
+    PREFILL_REJECTED,
+    ErrorRow,
+    by_status,
+    fault_reader,
+    row,
+)
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    GAVE_UP,
+    row(_K.OUTPUT_BUDGET_TOO_LARGE, words=CLAUDE_LIMIT_WORDS),
+    PREFILL_REJECTED,
+    HISTORY_REJECTED,
+    row(_K.UNKNOWN_KEY, words=EXTRA_INPUTS_WORDS),
+    row(
+        _K.CONTEXT_OVERFLOW,
+        "request_too_large context_length_exceeded exceed_context_size_error",
+        words=CONTEXT_WORDS,
+        statuses=range(413, 414),
+    ),
+    row(_K.CONTENT_BLOCKED, words=r"blocked by content filtering policy"),
+    # Some come with status 429 or 400, but waiting does not help.
+    row(
+        _K.AUTHENTICATION,
+        "billing_error organization_on_hold linked_organization_billing_unavailable",
+        "contract_spend_limit_reached enforced_spend_limit_reached",
+        "linked_organization_spend_limit_reached",
+        words=r"credit balance is too low",
+    ),
+    *by_status(
+        {
+            _K.RATE_LIMITED: "rate_limit_error",
+            _K.OVERLOADED: "overloaded_error",
+            _K.TIMEOUT: "timeout_error",
+            _K.AUTHENTICATION: "authentication_error permission_error",
+            _K.SERVER: "api_error",
+            _K.INVALID_REQUEST: "invalid_request_error not_found_error conflict_error"
+            " memory_precondition_failed_error memory_path_conflict_error",
+        },
+        BEDROCK,
+        GOOGLE,
+        overloaded=range(529, 530),
+    ),
+)
+"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+
+read_fault = fault_reader(ERRORS)

@@ -1,0 +1,31 @@
+"""How a whole request of Anthropic Messages is written.
+
+https://platform.claude.com/docs/en/api/messages (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.form import Form, Opening, at
+
+DEFAULT_MAX_TOKENS = 8192
+"""A limit must be given; this many tokens every model that is served takes."""
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the rows."""
+    limit = opening.max_tokens if opening.max_tokens is not None else DEFAULT_MAX_TOKENS
+    made: JsonObject = {"model": opening.model, "max_tokens": limit}
+    if opening.system:
+        made["system"] = opening.system
+    if opening.tools:
+        made["tools"] = [tool.told("input_schema") for tool in opening.tools]
+    return made | ({"stream": True} if opening.stream else {})
+
+
+FORM = Form(
+    rows="messages",
+    members=members,
+    path=at("/v1/messages"),
+    headers={"anthropic-version": "2023-06-01"},
+)

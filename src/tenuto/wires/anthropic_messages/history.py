@@ -1,0 +1,53 @@
+"""Say how Anthropic Messages writes a history, for the repairs of `core.history`.
+
+The provider combines rows of one role that follow each other into one turn, so rules are held by
+turns: each `tool_use` of an assistant's turn has one `tool_result`, and the results come first in
+the user's turn behind it. Texts are not blank, thinking is signed, inputs are objects. Tools that
+the provider runs itself have their results in the assistant's own turn; nothing here touches them.
+https://platform.claude.com/docs/en/api/messages (docstrings of anthropic-sdk-python 2.12)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core import hints
+from tenuto.core.history_table import Call, Reasoning, Result, Role, Rules, Text, by_role
+from tenuto.wires.base import JsonObject
+
+
+def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
+    """Return the result of a call: that it was not run, or failed, unless `failed` is false.
+
+    >>> result_of("a", "no")["is_error"]
+    True
+    """
+    flag = {"is_error": True} if failed else {}
+    return {"type": "tool_result", "tool_use_id": name, **flag, "content": text}
+
+
+def _stub(call: JsonObject) -> JsonObject:
+    family = {key: call[key] for key in ("toolset_name",) if call.get(key)}
+    return result_of(call["id"], hints.ORPHAN_RESULT) | family
+
+
+RULES = Rules(
+    role_of=by_role(assistant=Role.MODEL, user=Role.ANSWERS),
+    stub=_stub,
+    parts="content",
+    shapes={
+        Role.MODEL: {
+            "text": Text(),
+            "thinking": Reasoning(),
+            "tool_use": Call(("id",), ("input",)),
+        },
+        Role.ANSWERS: {"text": Text(), "tool_result": Result(("tool_use_id",))},
+    },
+    signed_reasoning=True,
+    private_parts=True,
+    blank_texts_go=True,
+    object_arguments=True,
+)
+
+UNSIGNED_RULES = replace(RULES, signed_reasoning=False)
+"""For providers that take thinking back without a signature (C20)."""

@@ -1,0 +1,303 @@
+"""The request's side of Anthropic Messages: facts, edits; its history in `…_history`.
+
+Theory of operation
+-------------------
+As in `request_edits`. Rows that we add stand on their own: the provider combines rows of one role
+into one turn, so no row of the caller's is ever edited.
+
+Vertex and Bedrock name the model, and whether to stream, in the path instead of the body.
+Shapes follow `anthropic/types` of anthropic-sdk-python 2.12, read 2026-11-22;
+https://platform.claude.com/docs/en/api/messages
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content, Edit, SetOutputBudget
+from tenuto.core.calls import ToolCall
+from tenuto.wires.anthropic_messages.content import SPEECH, is_kept, is_thought, text_block
+from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES, result_of
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.blocks_content import Block
+from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
+from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.members import object_in, value_of, with_members
+from tenuto.wires.request_edits import EditableRequest, Paths, put
+from tenuto.wires.request_reading import limit_in, reader, text_in, why_left_alone
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    messages: list[JsonObject]
+    model: Any = None
+    stream: Any = None
+    max_tokens: Any = None
+    tools: msgspec.Raw = msgspec.Raw(b"null")
+    tool_choice: Any = None
+    thinking: Any = None
+    output_config: Any = None
+    output_format: Any = None
+    compaction: Any = None
+    thread: Any = None
+    anthropic_version: Any = None
+
+
+class _Tool(msgspec.Struct):
+    type: Any = None
+    name: Any = None
+
+
+_read = reader(_Asked)
+_tools = msgspec.json.Decoder(list[_Tool]).decode
+
+_PATH_MODEL = re.compile(
+    r"/models/(?P<vertex>[^/]+):(?P<raw>rawPredict|streamRawPredict)(?:\?|\Z)"
+    r"|/model/(?P<bedrock>.+)/(?P<invoke>invoke|invoke-with-response-stream)(?:\?|\Z)"
+)
+
+SERVER_TOOLS = (
+    "web_search_", "web_fetch_", "code_execution_", "tool_search_", "advisor_", "mcp_toolset",
+)  # fmt: skip
+"""How the types of tools begin that the provider runs itself; every other one is the caller's."""
+
+LEAST_THINKING_TOKENS = 1024
+"""`thinking.budget_tokens` may not be lower."""
+
+EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
+"""`output_config.effort`: the values that can be lowered."""
+
+_BUDGET = (("thinking",), ("budget_tokens",))
+_EFFORT = (("output_config",), ("effort",))
+
+
+class MessagesRequest(EditableRequest):
+    """A Messages request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    paths = Paths(
+        rows="messages",
+        output_limit=(("max_tokens",),),
+        constraints=[(("output_format",),), (("output_config",), ("format",))],
+    )
+
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        listed = tools if isinstance(tools, list) else []
+        ours = [t for t in listed if isinstance(t, dict) and _is_client_tool(t.get("type"))]
+        return schemas_in(ours, "input_schema")
+
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits."""
+        members = super().edited(edits, dialect)
+        for edit in edits:  # last: what a limit does to thinking depends on what is left of it
+            if isinstance(edit, SetOutputBudget):
+                _fit_thinking(members, edit.tokens)
+        return members
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return [_row("assistant", SPEECH.said_before(edit.text, edit.content))]
+
+    def _asked(self, text: str) -> JsonObject:
+        return _row("user", [text_block(text)])
+
+    def _kept(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> list[JsonObject]:
+        # As it came, but for what an attempt before the pause left unsigned (C20).
+        signed = dialect.signed_thinking
+        kept = [b for b in content if not signed or b.get("type") != "thinking" or is_kept(b)]
+        return [_row("assistant", kept)] if kept else []
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        ids = accepted_ids(edit.calls)
+        said = [block for block in edit.content if is_thought(block) and is_kept(block)]
+        said += [text_block(edit.text)] if edit.text.strip() else []
+        said += [_call(valid_call(call), made) for call, made in zip(edit.calls, ids, strict=True)]
+        results = [
+            result_of(made, text, failed) | _extra(call, "toolset_name")
+            for made, (call, text, failed) in zip(ids, edit.answers, strict=True)
+        ]
+        return [_row("assistant", said), _row("user", results)]
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        """Half the budget of what the caller asked for, no thinking where that was the least
+        already, low effort where there is no budget."""
+        thinking = object_in(value_of(self._members.get("thinking")))
+        enabled, budget = thinking.get("type") == "enabled", thinking.get("budget_tokens")
+        less = max(budget // 2, LEAST_THINKING_TOKENS) if type(budget) is int else 0
+        if enabled and type(budget) is int and less < budget:
+            put(members, _BUDGET, encode(less))
+        elif enabled:
+            members["thinking"] = b'{"type":"disabled"}'
+        effort = object_in(value_of(self._members.get("output_config"))).get("effort")
+        if effort in EFFORTS_ABOVE_LOW or (_thinks(thinking) and not enabled):
+            put(members, _EFFORT, b'"low"')
+
+    def _drop_constraint(self, members: dict[str, bytes]) -> None:
+        super()._drop_constraint(members)
+        if members.get("output_config") == b"{}" != self._members.get("output_config"):
+            del members["output_config"]
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = object_in(value_of(members.get("tool_choice")))
+        if choice.get("type") in ("any", "tool"):
+            changes = {"type": b'"auto"', "name": None}
+            members["tool_choice"] = with_members(members["tool_choice"], changes)
+
+
+def parse_request(
+    body: bytes,
+    probe_max_tokens: int = 0,
+    path: str = "/v1/messages",
+    dialect: Dialect = Dialect(),  # noqa: B008 - frozen
+) -> MessagesRequest | None:
+    """A Messages request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> parse_request(body).facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        asked = _read(body)
+        if not asked.messages:
+            return None
+        if (named := path_model(path)) is not None:
+            if asked.anthropic_version is None:  # another vendor's model
+                return None
+            asked.model, asked.stream = asked.model or named[0], named[1]
+        # With a thread the provider holds the rows before these, and calls that these answer.
+        rows = [] if asked.thread else asked.messages
+        rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
+        return MessagesRequest(body, rows, rules, _facts(asked, probe_max_tokens))
+    except UNREADABLE:
+        return None
+
+
+def path_model(path: str) -> tuple[str, bool] | None:
+    """The model that a path of Vertex or Bedrock names, and whether it asks for a stream; None
+    for other paths.
+
+    >>> path_model("/model/us.anthropic.claude-x%3A0/invoke-with-response-stream")
+    ('us.anthropic.claude-x:0', True)
+    >>> path_model("/v1/projects/p/publishers/anthropic/models/claude-x@1:rawPredict")
+    ('claude-x@1', False)
+    """
+    if (found := _PATH_MODEL.search(path)) is None or found["vertex"] == "count-tokens":
+        return None
+    stream = (found["raw"] or found["invoke"]) in (
+        "streamRawPredict",
+        "invoke-with-response-stream",
+    )
+    return unquote(found["vertex"] or found["bedrock"]), stream
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+    tokens = asked.max_tokens if type(asked.max_tokens) is int else None
+    config, thinking = object_in(asked.output_config), object_in(asked.thinking)
+    forms = object_in(config.get("format")), object_in(asked.output_format)
+    structured = "json_schema" in (forms[0].get("type"), forms[1].get("type"))
+    tools = _tools_in(asked.tools)
+    ends_in_assistant = asked.messages[-1].get("role") == "assistant"
+    reasons = {
+        "thread": asked.thread,  # the provider would keep our hints in a history that is not ours
+        "compaction": asked.compaction,  # asked for by itself: the block is the whole answer
+        "prewarm": tokens == 0,
+    }
+    return RequestFacts(
+        model=text_in(asked.model),
+        stream=bool(asked.stream),
+        max_tokens=limit_in(tokens),
+        tools=any(_is_client_tool(tool.type) for tool in tools),
+        call_forced=_demands_call(object_in(asked.tool_choice), tools),
+        after_tool_result=_after_tool_result(asked.messages),
+        structured=structured,
+        lower_reasoning=_can_lower(thinking, config.get("effort")),
+        include_usage=True,
+        left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
+        prefill_barred=ends_in_assistant or structured or _thinks(thinking),
+    )
+
+
+def _is_client_tool(kind: Any) -> bool:
+    return not (isinstance(kind, str) and kind.startswith(SERVER_TOOLS))
+
+
+def _tools_in(raw: msgspec.Raw) -> list[_Tool]:
+    try:
+        return _tools(raw) if raw != b"null" else []
+    except msgspec.DecodeError:
+        return []
+
+
+def _demands_call(choice: JsonObject, tools: Sequence[_Tool]) -> bool:
+    """Whether a choice demands a call for the caller: of a tool that is the caller's, or of any
+    where all are the caller's."""
+    kind, name = choice.get("type"), choice.get("name")
+    asked = [_is_client_tool(t.type) for t in tools if kind == "any" or t.name == name]
+    ours = any(_is_client_tool(tool.type) for tool in tools)
+    return kind in ("any", "tool") and ours and all(asked)
+
+
+def _after_tool_result(rows: Sequence[JsonObject]) -> bool:
+    """Whether the turn of the user that the model answers holds a result."""
+    for row in reversed(rows):
+        if row.get("role") == "assistant":
+            return False
+        content = row.get("content")
+        if isinstance(content, list) and any(_is_result(block) for block in content):
+            return True
+    return False
+
+
+def _is_result(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "tool_result"
+
+
+def _thinks(thinking: JsonObject) -> bool:
+    return thinking.get("type") not in (None, "disabled")
+
+
+def _can_lower(thinking: JsonObject, effort: Any) -> bool:
+    """Thinking with a budget can always think less; without one, effort is the knob."""
+    if effort in EFFORTS_ABOVE_LOW or thinking.get("type") == "enabled":
+        return True
+    return _thinks(thinking) and effort != "low"
+
+
+# --- rows and members -------------------------------------------------------------------------
+
+
+def _row(role: str, blocks: Sequence[Block]) -> JsonObject:
+    return {"role": role, "content": [dict(block) for block in blocks]}
+
+
+def _call(call: ToolCall, made: str) -> JsonObject:
+    block = {"type": "tool_use", "id": made, "name": call.name, "input": object_of(call)}
+    return block | _extra(call, "caller", "toolset_name")
+
+
+def _extra(call: ToolCall, *keys: str) -> JsonObject:
+    """Further keys of a call that the provider wants back."""
+    return {key: call.extra[key] for key in keys if call.extra and call.extra.get(key)}
+
+
+def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
+    """The budget for thinking must stay below the output limit, else the request is rejected."""
+    budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
+    if type(budget) is not int or budget < max_tokens:
+        return
+    less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
+    if less < max_tokens:
+        put(members, _BUDGET, encode(less))
+    else:
+        del members["thinking"]

@@ -1,0 +1,239 @@
+"""The short path of Anthropic Messages (`wires.short`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.plain import say_something
+from tenuto.wires.short import (
+    UNSURE,
+    Asks,
+    Closes,
+    Ends,
+    Event,
+    Kind,
+    Named,
+    Opens,
+    Said,
+    SaysNothing,
+    Spoken,
+    Stops,
+    is_plain_text,
+    lack_nothing,
+)
+
+
+class _Block(msgspec.Struct, tag_field="type"):
+    """A block of which nothing is looked at but what its own class names."""
+
+
+# --- the request --------------------------------------------------------------------------------
+
+
+class _Spoken(_Block, tag="text"):
+    text: Spoken
+
+
+class _Image(_Block, tag="image"): ...
+
+
+class _Document(_Block, tag="document"): ...
+
+
+_Blocks = list[_Spoken | _Image | _Document]
+
+
+class _Row(msgspec.Struct, tag_field="role"):
+    """A row without calls, results and thinking."""
+
+
+class _Asked(_Row, tag="user"):
+    content: str | _Blocks
+
+
+class _Answered(_Row, tag="assistant"):
+    content: Spoken | Annotated[_Blocks, msgspec.Meta(min_length=1)]
+
+
+class _Request(msgspec.Struct):
+    messages: Annotated[list[_Asked | _Answered], msgspec.Meta(min_length=1)]
+    model: Any = None
+    stream: bool | None = None
+    max_tokens: int | None = None
+    thread: None = None
+    compaction: Any = None
+
+
+_read_request = msgspec.json.Decoder(_Request).decode
+
+
+def asks(body: bytes, url: str = "/v1/messages") -> Asks | None:
+    """What a request asks for whose rows are texts, of people with pictures; else None. The paths
+    of clouds say more, and are left to the machine.
+
+    >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}]}').stream
+    False
+    >>> asks(b'{"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}') is None
+    True
+    """
+    if not url.partition("?")[0].endswith("/messages") or not is_plain_text(body):
+        return None
+    try:
+        request = _read_request(body)
+    except UNREADABLE:
+        return None
+    return Asks(
+        request.stream is True,
+        model=request.model if isinstance(request.model, str) else "",
+        max_tokens=request.max_tokens,
+        alone=request.compaction is not None,
+    )
+
+
+class _Schema(msgspec.Struct):
+    required: Any = None
+
+
+_NO_SCHEMA = _Schema()
+
+
+class _Tool(msgspec.Struct):
+    name: Any = None
+    input_schema: _Schema | None = None
+
+
+class _Tools(msgspec.Struct):
+    tools: list[_Tool] | None = None
+
+
+_read_tools = msgspec.json.Decoder(_Tools).decode
+
+
+def _declared(request: bytes) -> list[tuple[object, object]]:
+    tools = _read_tools(request).tools or ()
+    return [(tool.name, (tool.input_schema or _NO_SCHEMA).required) for tool in tools]
+
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+class _Text(_Block, tag="text"):
+    text: msgspec.Raw  # not decoded: bodies may be large
+
+
+class _Thinking(_Block, tag="thinking"): ...
+
+
+class _Redacted(_Block, tag="redacted_thinking"): ...
+
+
+class _Call(_Block, tag="tool_use"):
+    id: Named
+    name: Named
+    args: dict[str, Any] = msgspec.field(name="input")
+
+
+class _Whole(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    content: list[_Text | _Thinking | _Redacted | _Call]
+    stop_reason: Literal["end_turn", "stop_sequence", "tool_use"]
+    type: Literal["message", None] = None
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_whole(body: bytes, request: bytes = b"") -> bool:
+    """Whether a body is a whole answer, text or calls.
+
+    >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"end_turn"}')
+    True
+    >>> is_whole(b'{"content":[{"type":"text","text":"Hi"}],"stop_reason":"max_tokens"}')
+    False
+    """
+    texts: list[msgspec.Raw] = []
+    calls: list[_Call] = []
+    ids: list[str] = []
+    try:
+        whole = _read_whole(body)
+        for block in whole.content:
+            if type(block) is _Text:
+                texts.append(block.text)
+            elif type(block) is _Call:
+                calls.append(block)
+                ids.append(block.id)
+        if (whole.stop_reason == "tool_use") is not bool(calls):
+            return False
+        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
+    except UNREADABLE:
+        return False
+
+
+# --- a stream -----------------------------------------------------------------------------------
+
+
+class _Began(Opens, tag="message_start"):
+    message: dict[str, msgspec.Raw]
+
+
+class _EmptyBlock(msgspec.Struct):
+    type: Literal["text"]
+    text: Literal[""]
+
+
+class _BlockBegan(Opens, tag="content_block_start"):
+    content_block: _EmptyBlock
+
+
+class _Ping(SaysNothing, tag="ping"): ...
+
+
+class _TextDelta(msgspec.Struct):
+    type: Literal["text_delta"]  # as a tag it might be left out
+    text: Named
+
+
+class _Delta(Event, tag="content_block_delta"):
+    delta: _TextDelta
+
+
+class _BlockEnded(Closes, tag="content_block_stop"): ...
+
+
+class _Stop(msgspec.Struct):
+    stop_reason: Literal["end_turn", "stop_sequence"]
+
+
+class _Counts(msgspec.Struct):
+    """Whatever was used."""
+
+
+class _Stopped(Stops, tag="message_delta"):
+    delta: _Stop
+    usage: _Counts
+
+
+class _Ended(Ends, tag="message_stop"): ...
+
+
+_read_event = msgspec.json.Decoder(
+    _Began | _BlockBegan | _Ping | _Delta | _BlockEnded | _Stopped | _Ended
+).decode
+
+
+def event(data: bytes) -> Said:
+    """What an event says.
+
+    >>> event(b'{"type":"content_block_delta","delta":{"type":"text_delta","text":"Hi"}}')[1]
+    'Hi'
+    """
+    try:
+        told = _read_event(data)
+    except UNREADABLE:
+        return UNSURE
+    return (Kind.TEXT, told.delta.text) if type(told) is _Delta else told.said

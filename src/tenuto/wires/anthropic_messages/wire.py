@@ -1,0 +1,453 @@
+"""Anthropic Messages, and all who speak like it.
+
+https://platform.claude.com/docs/en/api/messages (read through anthropic-sdk-python 2.12,
+2026-11-21: `anthropic/types/stop_reason.py`, `types/beta/beta_stop_reason.py`,
+`types/raw_message_stream_event.py`). From top to bottom: the stop table, reading, and the faces of
+an ending. The error table stands in `anthropic_messages_errors`, the request's side in
+`anthropic_messages_request` and `…_history`, the writing side in `anthropic_messages_content` and
+`…_render`.
+
+Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import cast
+from urllib.parse import unquote
+
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Said,
+)
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    Ended,
+    FaultSeen,
+    OddSeen,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.anthropic_messages import render, short
+from tenuto.wires.anthropic_messages.content import merged_content
+from tenuto.wires.anthropic_messages.errors import ERRORS, read_fault
+from tenuto.wires.anthropic_messages.form import FORM
+from tenuto.wires.anthropic_messages.request import parse_request
+from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.errors import error_in
+from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
+from tenuto.wires.members import object_in
+from tenuto.wires.retry_after import retry_after_s
+from tenuto.wires.short import ShortPath
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # The model reached a natural stopping point.
+    "end_turn": (_R.END_TURN, None),
+    # The request's max_tokens or the model's maximum was exceeded.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # One of the request's stop_sequences was generated; `stop_sequence` says which.
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    # The model invoked one or more tools of the client's.
+    "tool_use": (_R.TOOL_CALL, None),
+    # A long-running turn was paused: provide the response as it is in a subsequent request.
+    "pause_turn": (_R.PAUSED, None),
+    # Streaming classifiers intervened; `stop_details` may name the category.
+    "refusal": (_R.REFUSAL, None),
+    # The context window is full: treat the response as truncated.
+    "model_context_window_exceeded": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # Beta: nothing but the summary of the conversation was written; send it back and ask again.
+    "compaction": (_R.PAUSED, "compaction"),
+}
+"""Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_PLAIN_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def read_stop(raw: object, field: str, details: object = None) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    `details` is the `stop_details` beside it: the category of a refusal is kept where it is a plain
+    word, its explanation is not, since it may quote content (N10).
+
+    >>> read_stop("pause_turn", "stop_reason").reason.value
+    'paused'
+    >>> read_stop("refusal", "stop_reason", {"category": "cyber", "explanation": "…"}).detail
+    'cyber'
+    """
+    stop = look_up(raw, field, _ALL_STOPS)
+    category = details.get("category") if isinstance(details, dict) else None
+    if (
+        stop is not None
+        and stop.reason is _R.REFUSAL
+        and isinstance(category, str)
+        and _PLAIN_WORD.fullmatch(category)
+    ):
+        return StopSeen(stop.raw, field, stop.reason, category)
+    return stop
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+REDACTED_THINKING = "[redacted thinking]"
+"""Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals = _read_event(value) if event else _read_body(value)
+    error = _error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    return signals
+
+
+def _read_body(body: JsonObject) -> list[AnySignal]:
+    content = body.get("content")
+    signals: list[AnySignal] = []
+    if isinstance(content, list):
+        for index, block in enumerate(content):
+            signals += _read_block(block, index, event=False)
+    elif isinstance(content, str) and content:  # gateways that think of another wire
+        signals.append(TextDelta(content))
+    signals += _end_of(body, "stop_reason", body)
+    return signals
+
+
+def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
+    """The stop that a body or the delta of an event holds, and the usage beside it."""
+    signals: list[AnySignal] = []
+    if isinstance(part, dict):
+        stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
+        if stop is not None:
+            signals.append(stop)
+            signals.extend(_explained(stop, part.get("stop_details")))
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+def _explained(stop: StopSeen, details: object) -> list[Signal]:
+    """The words beside a refusal."""
+    words = details.get("explanation") if isinstance(details, dict) else None
+    told = stop.reason is _R.REFUSAL and isinstance(words, str) and words
+    return [RefusalDelta(words)] if told and isinstance(words, str) else []
+
+
+_TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
+"""Blocks that hold a text, what it is, and the member that holds it."""
+
+
+def _read_block(block: object, index: int | None, *, event: bool) -> list[AnySignal]:
+    """A content block of a body, or as it starts in a stream. The client runs the calls of
+    `tool_use` alone: all other tools are the provider's own."""
+    if not isinstance(block, dict):
+        return []
+    kind, place = block.get("type"), (index,)
+    if isinstance(kind, str) and kind in _TEXTS:
+        part, member = _TEXTS[kind]
+        says = block.get(member)
+        if not isinstance(says, str):
+            return [Opened(place, part, block)]
+        return [Opened(place, part, block, member, says)]
+    if kind == "redacted_thinking":
+        return [Opened(place, Kind.REASONING, block, says=REDACTED_THINKING)]
+    if kind == "tool_use":
+        return [CallPiece(place, _call(block, index, event))]
+    return [Opened(place, Kind.OTHER, block)]
+
+
+_CALL_KEYS = frozenset({"type", "id", "name", "input"})
+
+
+def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
+    call_id, name, given = block.get("id"), block.get("name"), block.get("input")
+    odd = ["call_index_missing"] if index is None else []
+    if isinstance(given, dict):
+        # A stream starts each call with an empty object, and writes the real one in deltas.
+        arguments = as_text(given) if given or not event else None
+    else:
+        arguments, more = arguments_of(given)
+        odd.extend(("arguments_text",) if given and isinstance(given, str) else more)
+    return CallDelta(
+        index,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        arguments,
+        tuple(odd),
+        may_be_empty=given == {},
+        decoded=isinstance(given, dict) and arguments is not None,
+        # Objects of the SDK name every key that there may be.
+        extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
+    )
+
+
+# --- events
+
+
+def _read_event(event: JsonObject) -> list[AnySignal]:
+    kind = event.get("type")
+    read_one = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return read_one(event) if read_one is not None else []
+
+
+def _message_start(event: JsonObject) -> list[AnySignal]:
+    message, usage = event.get("message"), usage_object(event)
+    said: list[AnySignal] = [Said(message)] if isinstance(message, dict) else []
+    said.append(Began())
+    return [*said, UsageSeen(_usage(usage))] if usage is not None else said
+
+
+def _block_start(event: JsonObject) -> list[AnySignal]:
+    return _read_block(event.get("content_block"), _index(event), event=True)
+
+
+def _block_stop(event: JsonObject) -> list[AnySignal]:
+    return [PartClosed((_index(event),))]
+
+
+_ADDS = {
+    "signature_delta": (Kind.REASONING, "signature"),
+    "compaction_delta": (Kind.OTHER, "content"),
+}
+"""Deltas that add to a block without being its text, what they belong to, and their member."""
+
+
+def _block_delta(event: JsonObject) -> list[AnySignal]:
+    delta, index = event.get("delta"), _index(event)
+    kind = delta.get("type") if isinstance(delta, dict) else None
+    place = (index,)
+    if not isinstance(delta, dict) or not isinstance(kind, str):
+        return [CallPiece(place, CallDelta(index, None, None, None, unreadable=True))]
+    match kind:
+        case "text_delta" | "thinking_delta":
+            part, member = _TEXTS[kind.removesuffix("_delta")]
+            text = delta.get(member)
+            raw = delta if part is Kind.REASONING else None
+            return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
+        case "input_json_delta":
+            given = delta.get("partial_json")
+            arguments, odd = arguments_of(given)
+            odd = odd if index is not None else (*odd, "call_index_missing")
+            unreadable = is_no_piece(given)
+            call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
+            return [CallPiece(place, call, delta)]
+        case "citations_delta":
+            return [Piece(place, Kind.TEXT, "", {"citations": [delta.get("citation")]}, delta)]
+        case "signature_delta" | "compaction_delta":
+            part, member = _ADDS[kind]
+            more = delta.get(member)
+            return [Piece(place, part, "", {member: more} if isinstance(more, str) else {}, delta)]
+        case _:
+            return [Piece(place, Kind.OTHER, raw=delta)]
+
+
+def _index(event: JsonObject) -> int | None:
+    return count(event.get("index"))
+
+
+def _message_delta(event: JsonObject) -> list[AnySignal]:
+    delta = event.get("delta")
+    signals = _end_of(delta, "delta.stop_reason", event)
+    if isinstance(delta, dict):
+        signals.append(Said(delta))
+    # The official SDK reads the usage of this event without looking whether there is one.
+    return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
+
+
+_EVENTS: dict[str, Callable[[JsonObject], list[AnySignal]]] = {
+    "message_start": _message_start,
+    "content_block_start": _block_start,
+    "content_block_delta": _block_delta,
+    "content_block_stop": _block_stop,
+    "message_delta": _message_delta,
+    "message_stop": lambda event: [Ended()],
+    "ping": lambda event: [Beside(event)],
+}
+"""What is not here, events yet to come, says nothing."""
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None."""
+    if value.get("error"):
+        return cast("object", value["error"])
+    return value if value.get("type") == "error" else None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
+    usage = value.get("usage")
+    message = value.get("message")
+    if usage is None and isinstance(message, dict) and value.get("type") == "message_start":
+        usage = message.get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """Anthropic's `input_tokens` leave out what was read from and written to the cache."""
+    fresh = count(usage.get("input_tokens"))
+    read = count(usage.get("cache_read_input_tokens"))
+    written = count(usage.get("cache_creation_input_tokens"))
+    made = object_in(usage.get("output_tokens_details"))
+    return Usage(
+        input_tokens=None if fresh is None else fresh + (read or 0) + (written or 0),
+        output_tokens=count(usage.get("output_tokens")),
+        reasoning_tokens=count(made.get("thinking_tokens")),
+        cached_tokens=read,
+    )
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    **shown_alike(done="end_turn", cut="max_tokens", blocked="refusal"),
+    Outcome.PAUSED: Shown(native="pause_turn", received=True),
+    Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+_REQUEST_PATHS = re.compile(
+    r"/messages$"
+    r"|/publishers/anthropic/models/(?!count-tokens:)[^/]+:(?:rawPredict|streamRawPredict)$"
+    r"|/model/.*(?:anthropic|claude).*/invoke(?:-with-response-stream)?$"
+)
+"""The API's own path, below whatever base URL; Vertex AI's; Bedrock's, where the model tells."""
+
+_EVENT_MEMBERS = {
+    "message_start": "message",
+    "content_block_start": "content_block",
+    "content_block_delta": "delta",
+    "content_block_stop": "index",
+    "message_delta": "delta",
+    "message_stop": "type",
+    "ping": "type",
+}
+"""What an event of this wire holds beside its type."""
+
+
+SDK_LONGEST_S = 600
+"""The SDK lets no whole body take longer than ten minutes, by its own estimate of an hour for
+128,000 tokens (`_calculate_nonstreaming_timeout` in anthropic/_base_client.py): idle connections
+are dropped by networks."""
+
+BODY_TOKENS = SDK_LONGEST_S * 128_000 // 3_600
+SMALL_BODY_TOKENS = dict.fromkeys(
+    (
+        "claude-opus-4-20250514",
+        "claude-opus-4-0",
+        "claude-4-opus-20250514",
+        "anthropic.claude-opus-4-20250514-v1:0",
+        "claude-opus-4@20250514",
+        "anthropic.claude-opus-4-1-20250805-v1:0",
+        "claude-opus-4-1@20250805",
+    ),
+    8_192,
+)
+"""Models for which the SDK allows less (`MODEL_NONSTREAMING_TOKENS` in anthropic/_constants.py)."""
+
+
+def body_ceiling_tokens(model: str) -> int | None:
+    """What the SDK lets a whole body ask for (C17)."""
+    return SMALL_BODY_TOKENS.get(model, BODY_TOKENS)
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of a message, not of a batch or of a count of tokens.
+
+    >>> is_request("/v1/messages"), is_request("/v1/messages/count_tokens")
+    (True, False)
+    >>> is_request("/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/invoke")
+    True
+    """
+    path = unquote(path).rstrip("/")
+    # OpenAI's threads have messages too.
+    return _REQUEST_PATHS.search(path) is not None and "/threads/" not in path
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a message, one of its events, or an error of this wire."""
+    kind = value.get("type")
+    if kind == "message":
+        return "content" in value and ("stop_reason" in value or "usage" in value)
+    if isinstance(value.get("content"), list):
+        return "stop_reason" in value
+    if kind == "error":
+        return isinstance(value.get("error"), dict)
+    return isinstance(kind, str) and _EVENT_MEMBERS.get(kind, "") in value
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event. The streaming helper of Anthropic's SDK adds events of its
+    own (`text`, `input_json`, …) beside those of the wire; these say nothing new."""
+    kind = value.get("type")
+    return (
+        isinstance(kind, str)
+        and kind not in ("message", "error")
+        and not isinstance(value.get("content"), list)
+    )
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read. Bedrock names the kind
+    in a header."""
+    error = error_in(body, _error_of)
+    code = headers.get("x-amzn-errortype", "").partition(":")[0].strip().lower()
+    return read_fault(error, status, retry_after_s(headers), code)
+
+
+WIRE = Wire(
+    name="anthropic-messages",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=read,
+    parts_close=True,
+    opening=b'event: message_start\ndata: {"type":"message_start",',
+    named_events=True,
+    is_terminator=never,
+    short=ShortPath(
+        parse_request,
+        read,
+        short.asks,
+        short.is_whole,
+        short.event,
+        named=True,
+    ),
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    layout=render.MessageLayout,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    body_ceiling_tokens=body_ceiling_tokens,
+    form=FORM,
+)

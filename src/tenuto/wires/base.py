@@ -1,0 +1,601 @@
+"""What a wire is: the seam between the relay and one provider format.
+
+A wire never opens a connection. It reads bodies and events into signals, applies edits to the bytes
+of a request, and renders what the caller sees. Look-up is by name; a wire is one module of this
+package with a constant `WIRE`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import msgspec
+
+from tenuto.core.actions import Content, Edit
+from tenuto.core.calls import ToolCall
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
+from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
+from tenuto.wires.errors import ErrorRow
+from tenuto.wires.form import Form
+from tenuto.wires.json import decode_object
+from tenuto.wires.short import ShortPath
+from tenuto.wires.stops import StopTable
+
+JsonObject = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a provider's form of a wire allows, as data (providers/table.py).
+
+    Attributes:
+        name: the provider's name.
+        prefill: whether models take a trailing assistant message as the beginning of their answer.
+        prefill_models: the models that do where not all of them do, by a pattern that is searched
+            for in their names; None: all or none, as `prefill` says.
+        prefill_row: members that the row of a prefill carries as well.
+        prefill_members: top-level members that a request with a prefill carries as well.
+        prefill_echoed: whether every answer to a prefill begins with it, however short it is.
+        output_key: the request key of the output limit where the request itself uses none.
+        reasoning_prefill: whether those that take one go on behind reasoning as well.
+        reasoning_members: top-level members that a request with reasoning as its prefill carries
+            as well: those that make the model go on from it, and those that turn reasoning off. The
+            caller's own members of an object stay.
+        reasoning_echoed: whether answers in one body repeat the reasoning that they go on from.
+        reasoning_key: the key under which assistant rows must carry their reasoning back, "" where
+            the provider does not want it (C20).
+        signed_thinking: whether thinking without a signature is refused in a history, so that it
+            must be left out; those who sign nothing may want it back instead.
+        less_reasoning: top-level members by which any request asks for less reasoning, or none;
+            () where that depends on the model, and only a request that has the knob can turn it.
+        output_tokens: the largest output limit that is taken, whatever the model; 0: the model's
+            own (providers/models.py).
+        window_tokens: the context window; 0: not known.
+    """
+
+    name: str = "unknown"
+    prefill: bool = False
+    prefill_models: re.Pattern[str] | None = None
+    output_key: str = "max_tokens"
+    prefill_row: tuple[tuple[str, bool], ...] = ()
+    prefill_members: tuple[tuple[str, bool], ...] = ()
+    prefill_echoed: bool = False
+    reasoning_prefill: bool = False
+    reasoning_members: tuple[tuple[str, Any], ...] = ()
+    reasoning_echoed: bool = False
+    reasoning_key: str = ""
+    signed_thinking: bool = True
+    less_reasoning: tuple[tuple[str, Any], ...] = ()
+    output_tokens: int = 0
+    window_tokens: int = 0
+
+    def takes_prefill(self, model: str) -> bool:
+        """Whether a model takes a prefill, as far as the row says."""
+        if self.prefill_models is not None:
+            return self.prefill_models.search(model.lower()) is not None
+        return self.prefill
+
+
+class RequestFacts(msgspec.Struct, frozen=True):
+    """What the relay needs to know of a request; None and "" where it does not say.
+
+    `prefill_barred`: nothing can be appended as the beginning of the model's answer, whatever the
+    model takes: the request ends in an assistant row of its own, or uses what excludes it.
+    `goes_on`: the model goes on at the end of the request by itself, whatever its name.
+    `structured`: the output is constrained, to a document or, where `one_of_words`, to one of some
+    words, which is none. `follows`: the id of the response that the request goes on from, whose
+    history the provider keeps. `least_tokens`: the smallest output limit that is accepted.
+    `call_forced`: the model must call a tool, one that is named or any.
+    `sent_once`: why nothing may be sent after it, "" where it may: what is sent is kept in a
+    history that others read. Such a turn ends truthfully; one that is `left_alone` is only
+    watched. `repeats`: each event of its stream says all that was said before it as well; None:
+    the model decides."""
+
+    model: str = ""
+    stream: bool = False
+    max_tokens: int | None = None
+    least_tokens: int = 1
+    tools: bool = False
+    call_forced: bool = False
+    after_tool_result: bool = False
+    structured: bool = False
+    one_of_words: bool = False
+    lower_reasoning: bool = False
+    prefill_barred: bool = False
+    goes_on: bool = False
+    include_usage: bool = False
+    left_alone: str = ""
+    sent_once: str = ""
+    follows: str = ""
+    repeats: bool | None = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The turn's answer as the caller is to see it: merged over all attempts.
+
+    Attributes:
+        text, reasoning: as merged.
+        calls: the calls that are handed on, all whole.
+        content: the same in the wire's own form, part by part; () where it keeps none.
+        native_stop: the native stop value; None: none was given.
+        ending: the body or event that the last attempt's stop came in, {} where none did.
+        usage: input of the first attempt, output summed; None where no attempt reported any.
+        raw_usage: the first usage object that came, whose other fields are kept.
+        spoken: the attempts that the text is joined from.
+    """
+
+    text: str
+    reasoning: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    content: Content = ()
+    native_stop: str | None = None
+    ending: JsonObject = field(default_factory=dict)
+    usage: Usage | None = None
+    raw_usage: JsonObject | None = None
+    spoken: Sequence[Spoken] = ()
+
+
+def kept_of(partial: Answer | None) -> JsonObject:
+    """The member of an error of ours that holds what was received: nothing is lost.
+
+    >>> kept_of(Answer("Half")), kept_of(Answer("")), kept_of(None)
+    ({'partial': {'text': 'Half'}}, {}, {})
+    """
+    if partial is None or not (partial.text or partial.reasoning):
+        return {}
+    kept = {"text": partial.text, "reasoning": partial.reasoning}
+    return {"partial": {key: text for key, text in kept.items() if text}}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How an ending shows (P1a): `native`, a stop of the wire; `error`, an error of this code;
+    `received`, the native stop that came, `native` only where none did."""
+
+    native: str | None = None
+    error: str | None = None
+    received: bool = False
+
+
+def shown_alike(*, done: str, cut: str, blocked: str) -> dict[Outcome, Shown]:
+    """How outcomes show, by the native values of a clean end, of an answer that the output limit
+    cut, and of one that a filter stopped; a wire that has more words says which."""
+    return {
+        Outcome.DONE: Shown(native=done, received=True),
+        Outcome.TEXT_CUT: Shown(native=cut),
+        Outcome.ARGUMENTS_CUT: Shown(native=cut),
+        Outcome.THINKING_CUT: Shown(native=cut),
+        Outcome.CALLS_MISSING: Shown(native=done),
+        # Hardly a wire has a stop for these; an SDK would end silently.
+        Outcome.ARGUMENTS_MALFORMED: Shown(error="malformed_tool_call"),
+        Outcome.THINKING_ONLY: Shown(error="empty_output"),
+        Outcome.EMPTY: Shown(error="empty_output"),
+        Outcome.DROPPED: Shown(error="dropped"),
+        Outcome.FAULT: Shown(error="provider_error"),
+        # What came is truthful as it stands.
+        Outcome.PAUSED: Shown(native=cut, received=True),
+        Outcome.OVERFLOW: Shown(native=cut, received=True),
+        Outcome.BLOCKED: Shown(native=blocked, received=True),
+        Outcome.REFUSED: Shown(native=blocked, received=True),
+        Outcome.CANCELLED: Shown(native=cut, received=True),
+        Outcome.UNKNOWN: Shown(native=cut, received=True),
+    }
+
+
+class WireRequest(Protocol):
+    """The caller's request, kept as bytes. An address may stand for formats of several makers: then
+    the request has a member `wire` as well, the one that speaks it from there on."""
+
+    @property
+    def facts(self) -> RequestFacts:
+        """What the relay needs to know of it."""
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What had to be put right in its history, in words; often empty."""
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached tool, by name; {} for one that has none."""
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits; without edits and repairs the caller's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """One attempt of which something is kept.
+
+    Attributes:
+        value: its body, None where it was a stream.
+        events: the data of its events, () where it was a body.
+        text: what of its text is kept; the texts of all attempts, joined, are the message's.
+        apart: whether its parts stand for themselves; else its text goes on where the last ended.
+        own: all of its text, as it came.
+        message: its parts, on wires whose reader gives places (`Wire.read`); there `events` is ().
+    """
+
+    value: JsonObject | None
+    events: Sequence[bytes]
+    text: str
+    apart: bool = False
+    own: str = ""
+    message: Message | None = None
+
+
+class PartLayout(Protocol):
+    """How a wire writes the parts of one streamed message; the merger decides on them.
+
+    The first number in the place of a part is the merger's: it counts up over all attempts of a
+    turn. Each method returns the bytes of zero or more events."""
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+
+    def goes_on(self, part: Part) -> bool:
+        """Return whether text of a further attempt can go on in an open part of text."""
+
+    def native(self, kind: Kind) -> JsonObject:
+        """Return what a part of text or of reasoning begins with."""
+
+    def start(self) -> bytes:
+        """Write what stands before all parts."""
+
+    def opened(self, part: Part) -> bytes:
+        """Begin a part."""
+
+    def said(self, part: Part, text: str) -> bytes:
+        """Write text of a part."""
+
+    def passed(self, part: Part, raw: Native) -> bytes:
+        """Write a piece as another attempt's provider wrote it."""
+
+    def closed(self, part: Part, answer: Answer | None = None) -> bytes:
+        """End a part. `answer`: the message ends with it."""
+
+    def called(self, call: ToolCall, unled: bool) -> JsonObject:
+        """Return what a call is written as. `unled`: the reasoning that led to it was left out."""
+
+    def call(self, part: Part, call: ToolCall) -> bytes:
+        """Write a whole call."""
+
+    def end(self, answer: Answer, items: Sequence[Part], *, include_usage: bool) -> bytes:
+        """Write the stop, the usage and the end mark. `items`: all parts that were given."""
+
+    def beside(self, raw: Native) -> bytes:
+        """Write what stands beside the parts, such as what keeps the connection alive."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event on which the official SDK raises, and the end mark."""
+
+
+class Layout(PartLayout, Protocol):
+    """The same of a wire whose parts stand for themselves."""
+
+    numbered: Literal[True]
+
+
+class GroupLayout(PartLayout, Protocol):
+    """The same of a wire that puts parts into items, and says all items at the end.
+
+    Attributes:
+        ahead: items of a body that is said as events; they are said before all else."""
+
+    numbered: Literal["groups"]
+    ahead: Sequence[Native]
+
+    def follow(self, last: JsonObject | None, events: int) -> None:
+        """Count on behind the last of the events that the caller was given."""
+
+    def holds(self, native: Native) -> Kind:
+        """Return what the parts of an item are, OTHER where it holds none."""
+
+    def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
+        """Return the item that a text stands in: the provider's, None where it announced none,
+        under an id that none of the others has."""
+
+    def unannounced(self, native: Native | None) -> JsonObject:
+        """Return the item of a text that came without one, or in one that can't be read."""
+
+    def thought(self, text: str) -> JsonObject:
+        """Return an item of reasoning."""
+
+    def empty(self, native: Native) -> JsonObject:
+        """Return an item as it begins."""
+
+    def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
+        """Write what points at words of a part, which stand so many characters further on."""
+
+
+class FlatLayout(Protocol):
+    """How a wire writes a streamed message whose parts neither begin nor end: each event stands for
+    itself. Each method returns the bytes of zero or more events."""
+
+    numbered: Literal[False]
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text of the answer, or reasoning."""
+
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Follow an event that was handed on as it came; not all are told that hold text alone."""
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write what one event of another attempt carries besides text, calls, stop and usage."""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the calls, the stop, the usage and the end mark."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write an event on which the official SDK raises, and the end mark."""
+
+
+class Writer(Protocol):
+    """The one message that the caller is given of a stream, written in its own name: one id,
+    growing indexes, one end. It is told of every event that is handed on as it came, but for those
+    that carry one text and no more: of them only where it `follows_text`."""
+
+    follows_text: bool
+
+    @property
+    def begun(self) -> bool:
+        """Whether the message has an identity: that of the first event."""
+
+    def begin(self, value: JsonObject) -> None:
+        """Take the identity of a message from its first event, or from a whole body."""
+
+    def given(self, value: Any) -> None:
+        """An event was handed on as it came."""
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """The events of another attempt follow; `apart`: its text is not joined to the last."""
+
+    def text(self, text: str) -> bytes:
+        """Text."""
+
+    def reasoning(self, text: str) -> bytes:
+        """Reasoning, where a body is said as events."""
+
+    def parts(self, value: Any) -> bool:
+        """Whether an event of a further attempt ends the part that text is written in."""
+
+    def passed(self, value: Any) -> bytes:
+        """What an event of a further attempt carries besides text, calls, stop and usage."""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """The end of the message: its calls, the stop, the usage and the end mark."""
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event by which the official SDK raises, and the end mark."""
+
+
+# --- the wire itself --------------------------------------------------------------------------
+
+
+def is_done(data: bytes) -> bool:
+    """Whether the data of an event is `[DONE]`: OpenAI's end mark, which gateways write on wires
+    that have none as well."""
+    return data.strip() == b"[DONE]"
+
+
+def never(data: bytes) -> bool:
+    """Never: the last event is an object like all others."""
+    return False
+
+
+def unbounded(model: str) -> int | None:
+    """None: no SDK bounds what a whole body may ask for."""
+    return None
+
+
+def unasked(path: str) -> bool:
+    """No request is known to speak it: such a wire is read, and that is all."""
+    return False
+
+
+def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> None:
+    """Nothing: requests of a wire that is only read pass untouched."""
+
+
+def unwritten(model: str) -> Writer:
+    """Raise: a wire has a layout or a writer."""
+    raise NotImplementedError
+
+
+def nothing(spoken: Sequence[Spoken]) -> Content:
+    """Nothing: text is all that is wanted back."""
+    return ()
+
+
+def as_asked(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
+    """The request as its body says it: on nearly all wires no header adds to it."""
+    return parsed
+
+
+def said_beside(message: Message) -> JsonObject:
+    """What a message says beside its parts: that is what bodies say there."""
+    return message.said
+
+
+def as_said(value: JsonObject) -> JsonObject:
+    """An event as it came: what it says is new."""
+    return value
+
+
+class Read(Protocol):
+    """The signals of a body, or of one event of a stream. Never raises (N6)."""
+
+    def __call__(self, value: object, *, event: bool) -> Sequence[AnySignal]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Wire:
+    """One provider format: its tables, and what reads and writes it.
+
+    Attributes:
+        name: by which it is found.
+        stops, errors: its own stop values, and its errors.
+        shown: how each outcome shows.
+
+        is_request: whether a request to this URL path speaks this wire.
+        request: a request, of its body, the policy's `probe_max_tokens`, its path and the dialect;
+            None where the bytes are no request of this wire.
+
+        heeding: a request with what its headers say as well (their names in small letters), on
+            wires where they do.
+
+        looks_like: whether an object has the shape of this wire's body or event.
+        its_own: of a wire whose paths and shapes are those of another one as well: what shows that
+            an object is its own nevertheless. It is spoken where an SDK or a provider's row says
+            so; None: it is like no other.
+        signed: what shows that an object in the shape of another wire is its own nevertheless, of a
+            wire whose paths are its own; None: nothing does.
+        frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
+            b"" where none is known.
+        is_event: whether an object of this shape is one event of a stream rather than a whole body.
+        read: the signals of a body or event; with their places on all wires that have a layout.
+        read_flowing: on wires without a layout, the one signal of an event that carries text or
+            reasoning and nothing else but the usage so far; None where it takes `read` to tell. It
+            only saves time: both must read the same. None: it is left to `read`.
+        unrepeated: what makes the events of one stream say only what is new, one after the other,
+            where each may say all that was said before it as well (`RequestFacts.repeats`). No two
+            events of such a wire are alike: its `read_flowing` never tells.
+        running_usage: what stands in events that tell the usage so far beside their text; b"" where
+            none does.
+        opening: how the event begins by which a stream says that it begins, and nothing more; b""
+            where the first event may say more.
+        parts_close: whether the stream says where each part of an answer ends, so that a part
+            without its end was cut.
+        named_events: whether its SDK passes over events without a name, which is the `type` of
+            their object.
+        is_terminator: whether the data of an event is the stream's own end mark.
+        listed: whether a whole body stands in a list, of which it is the first.
+        is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
+            to be done about it. It only saves time: False where it takes `read` to tell.
+            A wire with a short path is not asked.
+        short: the readings by which a healthy turn needs no machine; None: it has none.
+        usage_object: the native usage object of a body or event.
+        parse_fault: the fault of an HTTP error response, of its status, its headers (their names
+            in small letters) and its body.
+
+        layout: how one streamed message is written; it is told the request's model, for a message
+            of which no event is ever seen.
+        writer: on wires that have no layout yet, a writer for one streamed message, told the same.
+        content: what these attempts said in the wire's own form, merged, without the calls.
+        clean_stop: the native value of a clean end with these calls, often none.
+        forced_stop: the native value, in small letters, that providers give beside a call which the
+            request forced, where that is another one; "" where it is not.
+        as_body: what a message says as a body does, but for what `render_body` adds: the content,
+            the calls, the usage.
+        body_of: the same of the events of one stream, on wires that do not tell places; None: the
+            message says it.
+        render_body: a whole body: the first attempt's identity, the last one's form, the answer.
+        render_error: the body of an error, in the wire's own shape, of its code and message, and
+            what there is of an answer.
+        error_status: its HTTP status: 424, "what we depend on failed". Neither the official SDK nor
+            the frameworks above it retry that; they do every 5xx, 408, 409 and 429.
+        body_ceiling_tokens: the largest output limit that a whole body may be asked for by model,
+            None for none (C17).
+
+        form: how whole requests are written, for who has none that could be edited; None: such
+            requests are not written.
+    """
+
+    name: str
+    stops: StopTable
+    errors: Sequence[ErrorRow]
+    shown: Mapping[Outcome, Shown]
+
+    is_request: Callable[[str], bool]
+    request: Callable[[bytes, int, str, Dialect], WireRequest | None]
+    heeding: Callable[[WireRequest, Mapping[str, str]], WireRequest] = as_asked
+
+    looks_like: Callable[[JsonObject], bool]
+    its_own: Callable[[JsonObject], bool] | None = None
+    signed: Callable[[JsonObject], bool] | None = None
+    frame_mark: bytes = b""
+    is_event: Callable[[JsonObject], bool]
+    read: Read
+    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None] | None = None
+    unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
+    running_usage: bytes = b""
+    opening: bytes = b""
+    parts_close: bool = False
+    named_events: bool = False
+    is_terminator: Callable[[bytes], bool] = is_done
+    listed: bool = False
+    is_plain: Callable[[bytes], bool] = never
+    short: ShortPath | None = None
+    usage_object: Callable[[JsonObject], JsonObject | None]
+    parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
+
+    layout: Callable[[str], Layout | GroupLayout | FlatLayout] | None = None
+    writer: Callable[[str], Writer] = unwritten
+    content: Callable[[Sequence[Spoken]], Content] = nothing
+    clean_stop: Callable[[Sequence[ToolCall]], str]
+    forced_stop: str = ""
+    as_body: Callable[[Message], JsonObject] = said_beside
+    body_of: Callable[[Sequence[JsonObject]], JsonObject] | None = None
+    render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
+    render_error: Callable[[str, str, Answer | None], bytes]
+    error_status: int = 424
+    body_ceiling_tokens: Callable[[str], int | None] = unbounded
+
+    form: Form | None = None
+
+    def __post_init__(self) -> None:
+        """A wire that is made from another one by `replace`, and reads otherwise, has not its short
+        path."""
+        short = self.short
+        if short is not None and (short.parse_request, short.read) != (self.request, self.read):
+            object.__setattr__(self, "short", None)
+
+    def parse_object(self, value: object, *, event: bool) -> list[Signal]:
+        """The signals of a body or event without places, for who wants no parts."""
+        return Message().take(self.read(value, event=event))
+
+    def opens(self, piece: bytes) -> bool:
+        """Whether a piece of a stream is just the event by which it says that it begins, and no SDK
+        fails on it."""
+        return (
+            bool(self.opening)
+            and piece.startswith(self.opening)
+            and piece.find(b"\n\n") == len(piece) - 2
+            and b"\r" not in piece
+            and b"\\" not in piece
+            and b'"error"' not in piece
+            and piece.isascii()
+            and decode_object(piece[piece.find(b"{") :]) is not None
+        )
+
+    def asked(
+        self,
+        body: bytes,
+        probe_max_tokens: int,
+        path: str,
+        dialect: Dialect,
+        headers: Sequence[tuple[bytes, bytes]],
+    ) -> WireRequest | None:
+        """A request of its body and its headers; else as `request`."""
+        parsed = self.request(body, probe_max_tokens, path, dialect)
+        if parsed is None or self.heeding is as_asked:
+            return parsed
+        told = {key.lower().decode("latin-1"): value.decode("latin-1") for key, value in headers}
+        return self.heeding(parsed, told)
+
+    @property
+    def only_read(self) -> bool:
+        """Whether responses are read, and nothing is ever sent or written."""
+        return self.is_request is unasked
+
+    @property
+    def wants_content(self) -> bool:
+        """Whether what a model said must be kept in the wire's own form, part by part."""
+        return self.content is not nothing

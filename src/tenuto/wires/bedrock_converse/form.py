@@ -1,0 +1,52 @@
+"""How a whole request of Bedrock's Converse is written.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.form import Form, Opening
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the messages; the model stands in the path."""
+    made: JsonObject = {}
+    if opening.system:
+        made["system"] = [{"text": opening.system}]
+    if opening.max_tokens is not None:
+        made["inferenceConfig"] = {"maxTokens": opening.max_tokens}
+    if opening.tools:
+        # A description must not be empty here.
+        made["toolConfig"] = {
+            "tools": [
+                {
+                    "toolSpec": {
+                        "name": tool.name,
+                        "description": tool.description or tool.name,
+                        "inputSchema": {"json": tool.parameters},
+                    }
+                }
+                for tool in opening.tools
+            ]
+        }
+    return made
+
+
+def user(text: str) -> JsonObject:
+    """A row of the user's."""
+    return {"role": "user", "content": [{"text": text}]}
+
+
+def path(model: str, stream: bool) -> str:
+    """Where it is sent to, below the base URL.
+
+    >>> path("amazon.nova-lite-v1:0", False)
+    '/model/amazon.nova-lite-v1%3A0/converse'
+    """
+    return f"/model/{quote(model, safe='')}/" + ("converse-stream" if stream else "converse")
+
+
+FORM = Form(rows="messages", members=members, user=user, path=path)

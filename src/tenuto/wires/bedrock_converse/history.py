@@ -1,0 +1,75 @@
+"""Say how Converse writes a history, for the repairs of `core.history`.
+
+Roles must alternate, and nothing joins rows on the way. Each `toolUse` of an assistant's row has
+one `toolResult` in the row behind it, where the results come first. Texts are not blank, contents
+are not empty, inputs are objects, and Claude's reasoning is signed. Tools that the provider runs
+itself have their results in the assistant's own row; nothing here touches them.
+https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-call.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.core import hints
+from tenuto.core.history_table import Call, Changes, Reasoning, Result, Role, Rules, Text, by_role
+from tenuto.wires.base import JsonObject
+from tenuto.wires.bedrock_converse.events import SERVER_TOOL
+from tenuto.wires.members import object_in
+
+
+def result_of(name: str, text: str, failed: bool = True) -> JsonObject:
+    """Return the result of the call of this id, which is an error unless `failed` is false.
+
+    >>> result_of("a", "no")["toolResult"]["status"]
+    'error'
+    """
+    status = "error" if failed else "success"
+    return {"toolResult": {"toolUseId": name, "status": status, "content": [{"text": text}]}}
+
+
+def _kind_of(block: JsonObject) -> str:
+    if object_in(block.get("toolUse")).get("type") == SERVER_TOOL:
+        return SERVER_TOOL
+    kinds = ("toolUse", "toolResult", "reasoningContent")
+    return next((kind for kind in kinds if isinstance(block.get(kind), dict)), "text")
+
+
+def _result_changes(block: JsonObject) -> Changes:
+    """A failed result must say something."""
+    result = object_in(block.get("toolResult"))
+    if result.get("status") != "error" or result.get("content"):
+        return {}
+    return {("toolResult", "content"): [{"text": hints.ORPHAN_RESULT}]}
+
+
+_INPUT = ("toolUse", "input")
+_RESULT = Result(("toolResult", "toolUseId"))
+
+RULES = Rules(
+    role_of=by_role(assistant=Role.MODEL, user=Role.ANSWERS),
+    stub=lambda call: result_of(call["toolUse"]["toolUseId"], hints.ORPHAN_RESULT),
+    parts="content",
+    kind_of=_kind_of,
+    shapes={
+        Role.MODEL: {
+            "text": Text(),
+            "reasoningContent": Reasoning(
+                ("reasoningContent", "reasoningText"), "unsigned_reasoning_removed"
+            ),
+            "toolUse": Call(("toolUse", "toolUseId"), _INPUT),
+            SERVER_TOOL: Call(arguments=_INPUT),
+            "toolResult": _RESULT,
+        },
+        Role.ANSWERS: {"text": Text(), "toolResult": _RESULT},
+    },
+    moves=False,
+    signed_reasoning=True,
+    blank_texts_go=True,
+    object_arguments=True,
+    alternates=True,
+    result_changes=_result_changes,
+)
+
+UNSIGNED_RULES = replace(RULES, signed_reasoning=False)
+"""For models that take reasoning back without a signature, or not at all."""

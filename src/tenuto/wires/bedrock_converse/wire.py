@@ -1,0 +1,195 @@
+"""Amazon Bedrock Converse and ConverseStream.
+
+https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
+…/API_runtime_ConverseStream.html (shapes read in botocore 1.43, 2026-11-22). From top to bottom:
+reading a body, and the faces of an ending. The stop table and the events stand in
+`bedrock_converse_events`, the error table in `…_errors`, the request's side in `…_request` and
+`…_history`, the writing side in `…_content` and `…_render`.
+
+A stream is one of binary messages (`aws_eventstream`); an event is read as botocore gives it to its
+callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bodies and events.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core.outcome import Outcome
+from tenuto.core.signals import FaultSeen, Signal, UsageSeen
+from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.bedrock_converse import render
+from tenuto.wires.bedrock_converse.content import merged_content
+from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
+from tenuto.wires.bedrock_converse.events import (
+    EVENTS,
+    STOPS,
+    block_signals,
+    event_signals,
+    guardrail_signals,
+    read_flowing,
+    read_stop,
+    read_usage,
+)
+from tenuto.wires.bedrock_converse.form import FORM
+from tenuto.wires.bedrock_converse.request import parse_request
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.plain import say_something
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_object(value: object, *, event: bool) -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals = event_signals(value) if event else body_signals(value)
+    signals += guardrail_signals(value)
+    error = error_of(value)
+    return signals if error is None else [*signals, FaultSeen(read_fault(error))]
+
+
+def body_signals(body: JsonObject) -> list[Signal]:
+    """The signals of a whole answer."""
+    signals: list[Signal] = []
+    for index, block in enumerate(blocks_of(body)):
+        signals += block_signals(block, index)
+    stop = read_stop(body.get("stopReason"), "stopReason")
+    if stop is not None:
+        signals.append(stop)
+    usage = body.get("usage")
+    if isinstance(usage, dict):
+        signals.append(UsageSeen(read_usage(usage)))
+    return signals
+
+
+def blocks_of(body: JsonObject) -> list[object]:
+    """The content of a body, [] where it has none."""
+    output = body.get("output")
+    message = output.get("message") if isinstance(output, dict) else None
+    content = message.get("content") if isinstance(message, dict) else None
+    return content if isinstance(content, list) else []
+
+
+def error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None: an exception of a stream, or the body of an error
+    response, which is little more than a message."""
+    if value.get("error"):
+        return value["error"]  # type: ignore[no-any-return]
+    named = value.get("message", value.get("Message"))
+    if "__type" in value or (isinstance(named, str) and "output" not in value):
+        return value
+    for name, told in value.items():  # as SDKs that do not raise hand on an exception
+        if name.endswith("Exception") and isinstance(told, dict):
+            return {**told, "type": name}
+    return None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the event `metadata`."""
+    place = value.get("metadata", value)
+    usage = place.get("usage") if isinstance(place, dict) else None
+    return usage if isinstance(usage, dict) else None
+
+
+# --- the quick reading of a whole body that is nothing but text
+
+
+class _TextBlock(msgspec.Struct, forbid_unknown_fields=True):
+    text: msgspec.Raw  # not decoded: bodies may be large
+
+
+class _Message(msgspec.Struct):
+    content: list[_TextBlock]
+
+
+class _Output(msgspec.Struct):
+    message: _Message
+
+
+class _Whole(msgspec.Struct):
+    output: _Output
+    stop: Literal["end_turn", "stop_sequence"] = msgspec.field(name="stopReason")
+    error: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_plain(b'{"output":{"message":{"content":[{"text":"Hi"}]}},"stopReason":"end_turn"}')
+    True
+    """
+    try:
+        texts = [block.text for block in _read_whole(body).output.message.content]
+        return say_something(texts, body)
+    except UNREADABLE:
+        return False
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    **shown_alike(done="end_turn", cut="max_tokens", blocked="content_filtered"),
+    Outcome.ARGUMENTS_MALFORMED: Shown(native="malformed_tool_use"),
+    Outcome.OVERFLOW: Shown(native="model_context_window_exceeded", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+_PATH = re.compile(r"/model/.+/converse(?:-stream)?\Z")
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of a conversation.
+
+    >>> is_request("/model/amazon.nova-lite-v1%3A0/converse-stream")
+    True
+    """
+    return _PATH.search(unquote(path).rstrip("/")) is not None
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an answer of this wire or one of its events."""
+    if isinstance(value.get("output"), dict):
+        return "stopReason" in value or "message" in value["output"]
+    return is_event(value)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event, as botocore gives it. Others have `metadata` among many
+    members."""
+    if EVENTS.keys().isdisjoint(value):  # every wire is asked about every shape
+        return False
+    names = EVENTS.keys() if len(value) == 1 else EVENTS.keys() - {"metadata"}
+    return any(isinstance(value.get(name), dict) for name in names)
+
+
+WIRE = Wire(
+    name="bedrock-converse",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=parse_object,
+    parts_close=True,
+    read_flowing=read_flowing,
+    is_terminator=never,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    writer=render.MessageWriter,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    body_of=render.body_of,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    form=FORM,
+)

@@ -1,0 +1,228 @@
+"""InvokeModel in the shape of OpenAI's chat: gpt-oss, Qwen, DeepSeek, Mistral's chat, Jamba.
+
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-openai.html and
+…/model-parameters-mistral-chat-completion.html (read 2026-11-22). It is OpenAI's chat but for four
+things: the path names the model and whether to stream; Mistral has its stop, and the pieces of a
+stream, under names of its own; the last event of a stream has Bedrock's metrics, and no end mark
+follows it; errors are those of Bedrock. The wire of the address is `bedrock_invoke`, which hands
+such requests to this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import msgspec
+
+from tenuto.core.actions import Edit
+from tenuto.core.parts import AnySignal, Envelope, Native
+from tenuto.core.signals import Usage
+from tenuto.wires.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
+from tenuto.wires.bedrock_converse import render as bedrock_converse_render
+from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
+from tenuto.wires.bedrock_converse.request import path_model
+from tenuto.wires.bedrock_invoke.makers import METRICS, at, read
+from tenuto.wires.errors import OURS
+from tenuto.wires.json import decode_object, encode, encode_event
+from tenuto.wires.openai_chat import render
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.openai_chat.request import ChatRequest, parse_request
+
+_BEDROCKS = "amazon-bedrock-"
+"""The beginning of the members that Bedrock adds to what a model wrote."""
+
+# --- the request --------------------------------------------------------------------------------
+
+_OTHERS = frozenset({"anthropic_version", "schemaVersion", "inferenceConfig", "toolConfig"})
+"""Members of Claude's and of Nova's requests, which have messages too, where the path does not say
+whose model it is: that of an inference profile names none."""
+
+_OUTPUT_KEYS = ((re.compile(r"(?:\A|[./])openai\."), "max_completion_tokens"),)
+"""The key of the output limit, by model; `max_tokens` for all others."""
+
+
+class InvokeChatRequest:
+    """A chat request whose model stands in the path (`wires.base.WireRequest`)."""
+
+    def __init__(self, asked: ChatRequest, path: str) -> None:
+        self._asked = asked
+        model, stream = path_model(path)
+        self.facts: RequestFacts = msgspec.structs.replace(asked.facts, model=model, stream=stream)
+
+    @property
+    def wire(self) -> Wire:
+        """The wire that speaks it."""
+        return CHAT
+
+    @property
+    def repairs(self) -> tuple[str, ...]:
+        """What had to be put right in its history."""
+        return self._asked.repairs
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached function."""
+        return self._asked.tool_parameters()
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits."""
+        return self._asked.apply(edits, replace(dialect, output_key=self._output_key))
+
+    @cached_property
+    def _output_key(self) -> str:
+        model = self.facts.model
+        return next((key for who, key in _OUTPUT_KEYS if who.search(model)), "max_tokens")
+
+
+def is_chat(body: JsonObject) -> bool:
+    """Whether a request has the shape of OpenAI's chat.
+
+    >>> is_chat({"messages": [{"role": "user", "content": "Hi"}]})
+    True
+    >>> is_chat({"messages": [{"role": "user", "content": [{"text": "Hi"}]}]})
+    False
+    """
+    rows = body.get("messages")
+    if not isinstance(rows, list) or not rows or not _OTHERS.isdisjoint(body):
+        return False
+    return all(isinstance(row, dict) and _is_content(row.get("content")) for row in rows)
+
+
+def _is_content(content: object) -> bool:
+    """Whether it is a text, or parts that say their types, as Nova's do not."""
+    if not isinstance(content, list):
+        return content is None or isinstance(content, str)
+    return all(isinstance(part, dict) and "type" in part for part in content)
+
+
+# --- the writing side ---------------------------------------------------------------------------
+
+
+def _names(value: JsonObject) -> tuple[str, str]:
+    """How the choice of a body or event calls its part in a stream, and its stop.
+
+    >>> _names({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})
+    ('message', 'stop_reason')
+    """
+    choice = at(value, ("choices", 0))
+    if not isinstance(choice, dict) or "finish_reason" in choice or "stop_reason" not in choice:
+        return "delta", "finish_reason"
+    return "delta" if "delta" in choice else "message", "stop_reason"
+
+
+_NO_METRICS = {
+    "inputTokenCount": 0,
+    "outputTokenCount": 0,
+    "invocationLatency": 0,
+    "firstByteLatency": 0,
+}
+
+
+class InvokeChatLayout(render.ChatLayout):
+    """How one message is written as chunks, the last of which has what the turn cost."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self._part, self._stop = _names({})
+        self._metrics: JsonObject = {}
+
+    def begin(self, value: JsonObject) -> None:
+        """What all chunks of one message share, and how they call their members."""
+        super().begin(value)
+        self._shared = {k: v for k, v in self._shared.items() if not k.startswith(_BEDROCKS)}
+        self._part, self._stop = _names(value)
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write the same as on OpenAI's chat, and keep metrics for the last chunk."""
+        for signal in signals:
+            if isinstance(signal, Envelope):
+                self._note(signal.members)
+        return super().passed(signals)
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the calls, and the stop with what Bedrock adds to it."""
+        out = [self._cited(answer)]
+        out += [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        self._note(answer.ending)
+        added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
+        added |= self._costs(answer, include_usage)
+        return b"".join(out) + self._chunk({}, answer.native_stop, **added)
+
+    def _note(self, value: Native) -> None:
+        metrics = value.get(METRICS)
+        self._metrics = metrics if isinstance(metrics, dict) else self._metrics
+
+    def _costs(self, answer: Answer, include_usage: bool) -> JsonObject:
+        """What the turn cost, for the last chunk: Bedrock's metrics, and a usage where one came."""
+        raw, usage = answer.raw_usage or {}, answer.usage or Usage()
+        counts = {"inputTokenCount": usage.input_tokens, "outputTokenCount": usage.output_tokens}
+        known = {key: tokens for key, tokens in counts.items() if tokens is not None}
+        costs: JsonObject = {METRICS: {**_NO_METRICS, **self._metrics, **known}}
+        if include_usage and raw.keys().isdisjoint(counts):
+            costs["usage"] = render.COUNTS.merged(raw, usage)
+        return costs
+
+    def error(self, code: str, message: str) -> bytes:
+        """An exception, on which botocore raises `EventStreamError`; nothing may follow it."""
+        about = {"message": message, "code": code, "source": OURS}
+        return b"event: error\n" + encode_event(about)
+
+    def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
+        choice = {"index": 0, self._part: delta, self._stop: finish}
+        return encode_event({**self._shared, "choices": [choice], **more})
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole completion, with the stop under the name that the first attempt gave it."""
+    body = render.completion(first, last, answer)
+    (choice,) = body["choices"]
+    _, stop = _names(first)
+    choice[stop] = choice.pop("finish_reason")
+    if "object" not in first:  # who sees one takes the body for OpenAI's, and its stop for none
+        body.pop("object", None)
+    return encode(body)
+
+
+# --- the wire -----------------------------------------------------------------------------------
+
+_MORE = re.compile(rb'"(?:stop_reason|amazon-bedrock-\w+)"')
+"""What may stand in a body beside what the quick reader of OpenAI's bodies looks at."""
+
+
+def is_plain(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself, and no guardrail has a word."""
+    return not _MORE.search(body) and openai_chat.WIRE.is_plain(body)
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The model's own usage object, or Bedrock's metrics."""
+    metrics = value.get(METRICS)
+    return openai_chat.usage_object(value) or (metrics if isinstance(metrics, dict) else None)
+
+
+def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRequest | None:
+    """The request, or None where the bytes are no chat request."""
+    value = decode_object(body)
+    if not isinstance(value, dict) or not is_chat(value):
+        return None
+    asked = parse_request(body, probe_max_tokens)
+    return None if asked is None else InvokeChatRequest(asked, path)
+
+
+CHAT = replace(
+    openai_chat.WIRE,
+    name="bedrock-invoke",
+    errors=ERRORS,
+    request=request,
+    read=read,
+    is_terminator=never,
+    is_plain=is_plain,
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    layout=InvokeChatLayout,
+    render_body=render_body,
+    render_error=bedrock_converse_render.render_error,
+)
+"""For requests that `bedrock_invoke` hands on."""

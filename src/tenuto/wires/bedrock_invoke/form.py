@@ -1,0 +1,44 @@
+"""How a whole request of Nova's messages with Bedrock's InvokeModel is written.
+
+https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (2026-11-22)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from urllib.parse import quote
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.bedrock_converse import form as bedrock_converse_form
+from tenuto.wires.form import Opening
+
+NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
+"""Nova by its name; that of a profile or of a model of one's own does not tell whose it is."""
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the messages."""
+    return {"schemaVersion": "messages-v1", **bedrock_converse_form.members(opening, dialect)}
+
+
+def path(model: str, stream: bool) -> str:
+    """Where it is sent to, below the base URL.
+
+    >>> path("amazon.nova-lite-v1:0", True)
+    '/model/amazon.nova-lite-v1%3A0/invoke-with-response-stream'
+    """
+    asked = "invoke-with-response-stream" if stream else "invoke"
+    return f"/model/{quote(model, safe='')}/{asked}"
+
+
+def instead(model: str) -> str:
+    """Only Nova's requests are written, and only those are gone on with; Converse takes all.
+
+    >>> instead("us.amazon.nova-lite-v1:0"), instead("openai.gpt-oss-120b-1:0")
+    ('', 'bedrock-converse')
+    """
+    return "" if NOVA.search(model) else "bedrock-converse"
+
+
+FORM = replace(bedrock_converse_form.FORM, members=members, path=path, instead=instead)

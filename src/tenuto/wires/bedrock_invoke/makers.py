@@ -1,0 +1,288 @@
+"""Reading Amazon Bedrock InvokeModel: the answer of whoever made the model.
+
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22). From
+top to bottom: the stop table, the places of the makers, and reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tenuto.core.parts import AnySignal
+from tenuto.core.signals import (
+    Closed,
+    Ended,
+    FaultSeen,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.anthropic_messages import wire as anthropic_messages
+from tenuto.wires.base import JsonObject
+from tenuto.wires.bedrock_converse import wire as bedrock_converse
+from tenuto.wires.bedrock_converse.errors import read_fault
+from tenuto.wires.bedrock_converse.events import guardrail_signals
+from tenuto.wires.json import decode_object
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # Titan: the model finished; recorded answers also say FINISH.
+    "finished": (_R.END_TURN, None),
+    "finish": (_R.END_TURN, None),
+    # Titan, Llama, Mistral, AI21: the limit on tokens.
+    "length": (_R.MAX_TOKENS, None),
+    # Titan: a stop sequence.
+    "stop_criteria_met": (_R.STOP_SEQUENCE, None),
+    "content_filtered": (_R.SAFETY_BLOCKED, None),
+    "rag_query_when_rag_disabled": (_R.ERROR, "rag_disabled"),
+    # Llama, Mistral, AI21: the end, or a stop sequence.
+    "stop": (_R.END_TURN, None),
+    # Cohere.
+    "complete": (_R.END_TURN, None),
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    "max_tokens": (_R.MAX_TOKENS, None),
+    "error": (_R.ERROR, None),
+    "error_toxic": (_R.SAFETY_BLOCKED, None),
+    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    "user_cancel": (_R.CANCELLED, None),
+    # AI21's Jurassic.
+    "endoftext": (_R.END_TURN, None),
+}
+"""The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of others (N2), Nova's and those of OpenAI's chat among them."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+METRICS = "amazon-bedrock-invocationMetrics"
+"""A member that Bedrock adds to the last event of whatever the model wrote."""
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a maker's answer keeps what is read of it.
+
+    Attributes:
+        shape: the members by which it is known, one path each.
+        text: the paths of its text, of which the first that is there counts.
+        stop: the same of its stop.
+        used: the paths of the tokens of input and output.
+    """
+
+    shape: tuple[Path, ...]
+    text: tuple[Path, ...]
+    stop: tuple[Path, ...]
+    used: tuple[Path, Path] = ((), ())
+
+
+_TITAN_INPUT: Path = ("inputTextTokenCount",)
+
+PLACES: tuple[Place, ...] = (
+    # Titan's body, and an event of its stream.
+    Place(
+        (("results", 0, "outputText"),),
+        (("results", 0, "outputText"),),
+        (("results", 0, "completionReason"),),
+        (_TITAN_INPUT, ("results", 0, "tokenCount")),
+    ),
+    Place(
+        (("outputText",),),
+        (("outputText",),),
+        (("completionReason",),),
+        (_TITAN_INPUT, ("totalOutputTextTokenCount",)),
+    ),
+    # Llama.
+    Place(
+        (("generation",), ("stop_reason",)),
+        (("generation",),),
+        (("stop_reason",),),
+        (("prompt_token_count",), ("generation_token_count",)),
+    ),
+    # Mistral's text.
+    Place((("outputs", 0, "text"),), (("outputs", 0, "text"),), (("outputs", 0, "stop_reason"),)),
+    # Cohere's Command.
+    Place(
+        (("generations", 0, "text"),),
+        (("generations", 0, "text"),),
+        (("generations", 0, "finish_reason"),),
+    ),
+    # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
+    Place((("event_type",), ("response",)), (), (("finish_reason",),)),
+    Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
+    Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
+    Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
+    # The last event of Command's stream has the stop alone; in its `response` all stands again.
+    Place((("is_finished",), ("finish_reason",)), (), (("finish_reason",),)),
+    Place(
+        (("is_finished",), ("response", "generations", 0)),
+        (),
+        (("response", "generations", 0, "finish_reason"),),
+    ),
+    # AI21's Jurassic.
+    Place(
+        (("completions", 0, "data"),),
+        (("completions", 0, "data", "text"),),
+        (("completions", 0, "finishReason", "reason"),),
+    ),
+    # Claude's text completions.
+    Place((("completion",), ("stop_reason",)), (("completion",),), (("stop_reason",),)),
+)
+"""The makers that keep one text and one stop, by shape; the first that fits counts."""
+
+SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape)
+"""Members of which an answer of any of these has one: every wire is asked about every shape."""
+
+_COMPLETION = Place(
+    (("choices", 0, "text"),),
+    (("choices", 0, "text"),),
+    (("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")),
+    (("usage", "prompt_tokens"), ("usage", "completion_tokens")),
+)
+"""Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
+
+
+def at(value: object, path: Path) -> Any:
+    """What stands at the end of a path, None where the path leads nowhere.
+
+    >>> at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
+    'Hi'
+    """
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def has(value: object, path: Path) -> bool:
+    """Whether a path leads somewhere, be it to null.
+
+    >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
+    (True, False)
+    """
+    held, step = at(value, path[:-1]), path[-1]
+    if isinstance(step, int):
+        return isinstance(held, list) and len(held) > step
+    return isinstance(held, dict) and step in held
+
+
+def fits(value: JsonObject, place: Place) -> bool:
+    """Whether a value has the shape of a maker's answer."""
+    return all(has(value, path) for path in place.shape)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def unpacked(value: object) -> object:
+    """What botocore's event of a stream holds, anything else as it is.
+
+    >>> unpacked({"chunk": {"bytes": b'{"outputText":"Hi"}'}})
+    {'outputText': 'Hi'}
+    """
+    if not isinstance(value, dict) or "chunk" not in value:
+        return value
+    data = at(value, ("chunk", "bytes"))
+    return decode_object(data) if isinstance(data, bytes) else value
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event, of any maker; never raises."""
+    value = unpacked(value)
+    if not isinstance(value, dict):
+        return []
+    signals = _makers_signals(value, event)
+    if not bedrock_converse.looks_like(value):
+        signals += guardrail_signals(value)
+    metrics = value.get(METRICS)
+    if isinstance(metrics, dict):
+        used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
+        if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
+            signals.append(UsageSeen(used))
+        if event and not any(isinstance(signal, Ended) for signal in signals):
+            signals.append(Ended())
+    return signals
+
+
+def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
+    if anthropic_messages.looks_like(value):
+        return anthropic_messages.read(value, event=event)
+    if bedrock_converse.looks_like(value):
+        found = bedrock_converse.parse_object(value, event=event)
+        # Nova ends a block behind each piece of its text: no news of the answer.
+        return [signal for signal in found if not isinstance(signal, Closed)]
+    if openai_chat.looks_like(value):
+        return _chat_signals(value, event)
+    for place in (*PLACES, _COMPLETION):
+        if fits(value, place):
+            return _signals_at(value, place)
+    error = bedrock_converse.error_of(value)
+    return [] if error is None else [FaultSeen(read_fault(error))]
+
+
+def as_chunk(value: JsonObject) -> JsonObject:
+    """An event as OpenAI's chat writes it: Mistral's have a message where that has a delta.
+
+    >>> as_chunk({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})["choices"]
+    [{'delta': {'content': 'Hi'}, 'message': {'content': 'Hi'}, 'stop_reason': None}]
+    """
+    choice = at(value, ("choices", 0))
+    if not isinstance(choice, dict) or "delta" in choice or "message" not in choice:
+        return value
+    return {**value, "choices": [{"delta": choice["message"], **choice}]}
+
+
+def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
+    """OpenAI's chat, as gpt-oss, Qwen and Jamba write it; Mistral calls the stop otherwise."""
+    signals = openai_chat.read(as_chunk(value) if event else value, event=event)
+    if not any(isinstance(signal, StopSeen) for signal in signals):
+        field = "choices[0].stop_reason"
+        stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
+        signals += [stop] if stop is not None else []
+    return signals
+
+
+def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
+    signals: list[AnySignal] = []
+    text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
+    if text:
+        signals.append(TextDelta(text))
+    for path in place.stop:
+        stop = look_up(at(value, path), _written(path), _ALL_STOPS)
+        if stop is not None:
+            signals.append(stop)
+            break
+    used = _used(value, *place.used)
+    return [*signals, UsageSeen(used)] if used is not None else signals
+
+
+def _written(path: Path) -> str:
+    """A path as it is written.
+
+    >>> _written(("results", 0, "completionReason"))
+    'results[0].completionReason'
+    """
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return steps.removeprefix(".")
+
+
+def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
+    counts = [_tokens(at(value, path)) if path else None for path in (asked, said)]
+    return Usage(counts[0], counts[1]) if counts != [None, None] else None
+
+
+def _tokens(value: object) -> int | None:
+    """A number of tokens; behind a guardrail they come with a decimal point."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e12 else None

@@ -1,0 +1,124 @@
+"""Amazon Bedrock InvokeModel: one address, and the body of whoever made the model.
+
+https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22).
+Claude's messages are those of `anthropic_messages`, which has their address too; Nova's are those
+of `bedrock_converse`, and are finished here; bodies in the shape of OpenAI's chat are those of
+`bedrock_invoke_chat`. The others are read and not finished: those that take a prompt are asked in a
+template that only the caller knows, and Cohere's Command R keeps its history in a shape of its own.
+What the makers answer is read in `bedrock_invoke_makers`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from urllib.parse import unquote
+
+from tenuto.wires.anthropic_messages import wire as anthropic_messages
+from tenuto.wires.base import Dialect, JsonObject, WireRequest
+from tenuto.wires.bedrock_converse import wire as bedrock_converse
+from tenuto.wires.bedrock_converse.errors import ERRORS
+from tenuto.wires.bedrock_converse.events import GUARDRAIL
+from tenuto.wires.bedrock_converse.request import parse_request, path_model
+from tenuto.wires.bedrock_invoke.chat import CHAT
+from tenuto.wires.bedrock_invoke.form import FORM, NOVA
+from tenuto.wires.bedrock_invoke.makers import (
+    METRICS,
+    PLACES,
+    SHAPED_BY,
+    STOPS,
+    at,
+    fits,
+    read,
+    unpacked,
+)
+from tenuto.wires.json import decode_object
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.watched import Watched
+
+_PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
+
+
+def is_plain(body: bytes) -> bool:
+    """False: many makers' bodies take more than a look."""
+    return False
+
+
+def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
+    """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
+    is only watched; None where the bytes are no object."""
+    model, stream = path_model(path)
+    value = decode_object(body)
+    if not isinstance(value, dict):
+        return None
+    if NOVA.search(model) and isinstance(value.get("messages"), list):
+        return parse_request(body, probe_max_tokens, path)
+    chat = CHAT.request(body, probe_max_tokens, path, dialect)
+    return chat or Watched(body, model, stream)
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of a model, Claude's aside.
+
+    >>> is_request("/model/amazon.nova-lite-v1%3A0/invoke")
+    True
+    """
+    return _PATH.search(unquote(path).rstrip("/")) is not None
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an answer of one of the makers that have no wire of their own."""
+    if METRICS in value or GUARDRAIL in value or unpacked(value) is not value:
+        return True
+    # OpenAI's own shapes say what they are; Cohere's own API adds a `meta` to what Bedrock writes.
+    if isinstance(value.get("object"), str) or "meta" in value:
+        return False
+    if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
+        return True
+    choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
+    return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
+
+
+def signed(value: JsonObject) -> bool:
+    """Whether an object in the shape of another wire shows that it came from InvokeModel: Claude's
+    ids say so, and what Converse answers has its metrics, which Nova's own answers have not.
+
+    >>> signed({"id": "msg_bdrk_01", "type": "message"}), signed({"output": {"message": {}}})
+    (True, True)
+    """
+    message = value.get("message") if value.get("type") == "message_start" else value
+    if isinstance(message, dict) and message.get("type") == "message":
+        return str(message.get("id")).startswith("msg_bdrk_")
+    output = value.get("output")
+    return isinstance(output, dict) and "message" in output and "metrics" not in value
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event. Of makers who write both alike nothing tells: only that
+    the last event has the metrics."""
+    if unpacked(value) is not value:
+        return True
+    if anthropic_messages.looks_like(value):
+        return anthropic_messages.is_event(value)
+    if openai_chat.looks_like(value):
+        return openai_chat.is_event(value)
+    if "event_type" in value or "is_finished" in value:
+        return True
+    return bedrock_converse.is_event(value) or METRICS in value
+
+
+WIRE = replace(
+    bedrock_converse.WIRE,
+    name="bedrock-invoke",
+    stops=STOPS,
+    errors=ERRORS,
+    is_request=is_request,
+    request=request,
+    looks_like=looks_like,
+    signed=signed,
+    frame_mark=b":event-type\x07\x00\x05chunk",
+    is_event=is_event,
+    read=read,
+    is_plain=is_plain,
+    form=FORM,
+)

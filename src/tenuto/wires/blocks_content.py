@@ -1,0 +1,110 @@
+"""What a model said over all attempts of a turn, block by block: what Anthropic Messages and
+Bedrock's Converse have in common. Some blocks are text, some reasoning, and each stands for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tenuto.core.actions import Content
+from tenuto.core.white_space import space_behind
+from tenuto.wires.base import Spoken
+
+Block = Mapping[str, Any]
+
+
+def dealt(texts: Sequence[str], text: str) -> tuple[str, list[str]]:
+    """Deal a text out to those that came, from its end backwards and to each as much as it held:
+    what a seam took away is missed where the seam was. Returns what is more than they held, which
+    stands before them, and the piece of each.
+
+    >>> dealt(["ab", "cd"], "bcd"), dealt(["cd "], "abcd")
+    (('', ['b', 'cd']), ('ab', ['cd']))
+    """
+    surplus = max(space_behind("".join(texts)) - space_behind(text), 0)
+    pieces: list[str] = []
+    for held in reversed(texts):
+        size = max(len(held) - surplus, 0)
+        surplus -= len(held) - size
+        cut = max(len(text) - size, 0)
+        pieces.append(text[cut:])
+        text = text[:cut]
+    return text, pieces[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """How the blocks of a wire say a text.
+
+    Attributes:
+        text_of: the text of a block, None where it says none.
+        said: a block with another text; of {}, a new one.
+        is_plain: whether a block is text, of which nothing is lost where it is told as a new one.
+        is_thought: whether a block is reasoning.
+        is_open: whether a block that ends an attempt can be gone on in.
+        joined: such a block, gone on with a plain one.
+        is_kept: whether a block of what was said is taken back; its second argument are the ids of
+            the calls whose results are beside it.
+        answers: the id of the call that a block is the result of, None where it is none.
+    """
+
+    text_of: Callable[[Block], str | None]
+    said: Callable[[Block, str], Block]
+    is_plain: Callable[[Block], bool]
+    is_thought: Callable[[Block], bool]
+    is_open: Callable[[Block], bool]
+    joined: Callable[[Block, Block], Block]
+    is_kept: Callable[[Block, Sequence[Any]], bool]
+    answers: Callable[[Block], object]
+
+    def merged(
+        self, spoken: Sequence[Spoken], blocks_of: Callable[[Spoken], Sequence[Block]]
+    ) -> Content:
+        """Return the blocks of all attempts in order, with the text that is kept of each.
+
+        A continuation's text goes on in the block that was cut. What it thought before is left out:
+        the reader of the answer would see one sentence in two blocks. Text that cites is not gone
+        on in (C28a)."""
+        merged: list[Block] = []
+        for one in spoken:
+            blocks = self.with_text(blocks_of(one), one.text)
+            if not one.apart and merged and self.is_open(merged[-1]):
+                if one.text.isspace():  # of an attempt that only closed the seam
+                    merged[-1] = self.joined(merged[-1], self.said({}, one.text))
+                while blocks and self.is_thought(blocks[0]):
+                    del blocks[0]
+                if blocks and self.is_plain(blocks[0]):
+                    merged[-1] = self.joined(merged[-1], blocks.pop(0))
+            merged.extend(blocks)
+        return tuple(merged)
+
+    def with_text(self, blocks: Sequence[Block], text: str) -> list[Block]:
+        """Return the blocks with a text dealt out to those that say some. White space alone is no
+        block and goes with the next one."""
+        texts = [self.text_of(block) for block in blocks]
+        waiting, pieces = dealt([held or "" for held in texts], text)
+        out: list[Block] = []
+        for block, held, piece in zip(blocks, texts, pieces, strict=True):
+            if held is None:
+                out.append(block)
+            elif (waiting + piece).strip():
+                out.append(self.said(block, waiting + piece))
+                waiting = ""
+            else:
+                waiting += piece
+        return [*out, self.said({}, waiting)] if waiting.strip() else out
+
+    def said_before(self, text: str, content: Content = ()) -> list[Block]:
+        """Return what the model has said, as blocks whose joined text is `text`. Where it holds
+        more than text and reasoning, the other blocks go with it as they came: the provider ran
+        something, and the text is about it."""
+        answered = [call for block in content if (call := self.answers(block)) is not None]
+        kept = [block for block in content if self.is_kept(block, answered)]
+        if all(self.is_thought(block) or self.is_plain(block) for block in kept):
+            return [self.said({}, text)]
+        blocks = self.with_text(kept, text)
+        while blocks and self.is_thought(blocks[-1]):  # must not end an assistant's row
+            blocks.pop()
+        return blocks

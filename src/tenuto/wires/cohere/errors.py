@@ -1,0 +1,37 @@
+"""How Cohere says that something failed: the error table.
+
+https://docs.cohere.com/reference/errors (read 2026-11-22) and messages quoted in public issues. An
+error is an object with an `id` and a `message`; of codes there is one, the `error_type` of prompts
+and limits that are too large.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import FaultKind
+from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, fault_reader, row
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    # The end of a stream has room for words alone.
+    row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"),
+    row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"max.?tokens must be less than or equal to (?P<allowed>\d{1,9})",
+    ),
+    PREFILL_REJECTED,
+    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
+    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
+    # Blocked by the usage guidelines.
+    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
+    row(_K.AUTHENTICATION, statuses=range(401, 404)),
+    row(_K.RATE_LIMITED, words=r"rate limit|trial key", statuses=range(429, 430)),
+    row(_K.OVERLOADED, words=r"overloaded", statuses=range(503, 504)),
+    row(_K.TIMEOUT, words=r"timed? ?out", statuses=range(504, 505)),
+    row(_K.TIMEOUT, statuses=range(408, 409)),
+    row(_K.INVALID_REQUEST, words=r"^invalid request", statuses=range(400, 500)),
+    row(_K.SERVER),
+)
+"""First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
+
+read_fault = fault_reader(ERRORS)

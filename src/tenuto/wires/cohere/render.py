@@ -1,0 +1,273 @@
+"""The writing side of Cohere's Chat: what the caller sees where Tenuto had to write something.
+
+Shapes follow `cohere/types` of cohere-python 7.3 and are checked against its types in the tests. A
+message keeps the identity of its first attempt: its id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tenuto.core.calls import ToolCall
+from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.citations import is_one
+from tenuto.wires.cohere.citations import Cited, cited_in, joined_citations
+from tenuto.wires.cohere.usage import merged_usage
+from tenuto.wires.errors import OURS
+from tenuto.wires.json import count, encode
+from tenuto.wires.members import object_in
+
+DONE = b"data: [DONE]\n\n"
+
+ERROR_STATUS = 424
+"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
+and nothing of class 4 but 408, 409 and 429."""
+
+_TEXT, _THINKING = "text", "thinking"
+
+
+def render_event(kind: str, **members: object) -> bytes:
+    """One event, named as its object is.
+
+    >>> render_event("content-end", index=0)
+    b'event: content-end\\ndata: {"type":"content-end","index":0}\\n\\n'
+    """
+    return b"event: %b\ndata: %b\n\n" % (kind.encode(), encode({"type": kind, **members}))
+
+
+def _piece(kind: str, index: int | None, **said: object) -> bytes:
+    """An event that brings a piece of the message."""
+    place = {} if index is None else {"index": index}
+    return render_event(kind, **place, delta={"message": said})
+
+
+class CohereWriter:
+    """One message as events (`wires.base.Writer`): its parts are numbered in one row, whichever
+    attempt they come from, and the part that is open is known."""
+
+    follows_text = False
+
+    def __init__(self, model: str) -> None:
+        self._id: object = "tenuto"
+        self.begun = False
+        self._started = False
+        self._next = 0
+        self._open: int | None = None
+        self._kind = ""
+        self._heard = [Cited()]
+        self._cited = 0
+
+    def begin(self, value: JsonObject) -> None:
+        """The identity: from a `message-start`, or from a whole body."""
+        self._id = value.get("id", self._id)
+        self.begun = True
+
+    def given(self, value: JsonObject) -> None:
+        """Follow what the caller has been given: which part is open, and how many there were."""
+        match value.get("type"):
+            case "message-start":
+                self._started = True
+            case "content-start":
+                self._hear(value)
+                index = count(value.get("index"))
+                self._open = self._next if index is None else index
+                self._next = self._open + 1
+                self._kind = str(object_in(_said(value).get("content")).get("type"))
+            case "content-end":
+                self._open = None
+            case "citation-start":
+                self._cited += 1
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Text goes on in the part that is open: nothing is said between attempts."""
+        self._heard.append(Cited())
+        return b""
+
+    def text(self, text: str) -> bytes:
+        """A piece of text, in a part of text."""
+        return self._content(_TEXT, text)
+
+    def reasoning(self, text: str) -> bytes:
+        """A piece of thinking."""
+        return self._content(_THINKING, text)
+
+    def parts(self, value: JsonObject) -> bool:
+        """Never: all text is in one part."""
+        return False
+
+    def passed(self, value: JsonObject) -> bytes:
+        """Thinking and plans, unless text is open, which goes on without them. Citations wait for
+        the end: where they belong is known when all text is."""
+        said = _said(value)
+        thinking, plan = object_in(said.get("content")).get(_THINKING), said.get("tool_plan")
+        self._hear(value)
+        if self._open is not None and self._kind == _TEXT:
+            return b""
+        if isinstance(thinking, str) and thinking:
+            return self._content(_THINKING, thinking)
+        if isinstance(plan, str) and plan and value.get("type") == "tool-plan-delta":
+            return self._close() + self._start() + _piece("tool-plan-delta", None, tool_plan=plan)
+        return b""
+
+    def _hear(self, value: JsonObject) -> None:
+        """Note what citations there are, and the part of text that they may count in: the first,
+        since how long it is nobody counts."""
+        said, heard = _said(value), self._heard[-1]
+        if value.get("type") == "citation-start" and said.get("citations"):
+            heard.citations.append(said["citations"])
+        elif value.get("type") == "content-start" and not heard.starts:
+            index = count(value.get("index"))
+            if index is not None and "text" in object_in(said.get("content")):
+                heard.starts[index] = 0
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """What is open and its citations, calls, the stop with the usage, and `[DONE]`."""
+        out = [self._start(), self._citing(answer), self._close()]
+        for number, call in enumerate(answer.calls):
+            begun = _call(call)
+            begun["function"] = {"name": call.name, "arguments": ""}
+            piece = {"function": {"arguments": call.arguments}}
+            out.append(_piece("tool-call-start", number, tool_calls=begun))
+            out.append(_piece("tool-call-delta", number, tool_calls=piece))
+            out.append(render_event("tool-call-end", index=number))
+        delta: JsonObject = {"finish_reason": answer.native_stop}
+        if answer.usage is not None:
+            delta["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+        return b"".join(out) + self._end(delta)
+
+    def error(self, code: str, message: str) -> bytes:
+        """The end as the provider writes it when a generation fails. The official SDK hands every
+        event out and raises on none, whatever it holds."""
+        out = self._start() + self._close()
+        return out + self._end({"error": f"{OURS}: {code}: {message}", "finish_reason": "ERROR"})
+
+    # --- parts and events
+
+    def _content(self, kind: str, text: str) -> bytes:
+        return self._to(kind) + _piece("content-delta", self._open, content={kind: text})
+
+    def _to(self, kind: str) -> bytes:
+        """Be in an open part of this kind."""
+        if self._open is not None and self._kind == kind:
+            return b""
+        closed = self._start() + self._close()
+        self._open, self._kind = self._next, kind
+        self._next += 1
+        return closed + _piece("content-start", self._open, content={"type": kind, kind: ""})
+
+    def _close(self) -> bytes:
+        if self._open is None:
+            return b""
+        index, self._open = self._open, None
+        return render_event("content-end", index=index)
+
+    def _start(self) -> bytes:
+        if self._started:
+            return b""
+        self._started = True
+        nothing: JsonObject = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        delta = {"message": {"role": "assistant", **nothing}}
+        return render_event("message-start", id=self._id, delta=delta)
+
+    def _end(self, delta: JsonObject) -> bytes:
+        return render_event("message-end", delta=delta) + DONE
+
+    def _citing(self, answer: Answer) -> bytes:
+        """The citations that were not handed on with the first attempt."""
+        spoken = answer.spoken
+        heard = [*([Cited()] * len(spoken)), *self._heard][len(self._heard) :]
+        cited = [
+            noted if one.value is None else cited_in(one.value)
+            for one, noted in zip(spoken, heard, strict=True)
+        ]
+        out = []
+        for citation in joined_citations(spoken, cited, self._open or 0):
+            out.append(_piece("citation-start", self._cited, citations=citation))
+            out.append(render_event("citation-end", index=self._cited))
+            self._cited += 1
+        return b"".join(out)
+
+
+def _said(event: JsonObject) -> JsonObject:
+    """The piece of the message that an event brings."""
+    return object_in(object_in(event.get("delta")).get("message"))
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    return "TOOL_CALL" if calls else "COMPLETE"
+
+
+def _call(call: ToolCall) -> JsonObject:
+    function = {"name": call.name, "arguments": call.arguments}
+    return {**(call.extra or {}), "id": call.id, "type": "function", "function": function}
+
+
+# --- whole bodies
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wires.base.Wire`): its id, and what each of them brings.
+
+    >>> body_of([{"type": "message-start", "id": "c"},
+    ...          {"type": "citation-start", "delta": {"message": {"citations": {"start": 0}}}}])
+    {'id': 'c', 'message': {'citations': [{'start': 0}]}}
+    """
+    body: JsonObject = {}
+    message: JsonObject = {}
+    for event in events:
+        said = _said(event)
+        match event.get("type"):
+            case "message-start":
+                body["id"] = event.get("id")
+            case "tool-plan-delta":
+                message["tool_plan"] = ""  # where what it thought belongs
+            case "content-delta" if event.get("logprobs"):
+                body.setdefault("logprobs", []).append(event["logprobs"])
+            case "citation-start" if said.get("citations"):
+                message.setdefault("citations", []).append(said["citations"])
+    return {**body, "message": message}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole answer: the first attempt's identity, the last one's message, the merged content."""
+    message = {"role": "assistant", **object_in(last.get("message") or first.get("message"))}
+    whole = is_one(answer.spoken)
+    content = _as_it_came(message, answer) if whole else None
+    if content is None:
+        content = _joined(message, answer)
+    if not whole:
+        cited = [cited_in(one.value or {}) for one in answer.spoken]
+        part = max(len(content) - 1, 0)
+        message["citations"] = joined_citations(answer.spoken, cited, part, answer.reasoning)
+    message["content"], message["tool_calls"] = content, [_call(call) for call in answer.calls]
+    for key in ("content", "tool_calls", "tool_plan", "citations"):
+        if not message.get(key):
+            message.pop(key, None)
+    body = {key: item for key, item in first.items() if key != "error"}
+    body = {"id": "tenuto", **body, "message": message, "finish_reason": answer.native_stop}
+    if answer.usage is not None:
+        body["usage"] = merged_usage(answer.raw_usage or {}, answer.usage)
+    return encode(body)
+
+
+def _as_it_came(message: JsonObject, answer: Answer) -> list[JsonObject] | None:
+    """The content of a message that says all that there is to say, part by part, else None."""
+    own, plan = message.get("content"), message.get("tool_plan")
+    parts = [object_in(part) for part in own] if isinstance(own, list) else []
+    text, thought = ("".join(str(p.get(kind, "")) for p in parts) for kind in (_TEXT, _THINKING))
+    said = (text, (plan if isinstance(plan, str) else "") + thought)
+    return parts if said == (answer.text, answer.reasoning) else None
+
+
+def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
+    """One part of each kind; what was thought is the plan's where the message has one."""
+    said = {_THINKING: answer.reasoning, _TEXT: answer.text}
+    if "tool_plan" in message:
+        message["tool_plan"] = said.pop(_THINKING)
+    return [{"type": kind, kind: told} for kind, told in said.items() if told]
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))

@@ -1,0 +1,62 @@
+"""The usage of Cohere's Chat, read and written: what was counted, and what is billed of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenuto.core.signals import Usage
+from tenuto.wires.base import JsonObject
+from tenuto.wires.members import object_in
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the end of a stream."""
+    usage = value.get("usage")
+    if usage is None:
+        usage = object_in(value.get("delta")).get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def read_usage(usage: JsonObject) -> Usage:
+    """What was counted; where that is not told, what was billed."""
+    counted = object_in(usage.get("tokens")) or object_in(usage.get("billed_units"))
+    return Usage(
+        input_tokens=_count(counted.get("input_tokens")),
+        output_tokens=_count(counted.get("output_tokens")),
+        reasoning_tokens=_count(counted.get("reasoning_tokens")),
+        cached_tokens=_count(usage.get("cached_tokens")),
+    )
+
+
+def _count(value: Any) -> int | None:
+    """A number of tokens; the SDK has them as fractions.
+
+    >>> _count(9.0), _count(-1), _count("9")
+    (9, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e12 else None
+
+
+def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19). What is
+    billed grows by as much as what is counted.
+
+    >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
+    {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
+    """
+    tokens, billed = dict(object_in(raw.get("tokens"))), dict(object_in(raw.get("billed_units")))
+    before = [place.get("output_tokens") for place in (tokens, billed)]
+    told = {
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+    }
+    counted = tokens if tokens or not billed else billed
+    counted.update({key: number for key, number in told.items() if number is not None})
+    counts = [*before, usage.output_tokens]
+    if counted is tokens and all(isinstance(number, int | float) for number in counts):
+        billed["output_tokens"] = before[1] + usage.output_tokens - before[0]  # type: ignore[operator]
+    merged = {**raw, "tokens": tokens, "billed_units": billed}
+    return {key: value for key, value in merged.items() if value or key in raw}

@@ -1,0 +1,207 @@
+"""Events of DashScope's streams: what of them is new, and all that was said so far.
+
+Without `incremental_output` each event says all that was said before it as well: text, reasoning,
+the arguments of calls. Some models say only what is new nevertheless, so that it is told by what
+comes: what repeats begins with what came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tenuto.wires.base import JsonObject
+from tenuto.wires.members import object_in
+
+_TEXTS = ("content", "reasoning_content")
+
+_HALF = "\ufffd"
+
+_Said = dict[str | int, str]
+"""Texts by their key, and arguments by the number of their call."""
+
+
+def message_of(value: JsonObject) -> JsonObject:
+    """The message of an event or a body, also of one that is only a text."""
+    output = object_in(value.get("output"))
+    choices = output.get("choices")
+    if isinstance(choices, list) and choices:
+        return object_in(object_in(choices[0]).get("message"))
+    return {"content": output.get("text"), "reasoning_content": output.get("reasoning_content")}
+
+
+def with_message(value: JsonObject, message: JsonObject) -> JsonObject:
+    """The same event with another message, in its own form."""
+    output = dict(object_in(value.get("output")))
+    choices = output.get("choices")
+    if isinstance(choices, list) and choices:
+        output["choices"] = [object_in(choices[0]) | {"message": message}, *choices[1:]]
+    else:
+        output["text"] = message.get("content") or ""
+        if message.get("reasoning_content"):
+            output["reasoning_content"] = message["reasoning_content"]
+    return value | {"output": output}
+
+
+def text_in(content: object) -> str:
+    """The text of a content, which on the multimodal path is a list of parts."""
+    if isinstance(content, list):
+        texts = [object_in(part).get("text") for part in content]
+        return "".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
+
+
+def like(content: object, text: str) -> object:
+    """A content of this text, in the form of another one, whose other parts it keeps."""
+    if not isinstance(content, list):
+        return text
+    others = [part for part in content if "text" not in object_in(part)]
+    return [*([{"text": text}] if text else []), *others]
+
+
+def _calls_of(message: JsonObject) -> dict[int, JsonObject]:
+    calls = message.get("tool_calls")
+    found: dict[int, JsonObject] = {}
+    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+        if isinstance(call, dict):
+            index = call.get("index")
+            found[index if isinstance(index, int) else number] = call
+    return found
+
+
+def _arguments(call: JsonObject) -> str:
+    arguments = object_in(call.get("function")).get("arguments")
+    return arguments if isinstance(arguments, str) else ""
+
+
+def _said_in(message: JsonObject) -> _Said:
+    said: _Said = {key: text_in(message.get(key)) for key in _TEXTS}
+    calls = {number: _arguments(call) for number, call in _calls_of(message).items()}
+    return {key: text for key, text in said.items() if text} | calls
+
+
+def _named(call: JsonObject) -> tuple[object, object]:
+    """By what a call is said to be called: further pieces of one are not."""
+    return call.get("id") or "", object_in(call.get("function")).get("name") or ""
+
+
+class Unrepeated:
+    """Makes the events of one stream say only what is new, whatever they repeat.
+
+    Args:
+        expected: whether they are expected to repeat; None: nobody knows.
+
+    Attributes:
+        repeats: whether they do; None: not told yet.
+
+    >>> new = Unrepeated()
+    >>> [new({"output": {"text": text}})["output"]["text"] for text in ("It", "It is", "It is so")]
+    ['It', ' is', ' so']
+    """
+
+    def __init__(self, expected: bool | None = None) -> None:
+        self.repeats: bool | None = None
+        self._expected = expected
+        self._heard: _Said = {}
+        self._names: dict[int, tuple[object, object]] = {}
+
+    def __call__(self, value: JsonObject) -> JsonObject:
+        """The event with what is new; the same one where all of it is."""
+        if self.repeats is False:
+            return value
+        message = message_of(value)
+        said = _said_in(message)
+        if self.repeats is None:
+            self._tell(said, _calls_of(message), _stops(value))
+        elif any(not _goes_on(now, self._heard.get(key, "")) for key, now in said.items()):
+            self.repeats = False
+            return value
+        heard, self._heard = self._heard, self._heard | said
+        return with_message(value, _new(message, heard)) if self.repeats and heard else value
+
+    def _tell(self, said: _Said, calls: Mapping[int, JsonObject], stops: bool) -> None:
+        """Whether what is said begins with what was said before it."""
+        for key, before in self._heard.items():
+            if before and (now := said.get(key)):
+                more = len(now) > len(before) or stops or bool(self._expected)
+                self.repeats = _goes_on(now, before) and more
+                return
+        for number, call in calls.items():
+            name = _named(call)
+            if all(name) and self._names.get(number) == name:
+                self.repeats = True  # one call is named once
+            self._names[number] = name
+
+
+def _goes_on(now: str, before: str) -> bool:
+    """Whether a text begins with another one, half a character at whose end is none yet."""
+    return now.startswith(before.rstrip(_HALF))
+
+
+def _rest(now: str, before: str) -> str:
+    return now[len(before) if now.startswith(before) else len(before.rstrip(_HALF)) :]
+
+
+def _stops(value: JsonObject) -> bool:
+    output = object_in(value.get("output"))
+    choices = output.get("choices")
+    told = object_in(choices[0]) if isinstance(choices, list) and choices else output
+    return told.get("finish_reason") not in (None, "", "null")
+
+
+def _new(message: JsonObject, heard: Mapping[str | int, str]) -> JsonObject:
+    made = dict(message)
+    for key in _TEXTS:
+        if text := text_in(message.get(key)):
+            made[key] = like(message[key], _rest(text, heard.get(key, "")))
+    if calls := _calls_of(message):
+        made["tool_calls"] = [
+            _piece(call, heard[number]) if number in heard else call
+            for number, call in calls.items()
+            if _arguments(call) != heard.get(number)
+        ]
+    return made
+
+
+def _piece(call: JsonObject, heard: str) -> JsonObject:
+    """A further piece of a call: its name has been said, and its number tells which one it is."""
+    arguments = _rest(_arguments(call), heard)
+    known_by = call if "index" not in call else call | {"id": ""}
+    return known_by | {"function": {"arguments": arguments}}
+
+
+class SoFar:
+    """Makes events that say what is new say all that was said before them as well.
+
+    >>> so_far = SoFar()
+    >>> [so_far({"output": {"text": text}})["output"]["text"] for text in ("It", " is")]
+    ['It', 'It is']
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._calls: dict[object, JsonObject] = {}
+
+    def __call__(self, value: JsonObject) -> JsonObject:
+        """The event with all that was said."""
+        message = message_of(value)
+        for key in _TEXTS:
+            if text := text_in(message.get(key)):
+                self._texts[key] = self._texts.get(key, "") + text
+        for number, call in _calls_of(message).items():
+            which = number if "index" in call else call.get("id") or number
+            self._calls[which] = _joined(self._calls.get(which), call)
+        made = dict(message)
+        for key, text in self._texts.items():
+            made[key] = like(message.get(key), text)
+        if self._calls:
+            made["tool_calls"] = list(self._calls.values())
+        return with_message(value, made)
+
+
+def _joined(before: JsonObject | None, piece: JsonObject) -> JsonObject:
+    if before is None:
+        return piece
+    function: dict[str, Any] = {**object_in(before.get("function"))}
+    function["arguments"] = _arguments(before) + _arguments(piece)
+    return before | {"function": function}

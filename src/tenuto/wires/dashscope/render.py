@@ -1,0 +1,151 @@
+"""The writing side of DashScope's own API: what Chat Completions writes, in this shape.
+
+Its SDK reads a stream line by line, and knows an error by the line `event:error` without a blank
+(`_handle_stream` in dashscope/common/utils.py of dashscope-sdk-python, 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenuto.core.parts import AnySignal, Message
+from tenuto.core.signals import Usage
+from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.dashscope.events import like, message_of
+from tenuto.wires.json import encode
+from tenuto.wires.members import object_in
+from tenuto.wires.openai_chat.render import ChatLayout, call_delta, choice_of, completion, envelope
+
+ERROR_STATUS = 424
+"""What we depend on failed."""
+
+_OF_CHAT = {
+    "input_tokens": "prompt_tokens",
+    "output_tokens": "completion_tokens",
+    "output_tokens_details": "completion_tokens_details",
+    "prompt_tokens_details": "prompt_tokens_details",
+}
+
+_OF_ERRORS = frozenset({"error", "code", "message"})
+_OF_EVENTS = _OF_ERRORS | {"output", "choices", "usage"}
+
+
+def as_chat(value: JsonObject) -> JsonObject:
+    """The same as Chat Completions says it."""
+    output, usage = object_in(value.get("output")), object_in(value.get("usage"))
+    choices = output.get("choices")
+    if not isinstance(choices, list):
+        choices = [{**output, "message": message_of(value)}]
+    choices = [
+        {**choice, "delta": choice.get("message")} if isinstance(choice, dict) else choice
+        for choice in choices
+    ]
+    told = {_OF_CHAT[key]: item for key, item in usage.items() if key in _OF_CHAT}
+    return {"choices": choices, "usage": told or None}
+
+
+def _is_text(value: JsonObject) -> bool:
+    """Whether it is the form that has no messages."""
+    output = object_in(value.get("output"))
+    return not isinstance(output.get("choices"), list) and "text" in output
+
+
+class DashScopeLayout(ChatLayout):
+    """How one message is written as events, which are counted."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self._shared = {"request_id": "tenuto"}
+        self._like: JsonObject = {}
+        self._number = 0
+        self._called = False
+
+    def begin(self, value: JsonObject) -> None:
+        """What all events of one message share, and their form, taken from the first of them."""
+        self._shared = {"request_id": value.get("request_id", "tenuto")}
+        self._like = value
+
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Count an event that was handed on as it came."""
+        self._number += 1
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Calls, and the stop with the usage; there is no end mark."""
+        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        usage = merged_usage(answer.raw_usage, answer.usage)
+        return b"".join(calls) + self._chunk({}, answer.native_stop, usage)
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event that the official SDK tells as an error."""
+        told = {"code": code, "message": message, **self._shared}
+        return self._event("error", ERROR_STATUS, told)
+
+    def _chunk(
+        self, delta: JsonObject, finish: str | None = None, usage: JsonObject | None = None
+    ) -> bytes:
+        finish = finish or "null"
+        output: JsonObject
+        self._called = self._called or "tool_calls" in delta  # a text alone has no place for them
+        if _is_text(self._like) and not self._called:
+            output = {"text": delta.get("content") or "", "finish_reason": finish}
+        else:
+            form = [] if isinstance(message_of(self._like).get("content"), list) else ""
+            message = {"role": "assistant", **delta}
+            message["content"] = like(form, delta.get("content") or "")
+            output = {"choices": [{"message": message, "finish_reason": finish}]}
+        told = {"usage": usage} if usage else {}
+        return self._event("result", 200, {"output": output, **told, **self._shared})
+
+    def _event(self, name: str, status: int, value: JsonObject) -> bytes:
+        self._number += 1
+        head = f"id:{self._number}\nevent:{name}\n:HTTP_STATUS/{status}\n".encode()
+        return head + b"data:" + encode(value) + b"\n\n"
+
+
+def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject | None:
+    """A usage object of the whole turn: the first one's other fields, these counts (C19)."""
+    if usage is None:
+        return raw
+    merged: dict[str, Any] = dict(raw or {})
+    if usage.input_tokens is not None:
+        merged["input_tokens"] = usage.input_tokens
+    if usage.output_tokens is not None:
+        merged["output_tokens"] = usage.output_tokens
+        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
+    merged.pop("output_tokens_details", None)  # of one attempt
+    if usage.reasoning_tokens is not None:
+        merged["output_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
+    return merged
+
+
+def as_body(message: Message) -> JsonObject:
+    """The body that a message tells (`wires.base.Wire`)."""
+    choice = choice_of(message)
+    choice["message"] = {"role": "assistant", **choice["message"]}
+    return envelope(message, _OF_EVENTS) | {"output": {"choices": [choice]}}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole body: the first attempt's identity and form, the merged answer."""
+    choice = completion(as_chat(first), as_chat(last), answer)["choices"][0]
+    output = dict(object_in(first.get("output")))
+    if _is_text(first) and not answer.calls:
+        output |= {"text": answer.text, "finish_reason": answer.native_stop}
+    else:
+        output.pop("text", None)
+        output.pop("finish_reason", None)
+        message = choice["message"]
+        message["content"] = like(message_of(first).get("content"), answer.text)
+        output["choices"] = [{"finish_reason": answer.native_stop, "message": message}]
+    body: JsonObject = {**first, "output": output}
+    for key in _OF_ERRORS:
+        body.pop(key, None)
+    if usage := merged_usage(answer.raw_usage, answer.usage):
+        body["usage"] = usage
+    return encode(body)
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode({"code": code, "message": message, "request_id": "tenuto"} | kept_of(partial))

@@ -1,0 +1,164 @@
+"""The request's side of DashScope's own API: that of Chat Completions, taken apart into `input` and
+`parameters`, where each member has the name that it has there.
+
+https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (2026-11-22): a stream is asked for
+by a header; `input` has messages, or a prompt with the turns before it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import Edit
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts, WireRequest
+from tenuto.wires.json import encode, is_utf8
+from tenuto.wires.members import joined, members_of, object_in, value_of, with_members
+from tenuto.wires.mistral.request import begins_answer, with_beginnings
+from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.watched import Watched
+
+MULTIMODAL = "/multimodal-generation/generation"
+PATHS = ("/services/aigc/text-generation/generation", f"/services/aigc{MULTIMODAL}")
+
+_PARTIAL = "partial"
+"""What says of the last row that it is the beginning of the answer."""
+
+_SAY_WHAT_IS_NEW = re.compile(r"qwen3-(?:max|vl|\d)|qwq|qvq")
+"""Models whose streams repeat nothing unless they are asked to; those of others do."""
+
+_NO_CHAT = re.compile(r"-(?:asr|tts|image)\b|^wan")
+"""Models at the same address whose answer is no text to go on with: speech, images."""
+
+_ASIDE = frozenset({"model", "messages", "stream"})
+"""Names that mean something else at the top of Chat Completions."""
+
+
+class _Chat(ChatRequest):
+    """The same as a chat request. Where contents are lists, ours are."""
+
+    lists = False
+
+    def _arranged(self, rows: list[bytes]) -> list[bytes]:
+        known = len(self._rows)
+        ours = [self._ours(row) for row in rows[known:]]
+        return with_beginnings([*rows[:known], *ours], _PARTIAL)
+
+    def _ours(self, row: bytes) -> bytes:
+        value = object_in(value_of(row))
+        content = value.get("content") or ""
+        if self.lists:
+            content = [{"text": content}] if content else []
+        return encode(value | {"content": content})
+
+
+class DashScopeRequest:
+    """A request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, chat: ChatRequest, facts: RequestFacts) -> None:
+        self._body, self._chat = body, chat
+        self.facts = facts
+        self.repairs = chat.repairs
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached function, by name; {} for one that has none."""
+        return self._chat.tool_parameters()
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits; without any, the caller's own."""
+        if not edits and not self.repairs:
+            return self._body
+        flat = self._chat.edited(edits, dialect)
+        members = members_of(self._body)
+        asked = {"messages": flat["messages"], "prompt": None, "history": None}
+        own = members_of(members.get("parameters", b"{}"))
+        aside = {key: raw for key, raw in own.items() if key in _ASIDE}
+        parameters = {key: raw for key, raw in flat.items() if key not in _ASIDE} | aside
+        members["input"] = with_members(members["input"], asked)
+        if parameters or own:
+            members["parameters"] = joined(parameters)
+        return joined(members)
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of one of the two services, below whatever base URL.
+
+    >>> is_request("/api/v1/services/aigc/text-generation/generation")
+    True
+    """
+    return path.rstrip("/").endswith(PATHS)
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = PATHS[0], dialect: Dialect = PLAIN
+) -> DashScopeRequest | Watched | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model": "m", "input": {"prompt": "Hi"}, "parameters": {"max_tokens": 9}}'
+    >>> parse_request(body).facts.max_tokens
+    9
+    """
+    try:
+        if not is_utf8(body):
+            return None
+        members = members_of(body)
+        parameters = members_of(members.get("parameters", b"{}"))
+        flat = {key: raw for key, raw in parameters.items() if key not in _ASIDE}
+        model, rows = members["model"], _rows(members_of(members["input"]))
+    except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
+        return None
+    asked = joined({"model": model, "messages": rows, **flat})
+    chat = request_of(_Chat, asked, probe_max_tokens, dialect)
+    if chat is None:
+        return None
+    name = chat.facts.model.lower()
+    if _NO_CHAT.search(name) or "asr_options" in parameters:
+        return Watched(body, chat.facts.model, stream=False)
+    chat.lists = path.rstrip("/").endswith(MULTIMODAL)
+    barred = chat.facts.prefill_barred and not begins_answer(_last(rows), _PARTIAL)
+    facts = msgspec.structs.replace(
+        chat.facts,
+        stream=False,
+        include_usage=True,
+        prefill_barred=barred,
+        repeats=_repeats(value_of(parameters.get("incremental_output")), name),
+    )
+    return DashScopeRequest(body, chat, facts)
+
+
+def heeding(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:
+    """The request with what its headers say: whether a stream is wanted."""
+    wanted = headers.get("x-dashscope-sse", "").strip().lower()
+    events = "text/event-stream" in headers.get("accept", "").lower()
+    streams = wanted == "enable" or (events and wanted != "disable")
+    if streams and isinstance(parsed, DashScopeRequest | Watched):
+        parsed.facts = msgspec.structs.replace(parsed.facts, stream=True)
+    return parsed
+
+
+def _repeats(incremental: object, model: str) -> bool | None:
+    if incremental is True:
+        return False
+    return None if incremental is None and _SAY_WHAT_IS_NEW.search(model) else True
+
+
+def _rows(asked: Mapping[str, bytes]) -> bytes:
+    """The messages; those that a prompt with the turns before it stands for."""
+    if "messages" in asked:
+        return asked["messages"]
+    turns = value_of(asked.get("history"))
+    rows = [
+        {"role": role, "content": object_in(turn).get(key)}
+        for turn in (turns if isinstance(turns, list) else ())
+        for role, key in (("user", "user"), ("assistant", "bot"))
+    ]
+    prompt: JsonObject = {"role": "user", "content": value_of(asked["prompt"])}
+    return encode([*rows, prompt])
+
+
+def _last(rows: bytes) -> Any:
+    values = value_of(rows)
+    return object_in(values[-1]) if isinstance(values, list) and values else {}

@@ -1,0 +1,139 @@
+"""DashScope's own API for Qwen's models.
+
+https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (read 2026-11-22 through clients that
+quote it). What Chat Completions says at the top stands under `output`: choices with messages, or
+one `text`. Of a stream, each event says what is new, or, where the request asks for no
+`incremental_output`, all that was said so far (`dashscope_events`). What is asked stands under
+`input` and `parameters` (`dashscope_request`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import AnySignal, Envelope, is_silent
+from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
+from tenuto.wires.base import JsonObject, never
+from tenuto.wires.dashscope import render
+from tenuto.wires.dashscope.events import Unrepeated
+from tenuto.wires.dashscope.render import as_chat
+from tenuto.wires.dashscope.request import heeding, is_request, parse_request
+from tenuto.wires.errors import ErrorRow, error_in
+from tenuto.wires.errors import read as read_error
+from tenuto.wires.errors import row as _row
+from tenuto.wires.members import object_in
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
+from tenuto.wires.retry_after import retry_after_s
+from tenuto.wires.stops import StopTable
+
+_K = FaultKind
+
+STOPS: StopTable = {
+    # It ended by itself, or by a stop sequence of the request. Before that stands the text "null".
+    "stop": openai_chat.STOPS["stop"],
+    # It became too long.
+    "length": openai_chat.STOPS["length"],
+    # A tool is called.
+    "tool_calls": openai_chat.STOPS["tool_calls"],
+}
+"""In the order of the reference."""
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(_K.CONTEXT_OVERFLOW, words=r"range of input length should be"),
+    _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"range of max_tokens should be \[\d+, (?P<allowed>\d{1,9})\]",
+    ),
+    _row(
+        _K.RATE_LIMITED,
+        "throttling",
+        "throttling.ratequota",
+        "throttling.burstrate",
+        "throttling.allocationquota",
+    ),
+    _row(_K.TIMEOUT, "internalerror.timeout", "requesttimeout"),
+    _row(_K.AUTHENTICATION, "invalidapikey", "accessdenied", "arrearage"),
+    _row(_K.OVERLOADED, "serviceunavailable", "modelunavailable", "modelservingerror"),
+    *CHAT_ERRORS[:-1],
+    # The code of nearly all that is wrong with a request: its words say more.
+    _row(_K.INVALID_REQUEST, "invalidparameter", "badrequest.emptyparameter"),
+    CHAT_ERRORS[-1],
+)
+"""By the code, then as behind its compatible endpoint."""
+
+
+def _under_output(signal: AnySignal) -> AnySignal:
+    return (
+        replace(signal, field=f"output.{signal.field}") if isinstance(signal, StopSeen) else signal
+    )
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    error = _error_of(value)
+    if error is not None:
+        return [FaultSeen(read_error(error, ERRORS))]
+    signals = [Envelope(value), *openai_chat.read(as_chat(value), event=event)]
+    if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
+        signals.insert(0, Began())  # the first ones say nothing yet but how much was used
+    return [_under_output(signal) for signal in signals]
+
+
+def _error_of(value: JsonObject) -> object:
+    """An error is an object with a `code`; an event of that name has it one level deeper."""
+    if value.get("error"):
+        return value["error"]
+    return value if value.get("code") and not object_in(value.get("output")) else None
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return read_error(error_in(body, _error_of), ERRORS, status, retry_after_s(headers))
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response of this wire, or one of its events, or its error."""
+    output = object_in(value.get("output"))
+    if isinstance(output.get("choices"), list) or isinstance(output.get("text"), str):
+        return True
+    return {"request_id", "code", "message"} <= value.keys()
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: it says that there is no stop yet. What ends a stream may as
+    well be a whole body, and is read alike."""
+    output = object_in(value.get("output"))
+    choices = output.get("choices")
+    said = choices[0] if isinstance(choices, list) and choices else output
+    return object_in(said).get("finish_reason") in ("null", None, "")
+
+
+WIRE = replace(
+    openai_chat.WIRE,
+    name="dashscope",
+    stops=STOPS,
+    errors=ERRORS,
+    is_request=is_request,
+    request=parse_request,
+    heeding=heeding,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=read,
+    read_flowing=lambda _: None,
+    unrepeated=Unrepeated,
+    is_terminator=never,
+    is_plain=lambda _: False,
+    usage_object=lambda value: object_in(value.get("usage")) or None,
+    parse_fault=parse_fault,
+    layout=render.DashScopeLayout,
+    as_body=render.as_body,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+    form=None,
+)

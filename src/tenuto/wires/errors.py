@@ -1,0 +1,347 @@
+"""How the error tables of the wires are written and read.
+
+A table is a tuple of rows, the most particular first; the first one that fits decides, and the last
+one fits everything.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.stop import printable
+from tenuto.wires.json import decode_object
+from tenuto.wires.retry_after import retry_after_s
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """One way in which a wire says that something failed: by code or type, or by its words.
+
+    Named groups of `words` are read: `allowed`, `maximum` and `most` are the output tokens that the
+    provider allows, `below` is one more than those; `window` is the context window, of which
+    `prompt` leaves what is allowed; for an unknown key every group names keys."""
+
+    kind: FaultKind
+    codes: frozenset[str] = frozenset()
+    words: re.Pattern[str] | None = None
+    statuses: range = range(0)
+
+
+def row(kind: FaultKind, *codes: str, words: str = "", statuses: range = range(0)) -> ErrorRow:
+    """Return a row of an error table.
+
+    Args:
+        codes: the codes and types, in each text one or several with spaces between them.
+        words: a regular expression, searched for in any case.
+    """
+    pattern = re.compile(words, re.IGNORECASE | re.DOTALL) if words else None
+    return ErrorRow(kind, frozenset(" ".join(codes).split()), pattern, statuses)
+
+
+Codes = Mapping[FaultKind, str]
+"""Codes and types by what they mean, with spaces between them."""
+
+_K = FaultKind
+
+GOOGLE: Codes = {
+    _K.RATE_LIMITED: "resource_exhausted",
+    _K.OVERLOADED: "unavailable",
+    _K.TIMEOUT: "deadline_exceeded",
+    _K.AUTHENTICATION: "unauthenticated permission_denied",
+    _K.SERVER: "internal",
+    _K.INVALID_REQUEST: "invalid_argument failed_precondition not_found",
+}
+"""Of all of Google's APIs: https://cloud.google.com/apis/design/errors (read 2026-11-22)."""
+
+BEDROCK: Codes = {
+    _K.RATE_LIMITED: "throttlingexception servicequotaexceededexception",
+    _K.OVERLOADED: "serviceunavailableexception modelnotreadyexception",
+    _K.TIMEOUT: "modeltimeoutexception",
+    _K.AUTHENTICATION: "accessdeniedexception unrecognizedclientexception expiredtokenexception",
+    # The second and the third one may have the status 424.
+    _K.SERVER: "internalserverexception modelerrorexception modelstreamerrorexception",
+    _K.INVALID_REQUEST: "validationexception resourcenotfoundexception",
+}
+"""Of Amazon Bedrock: https://docs.aws.amazon.com/bedrock/latest/APIReference/
+API_runtime_InvokeModel.html, "Errors" (shapes read in botocore 1.43, 2026-11-22)."""
+
+
+def by_code(*codes: Codes) -> tuple[ErrorRow, ...]:
+    """Return a row for each kind that has codes."""
+    kinds = dict.fromkeys(kind for given in codes for kind in given)
+    return tuple(row(kind, *(given.get(kind, "") for given in codes)) for kind in kinds)
+
+
+def by_status(*codes: Codes, overloaded: range = range(503, 504)) -> tuple[ErrorRow, ...]:
+    """Return the last rows of a table: what HTTP statuses mean on all wires, each with the codes
+    that mean the same. `overloaded`: a further status beside 503, which goes with those codes.
+
+    >>> [entry.kind.value for entry in by_status() if 503 in entry.statuses]
+    ['overloaded']
+    """
+    statuses = (
+        (_K.RATE_LIMITED, range(429, 430)),
+        (_K.OVERLOADED, overloaded),
+        (_K.OVERLOADED, range(503, 504)),
+        (_K.TIMEOUT, range(504, 505)),
+        (_K.TIMEOUT, range(408, 409)),
+        (_K.AUTHENTICATION, range(401, 404)),
+        (_K.SERVER, range(0)),
+        (_K.INVALID_REQUEST, range(400, 500)),
+    )
+    waiting = {kind: " ".join(given.get(kind, "") for given in codes) for kind, _ in statuses}
+    rows = [row(kind, waiting.pop(kind, ""), statuses=at) for kind, at in dict.fromkeys(statuses)]
+    return (*(one for one in rows if one.codes or one.statuses), row(_K.SERVER))
+
+
+OURS = "tenuto_incomplete"
+"""Stands in the errors that Tenuto writes, wherever a wire has room for it: what could be recovered
+behind them was (E9)."""
+
+GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS)
+"""Another one that recovers answers could not."""
+
+CLAUDE_LIMIT_WORDS = (
+    r"max_tokens: \d+ > (?P<maximum>\d{1,9})"
+    # Prompt and max_tokens share the window: what the prompt leaves is what is allowed.
+    r"|exceed context limit: (?P<prompt>\d{1,9}) \+ \d+ > (?P<window>\d{1,9})"
+)
+"""Claude's words for an output limit that is too large, on all wires that it is asked on."""
+
+EXTRA_INPUTS_WORDS = r"(?P<key>[\w.\[\]-]+): extra inputs are not permitted"
+"""The same for a key that it does not know."""
+
+PREFILL_REJECTED = row(
+    FaultKind.PREFILL_REJECTED,
+    words=r"assistant message prefill|must end with (?:a )?user|prefilling assistant message"
+    r"|ending with a model turn|expected last role user|prefix mode on|ends? with a user role"
+    r"|prefill is incompatible|2 or more assistant messages"
+    r"|continue_final_message is set|chat_template is not supported",
+)
+"""A model keeps its words whichever wire it is asked on, so that the wires share this row."""
+
+_HISTORY_WORDS = (
+    # A call has one result, directly behind it, and a result has a call.
+    r"must be followed by tool messages|must be a response to a prece+ding message",
+    r"ids were found without `tool_result` blocks|did not find \d+ `tool_result` block",
+    r"unexpected `tool_use_id` found|each tool_use must have a single result",
+    r"`tool_use` ids must be unique|tool_call_id +is not found",
+    r"no tool (?:output|call) found for function call|without its required ",
+    r"not the same number of function calls|function response parts is equal",
+    r"function (?:call|response) turn comes immediately after",
+    r"expected toolresult blocks at|toolresult blocks at \S+ exceeds",
+    r"tool result blocks cannot be provided in the same turn",
+    r"last entry in chat history contains tool results",
+    # What a call and its result must look like.
+    r"tool call id was \S+ but must be|tool_calls\[\d+\]\.id': string too long",
+    r"invalid tool call arguments|\[\] is too short - '\S*tool_calls'",
+    r"struct field \S*tool_calls\.function\.arguments",
+    r"toolresult cannot be empty|toolconfig field must be defined",
+    # Rows in a wrong order, and rows without content.
+    r"unexpected role '\w+' after role|roles must alternate|must alternate between",
+    r"conversation must start with a user|all elements in history must have",
+    r"text content blocks must|must have non-empty content|cannot end with trailing",
+    r"must have either content or tool_calls|'content': expected a string, got null",
+    r"contentblock object at \S+ is blank|message object at \S+ is empty",
+    r"must have a text parameter|contents\.parts must not be empty",
+    # Reasoning that was changed or left out.
+    r"expected `thinking` or `redacted_thinking`|`signature` in `thinking` block",
+    r"blocks in the latest assistant message cannot be modified",
+    r"in the thinking mode must be passed back",
+    r"missing a thought_signature|corrupted thought signature",
+)
+
+HISTORY_REJECTED = row(
+    FaultKind.INVALID_REQUEST,
+    # Mistral's numbers for the order of roles and for ids; Anthropic's for a compacted history.
+    "3230",
+    "3280",
+    "compaction_incomplete_turn",
+    "compaction_block_misplaced",
+    "tool_reference_unresolved",
+    words="|".join(_HISTORY_WORDS),
+)
+"""The same of a history that breaks a rule. Servers that build their prompts by a template say so
+with status 500, and sending it again does not help."""
+
+CONTEXT_WORDS = (
+    r"(?:maximum context length|available context size|model's context length|prompt is too long"
+    r"|input token count \([\d,]*\) exceeds the maximum number of tokens allowed)"
+    r"(?:(?:: \d+ tokens >| is| of)? ?\(?(?P<window>\d{1,9}))?"
+    r"|exceed context limit|input token count .* exceeds|input is too long"
+)
+"""The same of a prompt that is too long."""
+
+_SEARCHED_CHARS = 2_000
+"""Errors say what they are at their beginning; what follows may be the whole prompt."""
+
+_LEAST_TOKENS_LEFT = 512
+"""Where a prompt leaves less of the window than this, the prompt is what is too long (C12)."""
+
+
+def read(
+    error: object,
+    table: Sequence[ErrorRow],
+    status: int | None = None,
+    retry_after_s: float | None = None,
+    code: str = "",
+) -> Fault:
+    """The fault that an error object (or a bare text) means by a table.
+
+    Args:
+        error: the object, its message or nothing that is known.
+        status: the HTTP status, None where there is none.
+        code: a code that came beside the object, in a header say.
+
+    >>> table = (row(FaultKind.RATE_LIMITED, "slow_down"), row(FaultKind.SERVER))
+    >>> read({"code": "slow_down", "message": "Wait."}, table).kind.value
+    'rate_limited'
+    >>> read(None, table).kind.value
+    'server'
+    """
+    codes, message = error_words(error)
+    codes = [code, *codes] if code else codes
+    status = status if status is not None else next((int(c) for c in codes if _is_status(c)), None)
+    for entry in table:
+        found = entry.words.search(message, 0, _SEARCHED_CHARS) if entry.words else None
+        groups = {k: v for k, v in found.groupdict().items() if v} if found else {}
+        allowed = _allowed_tokens(groups)
+        if "prompt" in groups and (allowed or 0) < _LEAST_TOKENS_LEFT:
+            continue
+        by_code = any(code in entry.codes for code in codes)
+        if by_code or found or status in entry.statuses or entry is table[-1]:
+            named = (name.strip() for v in groups.values() for name in v.split(","))
+            return Fault(
+                entry.kind,
+                code=printable(codes[0]) if codes else "",
+                message=message,
+                status=status,
+                allowed_tokens=allowed,
+                window_tokens=int(groups["window"]) if "window" in groups else None,
+                keys=tuple(filter(None, named)) if entry.kind is FaultKind.UNKNOWN_KEY else (),
+                retry_after_s=retry_after_s,
+            )
+    raise AssertionError("the last row of an error table fits everything")
+
+
+def fault_reader(table: Sequence[ErrorRow]) -> Callable[..., Fault]:
+    """Return `read` by this table: of an error, its status, what it asks to wait and its code."""
+
+    def read_fault(
+        error: object, status: int | None = None, retry_after_s: float | None = None, code: str = ""
+    ) -> Fault:
+        return read(error, table, status, retry_after_s, code)
+
+    return read_fault
+
+
+def error_in(body: bytes, error_of: Callable[[dict[str, Any]], object]) -> object:
+    """The error in the body of an error response: where the wire has it, else the object itself; ""
+    where there is none. Google's APIs put the error of a stream into a list.
+
+    >>> error_in(b'[{"error": {"code": 429}}]', lambda value: value.get("error"))
+    {'code': 429}
+    """
+    value = decode_object(body)
+    if isinstance(value, list) and value:
+        value = value[0]
+    return (error_of(value) or value) if isinstance(value, dict) else ""
+
+
+def fault_parser(
+    error_of: Callable[[dict[str, Any]], object], read_fault: Callable[..., Fault]
+) -> Callable[[int, Mapping[str, str], bytes], Fault]:
+    """What reads the fault of an HTTP error response, with what it asks to wait: by where the wire
+    has its errors, and by what they mean there."""
+
+    def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+        return read_fault(error_in(body, error_of), status, retry_after_s(headers))
+
+    return parse_fault
+
+
+def _allowed_tokens(groups: dict[str, str]) -> int | None:
+    if "prompt" in groups:
+        return int(groups["window"]) - int(groups["prompt"])
+    allowed = next((groups[k] for k in ("allowed", "maximum", "most") if k in groups), None)
+    if "below" in groups:
+        return int(groups["below"]) - 1
+    return int(allowed) if allowed else None
+
+
+def error_words(error: object) -> tuple[list[str], str]:
+    """The codes and types of an error object, most particular first and in lower case, and its
+    message, from all the places that providers use.
+
+    >>> error_words({"type": "api_error", "message": "Internal server error"})
+    (['api_error'], 'Internal server error')
+    """
+    if not isinstance(error, dict):
+        return [], error if isinstance(error, str) else ""
+    nested = (("innererror", "code"), ("metadata", "error_type"), ("details", "error_code"))
+    inner = [part.get(key) for name, key in nested if isinstance(part := error.get(name), dict)]
+    names = ("code", "type", "status_code", "status", "source")  # the last one is our own
+    places = (*inner, *(error.get(key) for key in names))
+    codes = [code for place in places if (code := _code(place))]
+    messages = (error.get(key) for key in ("message", "status_msg", "detail", "Message"))
+    return codes, next((text for message in messages if (text := _message(message))), "")
+
+
+_NEVER = re.compile(r"(?!)")
+
+
+def blames(
+    value: Mapping[str, Any], params: re.Pattern[str], words: re.Pattern[str] = _NEVER
+) -> bool:
+    """Whether an object is an error in OpenAI's shape whose `param`, from its beginning, or whose
+    words name something that only one wire has.
+
+    >>> blames({"error": {"param": "input[0].content"}}, re.compile("input"))
+    True
+    """
+    error = value.get("error")
+    if not isinstance(error, dict) or "param" not in error:
+        return False
+    param, message = (v if isinstance(v := error.get(k), str) else "" for k in ("param", "message"))
+    return bool(params.match(param) or words.search(message, 0, _SEARCHED_CHARS))
+
+
+def _code(value: object) -> str:
+    if isinstance(value, str):
+        return value.strip().lower()
+    return str(value) if isinstance(value, int) and abs(value) < 1_000_000 else ""
+
+
+def _message(value: object) -> str:
+    """A message as text. FastAPI's list of findings (Mistral, vLLM) gives its paths and words."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        value = value.get("detail")
+    if not isinstance(value, list):
+        return ""
+    found = [item for item in value[:10] if isinstance(item, dict)]
+    paths = [loc if isinstance(loc := item.get("loc"), list) else [] for item in found]
+    return "; ".join(
+        ".".join(str(step) for step in path[:10] if isinstance(step, str) and step != "body")
+        + f": {item.get('msg')}"
+        for path, item in zip(paths, found, strict=True)
+        if isinstance(item.get("msg"), str)
+    )
+
+
+def _is_status(code: str) -> bool:
+    return code.isascii() and code.isdigit() and 400 <= int(code) < 600 and len(code) == 3
+
+
+def openai_error(code: str, message: str) -> dict[str, Any]:
+    """Return an error of ours as OpenAI writes its own, on all of its wires.
+
+    >>> openai_error("dropped", "…")["type"]
+    'tenuto_incomplete'
+    """
+    return {"message": message, "type": OURS, "param": None, "code": code}

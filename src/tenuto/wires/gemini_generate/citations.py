@@ -1,0 +1,156 @@
+"""What Gemini says of sources, for an answer that was joined from several attempts.
+
+`groundingMetadata` has chunks (the sources), and supports that say by index which of them stand
+behind which segment; a segment counts bytes of UTF-8 from the start of its part. The sources of
+`citationMetadata` do so in `citationSources` of the Developer API; Vertex AI does not tell what its
+`citations` count, so that they are moved where bytes and characters are the same
+(`google/genai/types.py` of google-genai 3.4; https://ai.google.dev/api/generate-content).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.citations import Place, Span, places, size
+from tenuto.wires.gemini_generate.content import SOURCES, Part, is_text, parts_of
+
+_COUNTED_IN_BYTES = "citationSources"
+_INDEXED = frozenset({"groundingChunks", "groundingSupports"})
+
+
+def joined_sources(spoken: Sequence[Spoken], parts: Sequence[Part] | None) -> JsonObject:
+    """The members of a candidate that tell the sources of all attempts. Positions count from the
+    beginning of the part of `parts` that holds the words; None: of the text of a stream."""
+    told = _Sources(parts)
+    for one, place in zip(spoken, places(spoken), strict=True):
+        told.begin(place)
+        for candidate in one.message.said.get(SOURCES, ()) if one.message is not None else ():
+            told.add(candidate)
+    return told.members()
+
+
+class _Sources:
+    """The sources of an answer, as attempt after attempt is added."""
+
+    def __init__(self, parts: Sequence[Part] | None) -> None:
+        self._parts = parts
+        self._grounding: JsonObject = {}
+        self._chunks: list[Any] = []
+        self._supports: list[Any] = []
+        self._citations: dict[str, list[Any]] = {}
+        self._place = Place("", "", 0)
+        self._numbers: list[int] = []
+
+    def begin(self, place: Place) -> None:
+        """What is added from now on is another attempt's."""
+        self._place, self._numbers = place, []
+
+    def add(self, candidate: JsonObject) -> None:
+        """Take what a body says, or one event."""
+        grounding = candidate.get("groundingMetadata")
+        if isinstance(grounding, dict):
+            self._ground(grounding, parts_of(candidate))
+        citations = candidate.get("citationMetadata")
+        for key, found in citations.items() if isinstance(citations, dict) else ():
+            told = self._citations.setdefault(key, [])
+            for item in _listed(found):
+                moved = self._cited(item, key) if isinstance(item, dict) else None
+                if moved is not None and moved not in told:
+                    told.append(moved)
+
+    def members(self) -> JsonObject:
+        """All of it."""
+        lists = {"groundingChunks": self._chunks, "groundingSupports": self._supports}
+        grounding = self._grounding | {key: found for key, found in lists.items() if found}
+        made = {"groundingMetadata": grounding} if grounding else {}
+        citations = {key: found for key, found in self._citations.items() if found}
+        return made | ({"citationMetadata": citations} if citations else {})
+
+    def _ground(self, grounding: JsonObject, parts: Sequence[Part]) -> None:
+        for key, value in grounding.items():
+            if key in _INDEXED:
+                continue
+            before = self._grounding.get(key)
+            self._grounding[key] = _united(before, value)
+        if chunks := _listed(grounding.get("groundingChunks")):
+            self._numbers = [self._number(chunk) for chunk in chunks]
+        for support in _listed(grounding.get("groundingSupports")):
+            moved = self._supported(support, parts) if isinstance(support, dict) else None
+            if moved is not None and moved not in self._supports:
+                self._supports.append(moved)
+
+    def _number(self, chunk: object) -> int:
+        """The index of a chunk among those of all attempts."""
+        if chunk not in self._chunks:
+            self._chunks.append(chunk)
+        return self._chunks.index(chunk)
+
+    def _supported(self, support: JsonObject, parts: Sequence[Part]) -> JsonObject | None:
+        indices, segment = support.get("groundingChunkIndices"), support.get("segment")
+        numbers = _listed(indices)
+        if not all(type(n) is int and 0 <= n < len(self._numbers) for n in numbers):
+            return None  # its sources are not there
+        moved = self._segment(segment, parts) if isinstance(segment, dict) else None
+        if moved is None:
+            return None
+        made = {key: value for key, value in support.items() if key != "renderedParts"}
+        told = {"groundingChunkIndices": [self._numbers[n] for n in numbers]} if numbers else {}
+        return made | {"segment": moved} | told
+
+    def _segment(self, segment: JsonObject, parts: Sequence[Part]) -> JsonObject | None:
+        span, words = _span(segment), segment.get("text")
+        number = segment.get("partIndex")
+        if span is None or not isinstance(words, str | None):
+            return None
+        # A stream's parts are pieces of what was counted in.
+        before = parts[:number] if type(number) is int and self._parts is not None else ()
+        begins = sum(size(part["text"]) for part in before if is_text(part))
+        found = self._place.moved_bytes((span[0] + begins, span[1] + begins), words)
+        return None if found is None else self._told(segment, found)
+
+    def _cited(self, item: JsonObject, key: str) -> JsonObject | None:
+        if "startIndex" not in item and "endIndex" not in item:
+            return item
+        span = _span(item)
+        sure = key == _COUNTED_IN_BYTES or self._place.whole.isascii()
+        if not sure and self._place.unmoved:
+            return item
+        found = None if span is None or not sure else self._place.moved_bytes(span)
+        return None if found is None else _with_span(item, found)
+
+    def _told(self, segment: JsonObject, span: Span) -> JsonObject | None:
+        """A segment that lies in one part of those that are handed on."""
+        made = {key: value for key, value in segment.items() if key != "partIndex"}
+        if self._parts is None:
+            return _with_span(made, span)
+        begins = 0
+        for number, part in enumerate(self._parts):
+            length = size(part["text"]) if is_text(part) else 0
+            if begins <= span[0] and span[1] <= begins + length:
+                at = {"partIndex": number} if number else {}
+                return _with_span(made | at, (span[0] - begins, span[1] - begins))
+            begins += length
+        return None
+
+
+def _united(before: object, more: object) -> object:
+    """Both of two lists; of anything else what came later."""
+    if not isinstance(before, list) or not isinstance(more, list):
+        return more
+    return [*before, *(item for item in more if item not in before)]
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _span(value: JsonObject) -> Span | None:
+    """The positions of a segment or a citation; a start of nought is left out."""
+    start, end = value.get("startIndex", 0), value.get("endIndex")
+    return (start, end) if type(start) is int and type(end) is int else None
+
+
+def _with_span(value: JsonObject, span: Span) -> JsonObject:
+    return value | {"startIndex": span[0], "endIndex": span[1]}

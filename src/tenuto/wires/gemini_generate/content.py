@@ -1,0 +1,159 @@
+"""What a model said on Gemini, part by part, over all attempts of a turn.
+
+A signature of a thought belongs to the part that it came with, so that parts with one are never
+merged with others. Calls for the caller stay out: they are judged and written by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Message
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.blocks_content import dealt
+
+Part = Mapping[str, Any]
+
+TOKEN = "continuationToken"
+"""What goes on where the provider paused; it stands in the content as a part of its own."""
+
+CITING = frozenset(
+    {"groundingMetadata", "grounding_metadata", "citationMetadata", "citation_metadata"}
+)
+"""Members of a candidate that hold positions within the answer."""
+
+SOURCES = "sources"
+"""By which a message keeps the candidates that hold such members, whole: what they say is put
+together by `gemini_generate_citations`."""
+
+GROWS = frozenset({"logprobsResult"})
+"""Members of a candidate of which each event says a piece."""
+
+SIGNATURES = ("thoughtSignature", "thought_signature")
+
+
+def member(value: JsonObject, *names: str) -> Any:
+    """A member by any of its spellings: the APIs write camelCase, the SDK's objects snake_case.
+
+    >>> member({"finish_reason": "STOP"}, "finishReason", "finish_reason")
+    'STOP'
+    """
+    for name in names:
+        if (found := value.get(name)) is not None:
+            return found
+    return None
+
+
+def candidates_of(value: JsonObject) -> list[JsonObject]:
+    """The candidates of a response or an event; often one, none of a blocked prompt."""
+    found = value.get("candidates")
+    return [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+
+
+def parts_of(candidate: JsonObject) -> list[JsonObject]:
+    """The parts of a candidate's content, often none (Q12)."""
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
+
+
+def is_text(part: Part) -> bool:
+    """Whether a part is text of the answer."""
+    return isinstance(part.get("text"), str) and part.get("thought") is not True
+
+
+def is_plain_text(part: Part) -> bool:
+    """Whether a part is text of the answer or a thought, and nothing more: others of its kind may
+    be told in one with it."""
+    return isinstance(part.get("text"), str) and part.keys() <= {"text", "thought"}
+
+
+def is_call(part: Part) -> bool:
+    """Whether a part is a call for the caller."""
+    return "functionCall" in part or "function_call" in part
+
+
+def is_signed(part: Part) -> bool:
+    """Whether a part has a signature."""
+    return any(part.get(key) for key in SIGNATURES)
+
+
+def merged_content(spoken: Sequence[Spoken]) -> Content:
+    """The parts of all attempts in order, with the text that is kept of each; texts that follow
+    each other are one, unless one is signed. Behind them the token of a pause, if the last of them
+    paused.
+
+    >>> from tenuto.core.parts import Opened
+    >>> def spoken(came, kept):
+    ...     message = Message()
+    ...     message.take([Opened((), Kind.TEXT, {"text": came}, "text", came, goes_on=True)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
+    ({'text': 'Half of it.'},)
+    """
+    merged = _joined(part for one in spoken for part in with_text(_joined(_parts(one)), one.text))
+    last = spoken[-1].message if spoken else None
+    token = member(last.said, TOKEN, "continuation_token") if last is not None else None
+    return (*merged, {TOKEN: token}) if token else tuple(merged)
+
+
+def as_body(message: Message) -> JsonObject:
+    """What a message says as a body does, beside its parts (`wires.base.Wire`)."""
+    candidate = {key: item for key, item in message.said.items() if key != SOURCES}
+    return {"candidates": [candidate], **message.envelope}
+
+
+def without_token(content: Iterable[Part]) -> list[Part]:
+    """The parts alone."""
+    return [part for part in content if TOKEN not in part]
+
+
+def token_in(content: Iterable[Part]) -> Any:
+    """The token of a pause in a content, None where there is none."""
+    return next((part[TOKEN] for part in content if TOKEN in part), None)
+
+
+def with_text(parts: Sequence[Part], text: str) -> list[Part]:
+    """The parts with `text` dealt out to those of text, from its end backwards and to each as much
+    as it held: what a seam took away is missed where the seam was. What is more than they held
+    begins the first; where there is none, it is a part of its own.
+
+    >>> with_text([{"text": "ab"}, {"x": 1}, {"text": "cd"}], "bcd")
+    [{'text': 'b'}, {'x': 1}, {'text': 'cd'}]
+    """
+    waiting, pieces = dealt([part["text"] if is_text(part) else "" for part in parts], text)
+    out: list[Part] = []
+    for part, piece in zip(parts, pieces, strict=True):
+        if not is_text(part):
+            out.append(part)
+            continue
+        said, waiting = waiting + piece, ""
+        if said or is_signed(part):
+            out.append({**part, "text": said})
+    return [*out, {"text": waiting}] if waiting else out
+
+
+def _parts(spoken: Spoken) -> Iterator[JsonObject]:
+    """The parts of one attempt, without calls for the caller."""
+    parts = spoken.message.parts if spoken.message is not None else ()
+    said = (part.whole() for part in parts if part.kind is not Kind.CALL)
+    return (part for part in said if not is_call(part))
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """The same parts, those that go on with the one before them told in one."""
+    out: list[tuple[Part, list[str]]] = []
+    for part in parts:
+        if out and _goes_on(out[-1][0], part):
+            out[-1][1].append(part["text"])
+        else:
+            out.append((part, []))
+    # Joined once: a long text stays linear.
+    return [{**p, "text": "".join([p["text"], *more])} if more else p for p, more in out]
+
+
+def _goes_on(before: Part, part: Part) -> bool:
+    """Whether two parts are one text, or one thought, told in two pieces."""
+    return is_plain_text(before) and is_plain_text(part) and is_text(before) == is_text(part)

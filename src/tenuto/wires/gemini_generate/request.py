@@ -1,0 +1,274 @@
+"""The request's side of Gemini: facts, edits; its history in `…_history`.
+
+Theory of operation
+-------------------
+As in `request_edits`. The APIs read camelCase and snake_case alike, so that a member is looked for
+in both and changed in the one that is there.
+
+The path names the model, and whether to stream. Shapes follow `google/genai/types.py` of
+google-genai 3.4, read 2026-11-22; https://ai.google.dev/api/generate-content
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import msgspec
+
+from tenuto.core import hints
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
+from tenuto.core.calls import ToolCall
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.calls import object_of, valid_call
+from tenuto.wires.gemini_generate.content import (
+    TOKEN,
+    Part,
+    is_signed,
+    is_text,
+    member,
+    token_in,
+    with_text,
+    without_token,
+)
+from tenuto.wires.gemini_generate.history import RULES, result_of, role_of
+from tenuto.wires.gemini_generate.tools import declarations, schema_of
+from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.members import list_in, members_of, object_in, value_of
+from tenuto.wires.request_edits import EditableRequest, Paths, put
+from tenuto.wires.request_reading import (
+    are_several,
+    holds,
+    limit_in,
+    reader,
+    why_left_alone,
+)
+
+WHOLE, STREAMING = ":generateContent", ":streamGenerateContent"
+
+_PATH = re.compile(r"/(?:models|endpoints|tunedModels)/(?P<model>[^:]+):\w+/?\Z")
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    """The members that are looked at, in one reading of the body. Where the caller writes
+    snake_case, `_camel` finds them."""
+
+    contents: list[JsonObject]
+    generation_config: Any = None
+    tools: Any = None
+    tool_config: Any = None
+    continuation_token: Any = None
+
+
+_read = reader(_Asked)
+
+CONSTRAINTS = (
+    ("responseMimeType", "response_mime_type"),
+    ("responseSchema", "response_schema"),
+    ("responseJsonSchema", "response_json_schema"),
+    ("responseFormat", "response_format"),
+)
+"""Members of the generation config by which the output is constrained."""
+
+CONFIG = ("generationConfig", "generation_config")
+_CHOICE = ("toolConfig", "tool_config")
+_CALLING = ("functionCallingConfig", "function_calling_config")
+_ALLOWED = ("allowedFunctionNames", "allowed_function_names")
+_BUDGET = ("maxOutputTokens", "max_output_tokens")
+_THINKING = ("thinkingConfig", "thinking_config")
+_THINKING_TOKENS = ("thinkingBudget", "thinking_budget")
+_THINKING_LEVEL = ("thinkingLevel", "thinking_level")
+
+_Row = tuple[str, Sequence[Part]]
+"""The role of a row, and its parts."""
+
+LEAST_THINKING_TOKENS = 512
+"""What every model that thinks takes as its budget, but for the one that is switched off by 0."""
+
+LESS_THINKING_TOKENS = 1024
+"""Instead of a budget that the model chooses by itself (-1, or none)."""
+
+LOWER_LEVELS = {"high": "low", "medium": "low", "thinking_level_unspecified": "low"}
+"""`thinkingLevel`: what less means for each value; `low` is the least that all models take."""
+
+
+class GenerateRequest(EditableRequest):
+    """A request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    paths = Paths(
+        rows="contents",
+        output_limit=(CONFIG, _BUDGET),
+        constraints=[(CONFIG, names) for names in CONSTRAINTS],
+    )
+
+    def __init__(self, body: bytes, rows: list[Any], facts: RequestFacts) -> None:
+        super().__init__(body, rows, RULES, facts)
+        self._last_role = role_of(rows[-1])
+
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        return {
+            declared["name"]: schema_of(declared)
+            for declared in declarations(tools)
+            if isinstance(declared.get("name"), str)
+        }
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
+        return [("model", said_parts(edit.text, edit.content))]
+
+    def _asked(self, text: str) -> _Row:
+        return ("user", [{"text": text}])
+
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+        # The provider keeps what it said; with the token it goes on.
+        members[TOKEN] = encode(token_in(content))
+        return []
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
+        said = said_parts(edit.text, edit.content) if edit.text.strip() else []
+        calls = [_call(valid_call(call)) for call in edit.calls]
+        results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
+        return [("model", [*said, *calls]), ("user", results)]
+
+    def _written(self, added: list[_Row]) -> list[bytes]:
+        """Models take what follows a result in the same turn for a turn of their own, so that words
+        of the user stand apart from results by a row of the model's."""
+        rows: list[_Row] = []
+        before, answers = self._last_role, self.facts.after_tool_result
+        for role, parts in added:
+            if role == "user" and before == "user" and answers:
+                rows.append(("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}]))
+            rows.append((role, parts))
+            before, answers = role, any("functionResponse" in part for part in parts)
+        return [encode({"role": role, "parts": [*map(dict, parts)]}) for role, parts in rows]
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        config = object_in(value_of(members.get(_spelled(CONFIG, members))))
+        if (found := _less_thinking(config, self.facts.model)) is not None:
+            knob, value = found
+            put(members, (CONFIG, _THINKING, knob), encode(value))
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = _spelled(_CHOICE, members)
+        calling = object_in(member(object_in(value_of(members.get(choice))), *_CALLING))
+        if str(calling.get("mode")).upper() in ("ANY", "VALIDATED"):
+            put(members, (_CHOICE, _CALLING, ("mode",)), b'"AUTO"')
+            put(members, (_CHOICE, _CALLING, _ALLOWED), None)
+
+
+def _spelled(names: Sequence[str], members: Mapping[str, bytes]) -> str:
+    return next((name for name in names if name in members), names[0])
+
+
+def parse_request(
+    body: bytes,
+    probe_max_tokens: int = 0,
+    path: str = "/v1beta/models/m:generateContent",
+    *_: object,
+) -> GenerateRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        asked = _read(body)
+        if b"_config" in body or b"_token" in body:
+            members = members_of(body)
+            asked.generation_config = asked.generation_config or value_of(members.get(CONFIG[1]))
+            asked.tool_config = asked.tool_config or value_of(members.get(_CHOICE[1]))
+            asked.continuation_token = asked.continuation_token or members.get("continuation_token")
+        if not asked.contents:
+            return None
+        return GenerateRequest(body, asked.contents, _facts(asked, probe_max_tokens, path))
+    except UNREADABLE:
+        return None
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _facts(asked: _Asked, probe_max_tokens: int, path: str) -> RequestFacts:
+    config, last = object_in(asked.generation_config), asked.contents[-1]
+    tokens = limit_in(member(config, *_BUDGET))
+    given = [member(config, *names) for names in CONSTRAINTS]
+    structured = any(item not in (None, "", "text/plain") for item in given)
+    path = unquote(path)
+    model = found["model"] if (found := _PATH.search(path)) is not None else ""
+    calling = object_in(member(object_in(asked.tool_config), *_CALLING))
+    reasons = {
+        # What the model said before stands with the provider alone.
+        "resumption": asked.continuation_token,
+        "several_choices": are_several(member(config, "candidateCount", "candidate_count")),
+        "logprobs": member(config, "responseLogprobs", "response_logprobs", "logprobs"),
+        "audio": holds(member(config, "responseModalities", "response_modalities"), "AUDIO"),
+    }
+    return RequestFacts(
+        model=model,
+        stream=path.rstrip("/").endswith(STREAMING),
+        max_tokens=tokens,
+        tools=bool(declarations(asked.tools)),
+        call_forced=str(calling.get("mode")).upper() == "ANY",
+        after_tool_result=_holds_result(last),
+        structured=structured,
+        one_of_words=member(config, *CONSTRAINTS[0]) == "text/x.enum",
+        lower_reasoning=_less_thinking(config, model) is not None,
+        include_usage=True,
+        left_alone=why_left_alone(reasons, tokens, probe_max_tokens),
+        prefill_barred=role_of(last) == "model" or structured,
+    )
+
+
+def _holds_result(row: JsonObject) -> bool:
+    keys = {"functionResponse", "function_response"}
+    return any(not keys.isdisjoint(object_in(part)) for part in list_in(row.get("parts")))
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def said_parts(text: str, content: Content = ()) -> list[Part]:
+    """What the model has said, as parts whose joined text is `text`. Signed parts, and those that
+    are no text, go with it as they came; thoughts without a signature stay out.
+
+    >>> said_parts("Hi", ({"text": "Hi there"},))
+    [{'text': 'Hi'}]
+    """
+    kept = [part for part in without_token(content) if is_signed(part) or "thought" not in part]
+    return with_text(kept, text) if any(is_text(part) for part in kept) else [*kept, {"text": text}]
+
+
+def _call(call: ToolCall) -> Part:
+    extra: Mapping[str, Any] = call.extra or {}
+    return {"functionCall": {**_named(call), "args": object_of(call)}, **extra.get("part", {})}
+
+
+def _named(call: ToolCall) -> JsonObject:
+    """Name and, where the provider gave one, id of a call."""
+    given: Mapping[str, Any] = (call.extra or {}).get("call", {})  # type: ignore[assignment]
+    named = {"id": call.id} if "id" in given else {}
+    return {**named, "name": call.name or "unknown"}
+
+
+# --- members ----------------------------------------------------------------------------------
+
+
+def _less_thinking(config: JsonObject, model: str) -> tuple[tuple[str, ...], object] | None:
+    """The knob for less thinking and its new value; None where there is none. Models of the
+    generation 2.5 have a budget, those after it a level, and those before it do not think."""
+    thinking = object_in(member(config, *_THINKING))
+    level, budget = member(thinking, *_THINKING_LEVEL), member(thinking, *_THINKING_TOKENS)
+    if isinstance(level, str):
+        if (less := LOWER_LEVELS.get(level.lower())) is None:
+            return None
+        return _THINKING_LEVEL, less if level.islower() else less.upper()
+    if type(budget) is int:
+        if budget > LEAST_THINKING_TOKENS:
+            return _THINKING_TOKENS, max(budget // 2, LEAST_THINKING_TOKENS)
+        return (_THINKING_TOKENS, LESS_THINKING_TOKENS) if budget < 0 else None
+    if "gemini-2.5" in model:
+        return _THINKING_TOKENS, LESS_THINKING_TOKENS
+    return (_THINKING_LEVEL, "low") if re.search(r"gemini-[3-9]", model) else None

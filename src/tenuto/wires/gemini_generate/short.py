@@ -1,0 +1,269 @@
+"""The short path of Gemini (`wires.short`)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.plain import say_something
+from tenuto.wires.short import (
+    NULL,
+    UNSURE,
+    Asks,
+    Kind,
+    Named,
+    Said,
+    is_plain_text,
+    lack_nothing,
+)
+
+_WHOLE, _STREAMING = ":generateContent", ":streamGenerateContent"
+
+
+# --- the request --------------------------------------------------------------------------------
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    """A part without calls and results."""
+
+    text: str | None = None
+    function_call: msgspec.UnsetType = msgspec.UNSET
+    function_response: msgspec.UnsetType = msgspec.UNSET
+    snake_call: msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="function_call")
+    snake_response: msgspec.UnsetType = msgspec.field(
+        default=msgspec.UNSET, name="function_response"
+    )
+
+
+class _Row(msgspec.Struct):
+    parts: list[_Asked]
+    role: str | None = None
+
+
+class _Config(msgspec.Struct, rename="camel"):
+    """What may make a stream one that is only watched."""
+
+    max_output_tokens: int | None = None
+    candidate_count: Any = None
+    response_modalities: Any = None
+    response_logprobs: Any = None
+    logprobs: Any = None
+
+
+class _Request(msgspec.Struct):
+    contents: Annotated[list[_Row], msgspec.Meta(min_length=1)]
+    config: _Config | None = msgspec.field(default=None, name="generationConfig")
+    token: Any = msgspec.field(default=None, name="continuationToken")
+    snake_config: Any = msgspec.field(default=None, name="generation_config")
+    snake_token: Any = msgspec.field(default=None, name="continuation_token")
+
+
+_NO_CONFIG = _Config()
+
+_read_request = msgspec.json.Decoder(_Request).decode
+
+
+def asks(body: bytes, url: str = f"/v1beta/models/m{_WHOLE}") -> Asks | None:
+    """What a request asks for whose rows are texts of people, with pictures, and of the model; else
+    None. Other framings than that of events are left to the machine.
+
+    >>> asks(b'{"contents": [{"parts": [{"text": "Hi"}]}]}').stream
+    False
+    >>> asks(b'{"contents": [{"parts": [{"functionResponse": {}}]}]}') is None
+    True
+    """
+    asked = _asked_by(url)
+    if asked is None or not is_plain_text(body):
+        return None
+    try:
+        request = _read_request(body)
+    except UNREADABLE:
+        return None
+    for row in request.contents:
+        if row.role == "model":
+            if not row.parts:
+                return None
+            for part in row.parts:
+                if not part.text or part.text.isspace():
+                    return None
+    config = request.config or _NO_CONFIG
+    stream, model = asked
+    return Asks(
+        stream,
+        model=model,
+        max_tokens=config.max_output_tokens,
+        alone=(
+            request.token is not None
+            or request.snake_config is not None
+            or request.snake_token is not None
+            or config.candidate_count is not None
+            or config.response_modalities is not None
+            or config.response_logprobs is not None
+            or config.logprobs is not None
+        ),
+    )
+
+
+@lru_cache(maxsize=256)
+def _asked_by(url: str) -> tuple[bool, str] | None:
+    """Whether a URL asks for a stream, and its model; None: for something else."""
+    path, _, query = url.partition("?")
+    stream = path.endswith(_STREAMING) and query == "alt=sse"
+    if not (stream or path.endswith(_WHOLE)):
+        return None
+    model = path.rpartition("/models/")[2].partition(":")[0]
+    return stream, "" if "%" in model or "/" in model else model
+
+
+class _Schema(msgspec.Struct):
+    required: Any = None
+
+
+class _Function(msgspec.Struct):
+    name: Any = None
+    parameters: _Schema | None = None
+    camel_schema: _Schema | None = msgspec.field(default=None, name="parametersJsonSchema")
+    snake_schema: _Schema | None = msgspec.field(default=None, name="parameters_json_schema")
+
+
+class _Tool(msgspec.Struct):
+    camel: list[_Function] | None = msgspec.field(default=None, name="functionDeclarations")
+    snake: list[_Function] | None = msgspec.field(default=None, name="function_declarations")
+
+
+class _Tools(msgspec.Struct):
+    tools: list[_Tool] | None = None
+
+
+_read_tools = msgspec.json.Decoder(_Tools).decode
+
+
+def _declared(request: bytes) -> list[tuple[object, object]]:
+    declared: list[tuple[object, object]] = []
+    for tool in _read_tools(request).tools or ():
+        for function in (*(tool.camel or ()), *(tool.snake or ())):
+            schemas = (function.parameters, function.camel_schema, function.snake_schema)
+            declared += [(function.name, schema.required) for schema in schemas if schema]
+    return declared
+
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+class _Call(msgspec.Struct):
+    name: Named
+    args: dict[str, Any]
+    id: str | None = None
+    camel_more: Literal[False, None] = msgspec.field(default=None, name="willContinue")
+    snake_more: Literal[False, None] = msgspec.field(default=None, name="will_continue")
+
+
+class _Part(msgspec.Struct):
+    text: msgspec.Raw = NULL  # not decoded: bodies may be large
+    thought: bool | None = None
+    call: _Call | None = msgspec.field(default=None, name="functionCall")
+    snake_call: None = msgspec.field(default=None, name="function_call")
+
+
+class _Content(msgspec.Struct):
+    parts: list[_Part]
+
+
+class _Candidate(msgspec.Struct):
+    content: _Content
+    reason: Literal["STOP"] = msgspec.field(name="finishReason")
+    index: Literal[0, None] = 0
+
+
+class _Whole(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    candidates: tuple[_Candidate]
+    error: None = None
+    camel_feedback: None = msgspec.field(default=None, name="promptFeedback")
+    snake_feedback: None = msgspec.field(default=None, name="prompt_feedback")
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def is_whole(body: bytes, request: bytes = b"") -> bool:
+    """Whether a body is a whole answer, text or calls.
+
+    >>> is_whole(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]},"finishReason":"STOP"}]}')
+    True
+    >>> is_whole(b'{"candidates":[{"content":{"parts":[]},"finishReason":"STOP"}]}')
+    False
+    """
+    texts: list[msgspec.Raw] = []
+    calls: list[_Call] = []
+    ids: list[object] = []
+    try:
+        for part in _read_whole(body).candidates[0].content.parts:
+            if part.call is not None:
+                ids.append(part.call.id or len(ids))
+                calls.append(part.call)
+            elif not part.thought and part.text != NULL:
+                texts.append(part.text)
+        return say_something(texts, body, ids) and lack_nothing(calls, request, _declared)
+    except UNREADABLE:
+        return False
+
+
+# --- a stream -----------------------------------------------------------------------------------
+
+
+class _TextPart(msgspec.Struct, forbid_unknown_fields=True):
+    text: str
+
+
+class _Texts(msgspec.Struct, forbid_unknown_fields=True):
+    parts: tuple[_TextPart]
+    role: str | None = None
+
+
+class _Flowing(msgspec.Struct, forbid_unknown_fields=True):
+    content: _Texts
+    index: Literal[0, None] = 0
+    reason: Literal["STOP", None] = msgspec.field(name="finishReason", default=None)
+
+
+class _Counts(msgspec.Struct):
+    """Whatever was used."""
+
+
+class _Event(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    candidates: tuple[_Flowing]
+    counts: _Counts | None = msgspec.field(default=None, name="usageMetadata")
+    snake_counts: None = msgspec.field(default=None, name="usage_metadata")
+    error: None = None
+    camel_feedback: None = msgspec.field(default=None, name="promptFeedback")
+    snake_feedback: None = msgspec.field(default=None, name="prompt_feedback")
+
+
+_read_event = msgspec.json.Decoder(_Event).decode
+
+
+def event(data: bytes) -> Said:
+    """What an event says.
+
+    >>> event(b'{"candidates":[{"content":{"parts":[{"text":"Hi"}]}}]}')[1]
+    'Hi'
+    """
+    try:
+        (candidate,) = _read_event(data).candidates
+    except UNREADABLE:
+        return UNSURE
+    text = candidate.content.parts[0].text
+    if candidate.reason:
+        return Kind.STOPS, text
+    return (Kind.TEXT, text) if text else UNSURE
+
+
+HOLES = re.compile(rb'"(?:(?:candidates|total|thoughts|prompt)T|t)okenCount": ?(\d+)(?=[,}\s])')

@@ -1,0 +1,75 @@
+"""The functions that a request of Gemini declares.
+
+Their parameters are a subset of OpenAPI 3.0 (`parameters`) or JSON Schema (`parametersJsonSchema`):
+https://ai.google.dev/api/caching#FunctionDeclaration (read 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tenuto.wires.base import JsonObject
+from tenuto.wires.gemini_generate.content import member
+
+_NESTING_MAX = 50
+"""Deeper schemas are no schemas that the provider takes."""
+
+
+def declarations(tools: Any) -> list[JsonObject]:
+    """The functions that are declared; the provider runs all other tools itself.
+
+    >>> declarations([{"functionDeclarations": [{"name": "f"}]}, {"googleSearch": {}}])
+    [{'name': 'f'}]
+    """
+    return list(_declared(tools))
+
+
+def _declared(tools: Any) -> Iterator[JsonObject]:
+    for tool in tools if isinstance(tools, list) else ():
+        if isinstance(tool, dict):
+            found = member(tool, "functionDeclarations", "function_declarations")
+            yield from (f for f in found if isinstance(f, dict)) if isinstance(found, list) else ()
+
+
+def schema_of(declared: JsonObject) -> JsonObject:
+    """The JSON Schema of a function's parameters, {} where it has none.
+
+    >>> schema_of({"parameters": {"type": "OBJECT", "properties": {"n": {"type": "INTEGER"}}}})
+    {'type': 'object', 'properties': {'n': {'type': 'integer'}}}
+    """
+    own = declared.get("parameters")
+    if isinstance(own, dict):
+        return _as_json_schema(own, 0)
+    given = member(declared, "parametersJsonSchema", "parameters_json_schema")
+    return given if isinstance(given, dict) else {}
+
+
+def _as_json_schema(schema: JsonObject, depth: int) -> JsonObject:
+    """The same in the words of JSON Schema, whose types are in small letters, null among them."""
+    made: JsonObject = {}
+    for key, item in schema.items():
+        if depth >= _NESTING_MAX:
+            return {}
+        if key == "type" and isinstance(item, str):
+            kind = item.lower()
+            made[key] = [kind, "null"] if schema.get("nullable") is True else kind
+        elif key == "properties" and isinstance(item, dict):
+            made[key] = {
+                name: _as_json_schema(one, depth + 1) if isinstance(one, dict) else one
+                for name, one in item.items()
+            }
+        elif key == "items" and isinstance(item, dict):
+            made[key] = _as_json_schema(item, depth + 1)
+        elif key in ("anyOf", "any_of") and isinstance(item, list):
+            made["anyOf"] = [_as_json_schema(o, depth + 1) for o in item if isinstance(o, dict)]
+        elif key in _COUNTS and isinstance(item, str):  # the SDK writes them as texts
+            made[key] = int(item) if item.isdecimal() else 0
+        elif key not in ("nullable", "format", "example"):
+            made[key] = item
+    return made
+
+
+_COUNTS = frozenset(
+    {"minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties"}
+)

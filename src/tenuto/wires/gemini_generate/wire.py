@@ -1,0 +1,394 @@
+"""Gemini: generateContent and streamGenerateContent, of the Developer API and of Vertex AI.
+
+https://ai.google.dev/api/generate-content (read through google-genai 3.4, 2026-11-22:
+`google/genai/types.py`). From top to bottom: the stop tables, reading, and the faces of an ending.
+The error table stands in `gemini_generate_errors`, the request's side in `gemini_generate_request`
+and `…_history`, the writing side in `gemini_generate_content` and `…_render`.
+
+Bodies and events look alike: each event of a stream is a response of its own that holds what is
+new, and the last one says why the model stopped. There is no end mark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import unquote
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Opened, Said
+from tenuto.core.signals import (
+    CallDelta,
+    ChoiceSeen,
+    FaultSeen,
+    OtherSeen,
+    RefusalDelta,
+    Signal,
+    StopSeen,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.errors import error_in
+from tenuto.wires.gemini_generate import render, short
+from tenuto.wires.gemini_generate.content import (
+    CITING,
+    GROWS,
+    SOURCES,
+    TOKEN,
+    as_body,
+    candidates_of,
+    is_plain_text,
+    member,
+    merged_content,
+    parts_of,
+)
+from tenuto.wires.gemini_generate.errors import (
+    ERRORS,
+    asked_to_wait_s,
+    error_of,
+    is_googles,
+    read_fault,
+)
+from tenuto.wires.gemini_generate.form import FORM
+from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, parse_request
+from tenuto.wires.json import as_text, count
+from tenuto.wires.retry_after import retry_after_s
+from tenuto.wires.short import ShortPath
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    "finish_reason_unspecified": (_R.UNKNOWN, None),
+    # A natural stopping point or a configured stop sequence; calls end with it too.
+    "stop": (_R.END_TURN, None),
+    # `maxOutputTokens`, which the thoughts count towards.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # The content may violate safety policies; in streams it is empty then.
+    "safety": (_R.SAFETY_BLOCKED, None),
+    # The content may be a recitation from a source.
+    "recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    # An unsupported language.
+    "language": (_R.SAFETY_BLOCKED, "language"),
+    "other": (_R.UNKNOWN, "other"),
+    # A term of a configured blocklist.
+    "blocklist": (_R.SAFETY_BLOCKED, "blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    # Sensitive personally identifiable information.
+    "spii": (_R.SAFETY_BLOCKED, "sensitive_pii"),
+    # A call that cannot be parsed; `finishMessage` may quote it.
+    "malformed_function_call": (_R.MALFORMED_TOOL_CALL, None),
+    "image_safety": (_R.SAFETY_BLOCKED, "image_safety"),
+    "image_prohibited_content": (_R.SAFETY_BLOCKED, "prohibited_content"),
+    "image_other": (_R.UNKNOWN, "image_other"),
+    "no_image": (_R.ERROR, "no_image"),
+    "image_recitation": (_R.SAFETY_BLOCKED, "recitation"),
+    # A call that makes no sense: of a function that was not declared, say.
+    "unexpected_tool_call": (_R.MALFORMED_TOOL_CALL, "unexpected"),
+    # The provider's own loop of tools stopped before the final answer.
+    "too_many_tool_calls": (_R.ERROR, "tool_loop_limit"),
+    # The request lacks a signature of a thought.
+    "missing_thought_signature": (_R.ERROR, "history"),
+    "malformed_response": (_R.ERROR, "malformed"),
+    "escalation": (_R.SAFETY_BLOCKED, "escalation"),
+    # The account is limited, by violations of the Prohibited Use Policy.
+    "pup_limited_disabled": (_R.SAFETY_BLOCKED, "account_limited"),
+    # The limit of one request: goes on with the `continuationToken` beside it.
+    "continuation": (_R.PAUSED, "resumable"),
+    "model_armor": (_R.SAFETY_BLOCKED, "model_armor"),
+}
+"""`FinishReason`, in the order and spelling (its capitals aside) of the reference."""
+
+BLOCKS: StopTable = {
+    "blocked_reason_unspecified": (_R.SAFETY_BLOCKED, "prompt"),
+    "safety": (_R.SAFETY_BLOCKED, "prompt"),
+    "other": (_R.SAFETY_BLOCKED, "prompt_other"),
+    "blocklist": (_R.SAFETY_BLOCKED, "prompt_blocklist"),
+    "prohibited_content": (_R.SAFETY_BLOCKED, "prompt_prohibited_content"),
+    "image_safety": (_R.SAFETY_BLOCKED, "prompt_image_safety"),
+    "model_armor": (_R.SAFETY_BLOCKED, "prompt_model_armor"),
+    "jailbreak": (_R.SAFETY_BLOCKED, "prompt_jailbreak"),
+}
+"""`BlockedReason`: why the prompt was not answered at all."""
+
+NUMBERS = {
+    0: "FINISH_REASON_UNSPECIFIED",
+    1: "STOP",
+    2: "MAX_TOKENS",
+    3: "SAFETY",
+    4: "RECITATION",
+}
+"""What enumerations are without their names, as far as both APIs number them alike:
+https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
+https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+_REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
+"""Stops by which the same request would only fail again."""
+
+
+def read_stop(raw: object, field: str) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    >>> read_stop("MAX_TOKENS", "finishReason").reason.value
+    'max_tokens'
+    >>> read_stop(2, "finishReason").reason.value
+    'max_tokens'
+    """
+    if type(raw) is int and raw in NUMBERS:
+        seen = look_up(NUMBERS[raw], field, _ALL_STOPS)
+        return None if seen is None else StopSeen(str(raw), field, seen.reason, seen.detail)
+    return look_up(raw, field, _ALL_STOPS)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+_PART_KEYS = frozenset(
+    {"text", "thought", "thoughtSignature", "thought_signature", "partMetadata", "part_metadata"}
+)
+"""Keys of a part that carry no content beside its text."""
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[AnySignal] = [
+        Envelope({key: item for key, item in value.items() if key not in ("candidates", "error")})
+    ]
+    candidates = candidates_of(value)
+    for number, candidate in enumerate(candidates):
+        # Candidates beyond the first give their stops only: several are never recovered (C28).
+        index = count(candidate.get("index"))
+        if number if index is None else index:
+            signals.append(ChoiceSeen())
+        else:
+            signals.append(_said(candidate))
+            for part in parts_of(candidate):
+                signals += _read_part(part)
+        signals += _stop_of(candidate, number)
+    signals += _failure_of(value, bool(candidates))
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+def _said(candidate: JsonObject) -> Said:
+    """What a candidate says beside its parts."""
+    adds = {key: candidate[key] for key in GROWS & candidate.keys()}
+    if not CITING.isdisjoint(candidate):
+        adds[SOURCES] = [candidate]
+    beside = {key: item for key, item in candidate.items() if key not in ("content", *adds)}
+    return Said(beside, adds if adds or beside.keys() - {"index"} else None)
+
+
+def _failure_of(value: JsonObject, answered: bool) -> list[Signal]:
+    error = error_of(value)
+    fault: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
+    return [*_blocked(value, answered), *fault]
+
+
+def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
+    field = f"candidates[{number}].finishReason"
+    raw = member(candidate, "finishReason", "finish_reason")
+    stop = None if raw is None else read_stop(raw, field)
+    if stop is None:
+        return []
+    if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
+        # Nothing to go on with: what there is was cut by a limit.
+        stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
+    signals: list[Signal] = [stop]
+    if number == 0:
+        signals += _explained(stop, member(candidate, "finishMessage", "finish_message"))
+    if stop.raw.strip().lower() in _REPEATING_FAILS:
+        signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
+    return signals
+
+
+def _explained(stop: StopSeen, words: object) -> list[Signal]:
+    """The words beside a filter's stop. Beside other stops they are no refusal: `STOP` has "Model
+    generated function call(s).", and a malformed call is quoted."""
+    told = stop.reason is _R.SAFETY_BLOCKED and isinstance(words, str) and words
+    return [RefusalDelta(words)] if told and isinstance(words, str) else []
+
+
+def _read_part(part: JsonObject) -> list[AnySignal]:
+    call = member(part, "functionCall", "function_call")
+    if isinstance(call, dict):
+        return [CallPiece((), _call(part, call))]
+    text = part.get("text")
+    other = any(item is not None for key, item in part.items() if key not in _PART_KEYS)
+    if not isinstance(text, str):  # nothing but a signature, or no text at all
+        return [Opened((), Kind.OTHER if other else Kind.TEXT, part)]
+    kind = Kind.REASONING if part.get("thought") is True else Kind.TEXT
+    opened = Opened((), kind, part, "text", text, goes_on=is_plain_text(part))
+    return [opened, OtherSeen()] if other else [opened]
+
+
+def _call(part: JsonObject, call: JsonObject) -> CallDelta:
+    """A call comes whole: ids are left out by many models, which then tell calls by their order."""
+    call_id, name = call.get("id"), call.get("name")
+    name = name if isinstance(name, str) and name else None
+    arguments, odd, decoded = _arguments(call, name)
+    extra = {
+        "part": {k: v for k, v in part.items() if "unction" not in k and v is not None},
+        "call": {k: v for k, v in call.items() if k not in ("name", "args") and v is not None},
+    }
+    return CallDelta(
+        None,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name,
+        arguments,
+        odd,
+        may_be_empty=True,
+        may_lack_id=True,
+        decoded=decoded,
+        extra=extra if any(extra.values()) else None,
+    )
+
+
+def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[str, ...], bool]:
+    """Argument text, what was odd about it, and whether it was decoded before it came.
+
+    Arguments that are streamed piece by piece (`streamFunctionCallArguments` of Vertex AI) are not
+    put together: of them only their end is known, which is what decides whether they are whole."""
+    more = member(call, "willContinue", "will_continue") is True
+    if more or (name is None and "args" not in call):
+        return ("{" if name is not None else "" if more else "}"), (), False
+    given = call.get("args")
+    if isinstance(given, dict):
+        return as_text(given), (), True
+    if given is None or isinstance(given, str):
+        return given, ("arguments_text",) if given else (), False
+    return as_text(given), ("arguments_no_object",), False
+
+
+def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
+    """A prompt that was blocked has no candidates (Q11)."""
+    feedback = member(value, "promptFeedback", "prompt_feedback")
+    raw = member(feedback, "blockReason", "block_reason") if isinstance(feedback, dict) else None
+    field = "promptFeedback.blockReason"
+    stop = None if raw is None else look_up(raw, field, BLOCKS)
+    if stop is None or (answered and stop.raw.strip().lower() == "blocked_reason_unspecified"):
+        return []
+    if not stop.known:
+        # Whatever the reason is, the prompt was blocked.
+        stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
+    words = member(feedback, "blockReasonMessage", "block_reason_message")
+    return [stop, *_explained(stop, words)]
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object, which every event of a stream may hold."""
+    usage = member(value, "usageMetadata", "usage_metadata")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """`candidatesTokenCount` leaves out the thoughts."""
+    said = count(member(usage, "candidatesTokenCount", "candidates_token_count"))
+    thought = count(member(usage, "thoughtsTokenCount", "thoughts_token_count"))
+    made = None if said is None and thought is None else (said or 0) + (thought or 0)
+    return Usage(
+        input_tokens=count(member(usage, "promptTokenCount", "prompt_token_count")),
+        output_tokens=made,
+        reasoning_tokens=thought,
+        cached_tokens=count(member(usage, "cachedContentTokenCount", "cached_content_token_count")),
+    )
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    **shown_alike(done="STOP", cut="MAX_TOKENS", blocked="SAFETY"),
+    Outcome.ARGUMENTS_MALFORMED: Shown(native="MALFORMED_FUNCTION_CALL"),
+    Outcome.CANCELLED: Shown(native="OTHER", received=True),
+    Outcome.UNKNOWN: Shown(native="OTHER", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+
+_TOLD_BY = frozenset(
+    {"promptFeedback", "prompt_feedback", "candidates", "usageMetadata", "usage_metadata", "error"}
+)
+"""Members of which a response has at least one."""
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is that of a generation, of whichever API.
+
+    >>> is_request("/v1beta/models/gemini-2.5-flash:generateContent")
+    True
+    >>> is_request("/v1beta/models/gemini-2.5-flash:countTokens")
+    False
+    """
+    return unquote(path).rstrip("/").endswith((WHOLE, STREAMING))
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response of this wire, or one of its events."""
+    if _TOLD_BY.isdisjoint(value):  # every wire is asked about every shape
+        return False
+    if any(isinstance(value.get(key), dict) for key in ("promptFeedback", "prompt_feedback")):
+        return True
+    candidates = value.get("candidates")
+    if isinstance(candidates, list) and candidates and isinstance(candidates[0], dict):
+        keys = ("content", "finishReason", "finish_reason")
+        return any(key in candidates[0] for key in keys)
+    if any(isinstance(value.get(key), dict) for key in ("usageMetadata", "usage_metadata")):
+        return True
+    return is_googles(value.get("error"))
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event that does not end its stream. What ends one may as well be
+    a whole body, and is read alike."""
+    candidates = candidates_of(value)
+    stops = (_stop_of(candidate, number) for number, candidate in enumerate(candidates))
+    return not any(stops) and not _failure_of(value, bool(candidates))
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    error = error_in(body, error_of)
+    return read_fault(error, status, retry_after_s(headers) or asked_to_wait_s(error))
+
+
+WIRE = Wire(
+    name="gemini-generate",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=read,
+    running_usage=b'"usageMetadata"',
+    short=ShortPath(
+        parse_request,
+        read,
+        short.asks,
+        short.is_whole,
+        short.event,
+        ends_marked=False,
+        holes=short.HOLES,
+    ),
+    usage_object=usage_object,
+    parse_fault=parse_fault,
+    layout=render.ResponseLayout,
+    content=merged_content,
+    clean_stop=render.clean_stop,
+    as_body=as_body,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+    form=FORM,
+)

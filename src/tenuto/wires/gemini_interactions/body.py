@@ -1,0 +1,108 @@
+"""Whole interactions of Gemini, as far as Tenuto writes them: bodies, calls, usage, errors.
+
+Shapes follow `google/genai/_gaos/types/interactions` of google-genai 3.4 and are checked against
+its types in the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.calls import ToolCall
+from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.errors import OURS
+from tenuto.wires.gemini_interactions.content import TOKEN, output, without_token
+from tenuto.wires.gemini_interactions.steps import CALL
+from tenuto.wires.json import encode
+from tenuto.wires.usage import Counts
+
+ERROR_STATUS = 424
+"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
+and nothing of class 4 but 408, 409 and 429."""
+
+_NOT_SHARED = frozenset({"steps", "status", "usage", "error", "errors", "updated", TOKEN})
+
+COUNTS = Counts(
+    input="total_input_tokens",
+    output="total_output_tokens",
+    total="total_tokens",
+    reasoning="total_thought_tokens",
+)
+
+_CLEAN = ("completed", "requires_action")
+
+
+def identity_of(interaction: Mapping[str, Any]) -> JsonObject:
+    """What all of a turn's interactions share with its first one.
+
+    >>> identity_of({"id": "v1_1", "status": "completed"})
+    {'id': 'v1_1'}
+    """
+    return {key: item for key, item in interaction.items() if key not in _NOT_SHARED}
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    return "requires_action" if calls else "completed"
+
+
+def ending_of(answer: Answer) -> JsonObject:
+    """The status that an answer shows, and what came beside it. The token of a pause does not: the
+    official SDK goes on with it by itself, and Tenuto has done that as often as it may (C26).
+
+    >>> ending_of(Answer("Hi", native_stop="incomplete"))
+    {'status': 'incomplete'}
+    """
+    came = answer.ending.get("interaction", answer.ending)
+    errors = came.get("errors") if isinstance(came, dict) else None
+    status = answer.native_stop or "completed"
+    return {"status": status, **({"errors": errors} if errors and status == "failed" else {})}
+
+
+def call_step(call: ToolCall) -> JsonObject:
+    """A call as a step."""
+    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
+    named = {"type": CALL, "id": call.id, "name": call.name, "arguments": arguments}
+    return {**(call.extra or {}), **named}
+
+
+def body_of(events: Iterable[JsonObject]) -> JsonObject:
+    """The body that events tell (`wires.base.Wire`): all that they say of the interaction."""
+    body: JsonObject = {}
+    for event in events:
+        told = event.get("interaction")
+        body |= told if isinstance(told, dict) else {}
+    return body
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """A whole interaction: the first attempt's identity, the merged steps. The id is that of the
+    last attempt where the turn is complete: who goes on from it goes on from the whole answer."""
+    steps = without_token(answer.content)
+    if not steps and answer.text:
+        steps = [output(answer.text)]
+    ending = ending_of(answer)
+    identity = identity_of(first)
+    if ending["status"] in _CLEAN and last.get("id"):
+        identity["id"] = last["id"]
+    steps += [call_step(call) for call in answer.calls]
+    usage = COUNTS.merged(answer.raw_usage, answer.usage)
+    told = {"usage": usage} if usage else {}
+    return encode({"object": "interaction", **identity, **ending, "steps": steps, **told})
+
+
+def error_object(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own, and whose it is.
+
+    >>> error_object("dropped", "…")["type"]
+    'tenuto_incomplete'
+    """
+    return {"code": code, "message": message, "type": OURS}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode({"error": error_object(code, message) | kept_of(partial)})

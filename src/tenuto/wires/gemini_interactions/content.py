@@ -1,0 +1,196 @@
+"""What a model said on Gemini's Interactions, step by step, over all attempts of a turn.
+
+A whole body is made of it, and a continuation carries of it what the provider ran and the signed
+thoughts. Calls for the caller stay out: they are judged and written by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tenuto.core.actions import Content
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.gemini_interactions.steps import (
+    CALL,
+    INPUT,
+    OUTPUT,
+    THOUGHT,
+    kind_of,
+    parts_of,
+    steps_of,
+    text_in,
+)
+from tenuto.wires.items_content import Speech
+from tenuto.wires.json import count, decode_object
+
+TOKEN = "continuation_token"
+"""What goes on where the provider paused; it stands in the content as a step of its own, with the
+id of the interaction that gave it."""
+
+_WAITING = ("queued", "in_progress")
+
+
+def merged_content(spoken: Sequence[Spoken]) -> Content:
+    """The steps of all attempts in order, with the text that is kept of each, and behind them the
+    token of a pause, if the last of them paused.
+
+    >>> def body(text):
+    ...     part = {"type": "text", "text": text}
+    ...     return {"steps": [{"type": "model_output", "content": [part]}]}
+    >>> merged = merged_content([
+    ...     Spoken(body("Half of "), (), "Half "), Spoken(body("half of it."), (), "of it.")])
+    >>> len(merged), merged[0]["content"][0]["text"]
+    (1, 'Half of it.')
+    """
+    merged = SPEECH.merged(spoken, _steps)
+    paused = _pause(spoken[-1]) if spoken else None
+    return (*merged, paused) if paused else tuple(merged)
+
+
+def without_token(content: Iterable[Mapping[str, Any]]) -> list[JsonObject]:
+    """The steps alone."""
+    return [dict(step) for step in content if TOKEN not in step]
+
+
+def pause_in(content: Iterable[Mapping[str, Any]]) -> Mapping[str, Any] | None:
+    """The token of a pause in a content, with the id beside it; None where there is none."""
+    return next((step for step in content if TOKEN in step), None)
+
+
+def output(text: str) -> JsonObject:
+    """A step of the model's that says a text."""
+    return {"type": OUTPUT, "content": [{"type": "text", "text": text}]}
+
+
+def _is_plain_text(part: JsonObject) -> bool:
+    """Whether a part can be gone on in: a cut text with annotations is not (C28a)."""
+    return text_in(part) is not None and not part.get("annotations")
+
+
+SPEECH = Speech(
+    kind_of=kind_of,
+    output=OUTPUT,
+    thought=THOUGHT,
+    parts_of=parts_of,
+    text_in=text_in,
+    is_open=_is_plain_text,
+    longer=lambda last, part: {**last, "text": last["text"] + part["text"]},
+    cut=lambda part, text, _: {**part, "text": text},
+    new=output,
+)
+
+
+def said_steps(text: str, content: Content) -> list[JsonObject]:
+    """What the model has said, as steps that may be sent back. A thought goes with its signature or
+    not at all; what the provider ran goes as it came, where its result came too.
+
+    >>> thought, signed = {"type": "thought"}, {"type": "thought", "signature": "gA=="}
+    >>> [kind_of(step) for step in said_steps("Hi", (thought, signed))]
+    ['thought', 'model_output']
+    """
+    steps = SPEECH.with_text(without_token(content), text)
+    results = [step for step in steps if kind_of(step).endswith("_result")]
+    run = [step.get("call_id") for step in results]  # of whatever type: an odd one fits no call
+    return [step for step in steps if _may_go_back(step, run)]
+
+
+def _may_go_back(step: JsonObject, run: list[Any]) -> bool:
+    kind = kind_of(step)
+    if kind == THOUGHT:
+        return bool(step.get("signature"))
+    if kind == OUTPUT:  # white space alone is refused
+        return any((text := text_in(part)) is None or text.strip() for part in parts_of(step))
+    return not kind.endswith("_call") or step.get("id") in run
+
+
+# --- the steps of one attempt -------------------------------------------------------------------
+
+
+def _steps(spoken: Spoken) -> list[JsonObject]:
+    """The steps of one attempt, without calls for the caller and what was asked."""
+    if spoken.value is not None:
+        waiting = spoken.value.get("status") in _WAITING
+        found: list[Any] = [] if waiting else steps_of(spoken.value)
+    else:
+        found = _from_events(spoken.events)
+    return [dict(s) for s in found if isinstance(s, dict) and kind_of(s) not in (CALL, INPUT)]
+
+
+def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
+    """The steps that the events of a stream build, as a body would hold them."""
+    steps: dict[Any, JsonObject] = {}
+    texts: dict[Any, list[str]] = {}
+    for data in events:
+        event = decode_object(data)
+        if not isinstance(event, dict):
+            continue
+        index, step, delta = count(event.get("index")), event.get("step"), event.get("delta")
+        if event.get("event_type") == "step.start" and isinstance(step, dict):
+            _settle(steps.get(index), texts.pop(index, []))
+            steps[index] = dict(step)
+        elif event.get("event_type") == "step.delta" and isinstance(delta, dict):
+            if kind_of(delta) == "text" and isinstance(delta.get("text"), str):
+                steps.setdefault(index, {"type": OUTPUT})
+                texts.setdefault(index, []).append(delta["text"])
+                continue
+            _settle(steps.get(index), texts.pop(index, []))
+            _add(steps.get(index), delta)
+    for index, pieces in texts.items():
+        _settle(steps.get(index), pieces)
+    return [step for _, step in sorted(steps.items(), key=lambda pair: (pair[0] is None, pair[0]))]
+
+
+def _settle(step: JsonObject | None, pieces: Sequence[str]) -> None:
+    """Add a text that came in pieces: joined once, so that a long one stays linear."""
+    if step is None or not pieces:
+        return
+    text, parts = "".join(pieces), parts_of(step)
+    if parts and (held := text_in(parts[-1])) is not None and not parts[-1].get("annotations"):
+        parts[-1] = {**parts[-1], "text": held + text}
+    else:
+        parts.append({"type": "text", "text": text})
+    step["content"] = parts
+
+
+def _add(step: JsonObject | None, delta: JsonObject) -> None:
+    """Add a piece that is no text."""
+    if step is None:
+        return
+    match kind_of(delta):
+        case "thought_summary":
+            content = delta.get("content")
+            step["summary"] = [*parts_of(step, "summary"), content] if content else []
+        case "thought_signature":
+            step["signature"] = delta.get("signature")
+        case "text_annotation_delta":
+            parts = parts_of(step)
+            if parts and isinstance(found := delta.get("annotations"), list):
+                held = parts[-1].get("annotations")
+                known = held if isinstance(held, list) else []
+                step["content"] = [*parts[:-1], {**parts[-1], "annotations": [*known, *found]}]
+        case "arguments_delta":
+            pass
+        case _ if kind_of(step) == OUTPUT:
+            step["content"] = [*parts_of(step), delta]
+        case _:
+            step.update({key: item for key, item in delta.items() if key != "type"})
+
+
+_LAST_EVENTS = 4
+"""The stop, and whatever a provider says behind it."""
+
+
+def _pause(spoken: Spoken) -> JsonObject | None:
+    """The token at the end of an attempt that paused: earlier ones are checkpoints."""
+    values: list[Any] = [spoken.value]
+    if spoken.value is None:
+        values = [decode_object(data) for data in spoken.events[-_LAST_EVENTS:]]
+    for value in reversed(values):
+        told = value if isinstance(value, dict) else {}
+        inner = told.get("interaction")
+        told = inner if isinstance(inner, dict) else told
+        token = told.get(TOKEN)
+        if token and told.get("status") == "requires_continuation":
+            return {TOKEN: token, "id": told.get("id") or told.get("interaction_id") or ""}
+    return None

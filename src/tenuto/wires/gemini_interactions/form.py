@@ -1,0 +1,34 @@
+"""How a whole request of Gemini's Interactions is written.
+
+https://ai.google.dev/api/interactions-api (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.form import Form, Opening
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the steps. The history is ours: the service need not keep it."""
+    made: JsonObject = {"model": opening.model, "store": False}
+    if opening.system:
+        made["system_instruction"] = opening.system
+    if opening.max_tokens is not None:
+        made["generation_config"] = {"max_output_tokens": opening.max_tokens}
+    if opening.tools:
+        made["tools"] = [{"type": "function", **tool.told()} for tool in opening.tools]
+    return made | ({"stream": True} if opening.stream else {})
+
+
+def user(text: str) -> JsonObject:
+    """A step of the user's."""
+    return {"type": "user_input", "content": [{"type": "text", "text": text}]}
+
+
+def path(model: str, stream: bool) -> str:
+    """Where it is sent to, below the base URL."""
+    return "/v1beta/interactions" + ("?alt=sse" if stream else "")
+
+
+FORM = Form(rows="input", members=members, user=user, path=path)

@@ -1,0 +1,263 @@
+"""The request's side of Interactions: facts, edits; repairs in `gemini_interactions_history`.
+
+Theory of operation
+-------------------
+As in `items_request`. An input that is a text, or content, becomes a step that holds it.
+
+Where the provider keeps the history (`previous_interaction_id`), a continuation goes on from the
+same interaction as the request did: what was said and the hint are input of its own. It is stored
+as the caller's request was, so that the next turn can go on from the whole answer.
+
+A pause is gone on from with its token, as the official SDK does it: of what is stored by the id of
+the interaction that gave it and without input, of all else by the same request. The SDK goes on by
+itself too, unless it is told not to; behind Tenuto it finds nothing to go on with, and its own
+requests with a token are left alone.
+
+Shapes follow `google/genai/_gaos/types/interactions` of google-genai 3.4, read 2026-11-22;
+https://ai.google.dev/gemini-api/docs/interactions-overview
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendContent, Content, Edit
+from tenuto.core.calls import ToolCall
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.calls import object_of, valid_call
+from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
+from tenuto.wires.gemini_interactions.history import repair_history, result_of
+from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
+from tenuto.wires.items_request import ItemsRequest
+from tenuto.wires.json import UNREADABLE, decode_object, encode
+from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of, with_members
+from tenuto.wires.request_edits import Paths
+from tenuto.wires.request_reading import (
+    holds,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
+
+CONTENT = frozenset({"text", "image", "audio", "video", "document", "file"})
+"""Kinds of parts; an input may be a list of them, or of steps."""
+
+CLIENT_TOOLS = frozenset({"function", "computer_use"})
+"""Tools that the caller runs; every other one the provider runs itself."""
+
+LESS_THINKING = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal"}
+"""`thinking_level`: what less means for each value; the least cannot be lowered."""
+
+_THINKS_HIGH = re.compile(r"gemini-(?:[3-9]|\d{2})")
+"""Models that think much where nothing is said: `low` is what all of them take."""
+
+_CONSTRAINTS = ("response_format", "response_mime_type")
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    input: msgspec.Raw = msgspec.Raw(b"null")
+    model: Any = None
+    agent: Any = None
+    stream: Any = None
+    store: Any = None
+    background: Any = None
+    generation_config: Any = None
+    tools: Any = None
+    response_format: Any = None
+    response_mime_type: Any = None
+    response_modalities: Any = None
+    previous_interaction_id: Any = None
+    continuation_token: Any = None
+
+
+_read = reader(_Asked)
+
+
+class InteractionRequest(ItemsRequest):
+    """A request (`wires.base.WireRequest`)."""
+
+    paths = Paths(
+        rows="input",
+        output_limit=(("generation_config",), ("max_output_tokens",)),
+        constraints=[((key,),) for key in _CONSTRAINTS],
+    )
+
+    def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
+        super().__init__(body, facts, *repair_history(rows, bool(asked.previous_interaction_id)))
+        self._stored = asked.store is not False
+
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits; what a pause goes on with is no row."""
+        members = super().edited(edits, dialect)
+        for edit in edits:
+            if isinstance(edit, AppendContent):
+                self._go_on(members, edit.content)
+        return members
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return said_steps(edit.text, edit.content)
+
+    def _asked(self, text: str) -> msgspec.Raw:
+        return msgspec.Raw(_asking([encode({"type": "text", "text": text})]))
+
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[Any]:
+        return []
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        blank = not edit.text.strip() and not edit.content
+        said = [] if blank else said_steps(edit.text, edit.content)
+        calls = [_call(valid_call(call)) for call in edit.calls]
+        answers = edit.answers
+        results = [result_of(call.id, call.name, text, failed) for call, text, failed in answers]
+        return [*said, *calls, *results]
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        _configure(members, {"thinking_level": encode(_less_thinking(members))})
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        _free_tool_choice(members)
+
+    def _go_on(self, members: dict[str, bytes], content: Content) -> None:
+        """With the token of a pause; without one, which the tables rule out, nothing changes."""
+        pause = pause_in(content)
+        if pause is None:
+            return
+        members[TOKEN] = encode(pause[TOKEN])
+        if self._stored and pause.get("id"):
+            members["previous_interaction_id"] = encode(pause["id"])
+            members.pop("input", None)
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> InteractionRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        asked = _read(body)
+        rows = _rows_of(bytes(asked.input).strip())
+        if rows is None or not (asked.model or asked.agent):
+            return None
+        last = decode_object(rows[-1]) if rows else None
+        return InteractionRequest(body, asked, rows, _facts(asked, last, probe_max_tokens))
+    except UNREADABLE:
+        return None
+
+
+def _rows_of(given: bytes) -> list[bytes] | None:
+    """An input as steps; None where it is of a form that is not known."""
+    if given == b"null":
+        return []
+    if given.startswith(b'"'):
+        return [_asking([b'{"type":"text","text":' + given + b"}"])]
+    rows = [given] if given.startswith(b"{") else rows_of(given)
+    values = [decode_object(row) for row in rows]
+    kinds = [kind_of(value) for value in values]
+    if rows and all(kind in CONTENT for kind in kinds):
+        return [_asking(rows)]
+    known = (INPUT, OUTPUT, THOUGHT, CALL, RESULT)
+    are_steps = all(kind in known or kind.endswith(("_call", "_result")) for kind in kinds)
+    return rows if are_steps and not given.startswith(b"{") else None
+
+
+def _asking(parts: Sequence[bytes]) -> bytes:
+    return b'{"type":"user_input","content":' + listed(parts) + b"}"
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _facts(asked: _Asked, last: object, probe_max_tokens: int) -> RequestFacts:
+    config = object_in(asked.generation_config)
+    max_tokens = limit_in(config.get("max_output_tokens"))
+    model = text_in(asked.model)
+    reasons = {
+        # What the model said before stands with the provider alone.
+        "resumption": asked.continuation_token,
+        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "agent": asked.agent,  # the provider runs it, with a budget and a place of its own
+        "audio": holds(asked.response_modalities, "audio"),
+    }
+    return RequestFacts(
+        model=model,
+        stream=bool(asked.stream),
+        max_tokens=max_tokens,
+        tools=any(map(_is_client_tool, list_in(asked.tools))),
+        call_forced=_demands_call(config.get("tool_choice"), asked.tools),
+        after_tool_result=kind_of(last) == RESULT,
+        structured=_is_structured(asked),
+        lower_reasoning=_can_think_less(config.get("thinking_level"), model),
+        include_usage=True,
+        prefill_barred=True,  # nothing says that a step of the model's at the end is gone on with
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
+        follows=text_in(asked.previous_interaction_id),
+    )
+
+
+def _is_client_tool(tool: Any) -> bool:
+    return kind_of(tool) in CLIENT_TOOLS
+
+
+def _demands_call(choice: Any, tools: Any) -> bool:
+    """Whether a choice demands a call for the caller, whose tools all must be then."""
+    if isinstance(choice, dict):
+        choice = object_in(choice.get("allowed_tools")).get("mode")
+    ours = list(map(_is_client_tool, list_in(tools)))
+    return bool(ours) and all(ours) and choice == "any"
+
+
+def _is_structured(asked: _Asked) -> bool:
+    """Whether the text is to be JSON: by a schema, which may stand there as the form itself."""
+    if asked.response_mime_type == "application/json":
+        return True
+    given = asked.response_format
+    formats = given if isinstance(given, list) else [given]
+    return any(
+        isinstance(one, dict)
+        and kind_of(one) not in ("image", "audio", "video")
+        and one.get("mime_type") != "text/plain"
+        for one in formats
+    )
+
+
+def _can_think_less(level: Any, model: str) -> bool:
+    if level is None:
+        return _THINKS_HIGH.search(model) is not None
+    return isinstance(level, str) and level in LESS_THINKING
+
+
+def _call(call: ToolCall) -> JsonObject:
+    named = {"type": CALL, "id": call.id, "name": call.name}
+    return {**(call.extra or {}), **named, "arguments": object_of(call)}
+
+
+# --- members ----------------------------------------------------------------------------------
+
+
+def _configure(members: dict[str, bytes], changes: Mapping[str, bytes]) -> None:
+    config = members.get("generation_config", b"{}")
+    members["generation_config"] = with_members(config if config != b"null" else b"{}", changes)
+
+
+def _less_thinking(members: Mapping[str, bytes]) -> str:
+    config = object_in(value_of(members.get("generation_config")))
+    return LESS_THINKING.get(str(config.get("thinking_level")), "low")
+
+
+def _free_tool_choice(members: dict[str, bytes]) -> None:
+    choice = object_in(value_of(members.get("generation_config"))).get("tool_choice")
+    if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
+        freed = choice | {"allowed_tools": allowed | {"mode": "auto"}}
+        _configure(members, {"tool_choice": encode(freed)})
+    elif choice is not None and choice != "none":
+        _configure(members, {"tool_choice": b'"auto"'})

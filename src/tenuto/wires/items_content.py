@@ -1,0 +1,116 @@
+"""What a model said over all attempts of a turn, item by item: what OpenAI Responses and Gemini's
+Interactions have in common. An item holds parts, some of which are text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tenuto.core.white_space import space_behind
+from tenuto.wires.base import JsonObject, Spoken
+
+
+@dataclass(frozen=True, slots=True)
+class Speech:
+    """How the items of a wire say a text.
+
+    Attributes:
+        kind_of: the type of an item.
+        output, thought: the types of items that the model says something in, and that it thinks in.
+        parts_of: the parts of an item.
+        text_in: the text of a part, None where it is none.
+        is_open: whether a part that ends an item can be gone on in.
+        longer: a part that goes on with another one.
+        cut: a part with another text, in which its words stand so many characters further on.
+        new: an item that says a text.
+    """
+
+    kind_of: Callable[[object], str]
+    output: str
+    thought: str
+    parts_of: Callable[[JsonObject], list[JsonObject]]
+    text_in: Callable[[JsonObject], str | None]
+    is_open: Callable[[JsonObject], bool]
+    longer: Callable[[JsonObject, JsonObject], JsonObject]
+    cut: Callable[[JsonObject, str, int], JsonObject]
+    new: Callable[[str], JsonObject]
+
+    def merged(
+        self, spoken: Sequence[Spoken], items_of: Callable[[Spoken], list[JsonObject]]
+    ) -> list[JsonObject]:
+        """The items of all attempts in order, with the text that is kept of each. A continuation's
+        text goes on in the part that was cut; what it thought before is left out: the reader of the
+        answer would see one sentence in two items. White space alone is no text of a continuation:
+        it stood at the cut, and stays there."""
+        merged: list[JsonObject] = []
+        for one in spoken:
+            goes_on = not one.apart and bool(merged) and self.goes_on(merged[-1])
+            if goes_on and one.text.isspace():
+                merged[-1] = self._longer(merged[-1], self.parts_of(self.new(one.text))[0])
+                merged.extend(self.with_text(items_of(one), ""))
+                continue
+            items = self.with_text(items_of(one), one.text)
+            if goes_on:
+                items = self._joined(merged, items)
+            merged.extend(items)
+        return merged
+
+    def goes_on(self, item: JsonObject) -> bool:
+        """Whether an item ends in text that can be gone on in."""
+        parts = self._said(item)
+        return bool(parts) and self.is_open(parts[-1])
+
+    def _said(self, item: JsonObject) -> list[JsonObject]:
+        return self.parts_of(item) if self.kind_of(item) == self.output else []
+
+    def _joined(self, merged: list[JsonObject], items: list[JsonObject]) -> list[JsonObject]:
+        """Let the first text of further items go on in the last part; returns the other items."""
+        after = [item for item in items if self.kind_of(item) != self.thought]
+        if after and self.goes_on(after[0]) and len(self.parts_of(after[0])) == 1:
+            number = items.index(after[0])
+            merged[-1] = self._longer(merged[-1], self.parts_of(after[0])[0])
+            return items[number + 1 :]
+        return items
+
+    def _longer(self, item: JsonObject, part: JsonObject) -> JsonObject:
+        *parts, last = self.parts_of(item)
+        return {**item, "content": [*parts, self.longer(last, part)]}
+
+    def with_text(self, items: Sequence[Mapping[str, Any]], text: str) -> list[JsonObject]:
+        """The items with `text` dealt out to their parts of text, from its end backwards and to
+        each as much as it held: what a seam took away is missed where the seam was. Items of text
+        that are left without anything go; what does not fit is an item of its own."""
+        out: list[JsonObject] = []
+        rest = text
+        surplus: int | None = None
+        for item in reversed(items):
+            if self.kind_of(item) != self.output:
+                out.append(dict(item))
+                continue
+            parts: list[JsonObject] = []
+            for part in reversed(self.parts_of(dict(item))):
+                if (held := self.text_in(part)) is None:
+                    parts.append(part)
+                    continue
+                if surplus is None:
+                    surplus = max(space_behind(held) - space_behind(text), 0)
+                begins = max(len(rest) - max(len(held) - surplus, 0), 0)
+                piece, rest = rest[begins:], rest[:begins]
+                surplus = 0
+                if piece:
+                    moved = len(piece.rstrip()) - len(held.rstrip())
+                    parts.append(self.cut(part, piece, moved))
+            if parts:
+                out.append({**item, "content": parts[::-1]})
+        out.reverse()
+        return self._with_rest(out, rest) if rest else out
+
+    def _with_rest(self, items: list[JsonObject], rest: str) -> list[JsonObject]:
+        """The items with a text before their own."""
+        for number, item in enumerate(items):
+            first, *others = self._said(item) or [{}]
+            if (held := self.text_in(first)) is not None:
+                longer = {**item, "content": [self.cut(first, rest + held, len(rest)), *others]}
+                return [*items[:number], longer, *items[number + 1 :]]
+        return [*items, self.new(rest)]

@@ -1,0 +1,85 @@
+"""Objects and arrays of a request as the bytes that came: taken apart, changed in places, joined.
+
+Whatever nobody names keeps its bytes (escapes, 1.0, big integers, 1e400), so that prompt caches hit
+and unknown fields survive (C7). Every request's side of a wire stands on this.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+
+from tenuto.wires.json import decode_object, encode
+
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_rows = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+def members_of(raw: bytes) -> dict[str, bytes]:
+    """The members of an object; msgspec.DecodeError where the bytes are none.
+
+    >>> members_of(b'{"a": 1e400 , "b":[]}')
+    {'a': b'1e400', 'b': b'[]'}
+    """
+    return {key: bytes(value) for key, value in _members(raw).items()}
+
+
+def rows_of(raw: bytes) -> list[bytes]:
+    """The elements of an array; msgspec.DecodeError where the bytes are none.
+
+    >>> rows_of(b'[1.0, {"a" : 1}]')
+    [b'1.0', b'{"a" : 1}']
+    """
+    return [bytes(row) for row in _rows(raw)]
+
+
+def joined(members: Mapping[str, bytes]) -> bytes:
+    """An object of these members."""
+    return b"{" + b",".join(encode(key) + b":" + raw for key, raw in members.items()) + b"}"
+
+
+def listed(rows: Iterable[bytes]) -> bytes:
+    """An array of these elements."""
+    return b"[" + b",".join(rows) + b"]"
+
+
+def with_members(raw: bytes, changes: Mapping[str, bytes | None]) -> bytes:
+    """An object with some members replaced or, for None, left out; the others keep their bytes.
+
+    >>> with_members(b'{"a": 1.0, "b": 2}', {"b": None, "c": b"3"})
+    b'{"a":1.0,"c":3}'
+    """
+    members = members_of(raw)
+    for key, value in changes.items():
+        if value is None:
+            members.pop(key, None)
+        else:
+            members[key] = value
+    return joined(members)
+
+
+def path_of(key: str) -> list[str]:
+    """The steps of `input[1].key` or `a.b`.
+
+    >>> path_of("input[1].key")
+    ['input', '1', 'key']
+    """
+    return [step for step in re.split(r"[.\[\]]+", key) if step]
+
+
+def value_of(raw: bytes | None) -> Any:
+    """The value of a member, None where there is none."""
+    return None if raw is None else decode_object(raw)
+
+
+def object_in(value: Any) -> dict[str, Any]:
+    """A value that is an object, {} for all else."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_in(value: Any) -> list[Any]:
+    """A value that is a list, [] for all else."""
+    return value if isinstance(value, list) else []

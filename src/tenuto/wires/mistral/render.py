@@ -1,0 +1,115 @@
+"""The writing side of Mistral's chat: content in chunks, and errors in its own shape.
+
+A content is a text, or a list of chunks where there is more than text: thinking, references
+(`mistralai/client/models/contentchunk.py`, mistralai 3.7, 2026-11-22).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from tenuto.core.parts import AnySignal, Kind, Part, Piece
+from tenuto.wires.base import Answer, JsonObject, Spoken, kept_of
+from tenuto.wires.json import encode, encode_event
+from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, call_delta, completion
+from tenuto.wires.openai_chat.wire import CONTENT
+
+ERROR_STATUS = 424
+"""What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
+
+
+class MistralLayout(ChatLayout):
+    """How one message is written as chunks."""
+
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text, or a chunk of the content that holds thinking."""
+        return self._chunk({"content": text if kind is Kind.TEXT else [_thinking(text)]})
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write what the content carries besides text, and what Chat has."""
+        other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
+        return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Calls, `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
+        programs look for a choice in every one."""
+        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
+        last: JsonObject = {**self._shared, "choices": [choice]}
+        if answer.usage is not None:
+            last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
+        return b"".join(calls) + encode_event(last) + DONE
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event that is no chunk, for which the official SDK raises, and the end mark."""
+        return encode_event(_error(code, message)) + DONE
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole completion."""
+    body = completion(first, last, answer)
+    message = body["choices"][0]["message"]
+    for key in ("reasoning", "reasoning_content"):
+        message.pop(key, None)
+    message["content"] = _content(answer)
+    return encode(body)
+
+
+def _content(answer: Answer) -> str | list[JsonObject]:
+    """A text alone, or chunks: the thinking, then the text, with what else came where it came."""
+    parts = list(_merged(part for one in answer.spoken for part in _kept(one)))
+    if "".join(part["text"] for part in parts if "text" in part) != answer.text:
+        others = (part for part in parts if "text" not in part)
+        parts = [*_texts(answer.text), *others]
+    thinking = [_thinking(answer.reasoning)] if answer.reasoning else []
+    if not thinking and all("text" in part for part in parts):
+        return answer.text
+    return [*thinking, *parts]
+
+
+def _kept(one: Spoken) -> Iterable[JsonObject]:
+    """What is kept of one attempt's chunks, without its thinking."""
+    parts = one.message.parts if one.message is not None else []
+    said = [chunk for part in parts if part.place == CONTENT for chunk in _chunks(part)]
+    if one.text == one.own:
+        return said
+    return [*_texts(one.text), *(part for part in said if part.get("type") != "text")]
+
+
+def _chunks(part: Part) -> list[JsonObject]:
+    """A part of a content as its chunks."""
+    content = part.whole()["content"]
+    return _texts(content) if isinstance(content, str) else content
+
+
+def _merged(parts: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """The same chunks, with texts that follow one another made one."""
+    text = ""
+    for part in parts:
+        if isinstance(part.get("text"), str):
+            text += part["text"]
+            continue
+        yield from _texts(text)
+        yield {key: value for key, value in part.items() if key != "text"}
+        text = ""
+    yield from _texts(text)
+
+
+def _texts(text: str) -> list[JsonObject]:
+    return [{"type": "text", "text": text}] if text else []
+
+
+def _thinking(text: str) -> JsonObject:
+    return {"type": "thinking", "thinking": _texts(text)}
+
+
+def _error(code: str, message: str) -> JsonObject:
+    kind = "tenuto_incomplete"
+    return {"object": "error", "message": message, "type": kind, "param": None, "code": code}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    error: dict[str, Any] = _error(code, message) | kept_of(partial)
+    return encode(error)

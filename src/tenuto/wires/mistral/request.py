@@ -1,0 +1,156 @@
+"""The request's side of Mistral's chat: that of OpenAI's, with stricter rules for a history.
+
+The ids of calls are nine letters and digits. Behind the results of tools the assistant speaks, and
+not the user. A row that is the beginning of the answer (`prefix`) is the last one. Whoever breaks a
+rule is told so with code 3230 or 3280 (wires/errors.py):
+https://docs.mistral.ai/capabilities/function_calling (2026-11-22).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from itertools import pairwise
+from typing import Any
+
+import msgspec
+
+from tenuto.core import hints
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.json import decode_object, encode
+from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
+from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.watched import Watched
+
+_is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
+
+_BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
+"""Stands between the results of tools and what a user says."""
+
+
+class MistralRequest(ChatRequest):
+    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
+        # The end of every stream tells the usage, asked for or not.
+        barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
+        facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
+        super().__init__(body, values, facts)
+        if any(value.get("role") not in ("user", "system", "developer") for value in values):
+            self._split()
+
+    def _split(self) -> None:
+        if self._members:
+            return
+        super()._split()
+        named = [_named(row) for row in self._rows]
+        arranged = self._arranged(named)
+        self.repairs += ("call_ids_renamed",) if named != self._rows else ()
+        self.repairs += ("rows_arranged",) if arranged != named else ()
+        self._rows = arranged
+
+    def _arranged(self, rows: list[bytes]) -> list[bytes]:
+        """The rows in an order that is taken: a beginning of the caller's that is gone on with
+        becomes one with it, and nobody but the assistant speaks behind the results of tools."""
+        return _bridged(with_beginnings(rows, "prefix"))
+
+
+def _named(row: bytes) -> bytes:
+    """A row whose calls, or whose result's call, have ids that are taken; the same id gives the
+    same one each time (H5a)."""
+    value = object_in(decode_object(row))
+    changes: dict[str, bytes | None] = {}
+    if isinstance(found := value.get("tool_call_id"), str) and not _is_id(found):
+        changes["tool_call_id"] = encode(_id_for(found))
+    calls = value.get("tool_calls")
+    if isinstance(calls, list) and any(_misnamed(call) for call in calls):
+        raws = rows_of(members_of(row)["tool_calls"])
+        pairs = zip(raws, calls, strict=True)
+        changes["tool_calls"] = listed(
+            with_members(raw, {"id": encode(_id_for(call["id"]))}) if _misnamed(call) else raw
+            for raw, call in pairs
+        )
+    return with_members(row, changes) if changes else row
+
+
+def _misnamed(call: Any) -> bool:
+    found = object_in(call).get("id")
+    return isinstance(found, str) and not _is_id(found)
+
+
+def _id_for(call_id: str) -> str:
+    """An id that is taken, the same for the same id.
+
+    >>> len(_id_for("call_1")), _id_for("D681PevKs")
+    (9, 'D681PevKs')
+    """
+    digest = hashlib.sha256(call_id.encode("utf-8", "surrogatepass")).hexdigest()
+    return call_id if _is_id(call_id) else digest[:9]
+
+
+def with_beginnings(rows: list[bytes], mark: str) -> list[bytes]:
+    """The rows without a beginning that the assistant's next row holds, or goes on from; `mark`:
+    the member that says of a row that it is one."""
+    out: list[bytes] = []
+    for row in rows:
+        begun = _text_begun(out[-1], mark) if out else None
+        value = object_in(decode_object(row)) if begun is not None else {}
+        if begun is not None and out and value.get("role") == "assistant":
+            said = value.get("content")
+            whole = said if isinstance(said, str) else ""
+            whole = whole if whole.startswith(begun.rstrip()) else begun + whole
+            out[-1] = with_members(row, {"content": encode(whole)})
+        else:
+            out.append(row)
+    return out
+
+
+def _text_begun(row: bytes, mark: str) -> str | None:
+    """The text of a row that is the beginning of an answer, else None."""
+    if encode(mark) not in row:
+        return None
+    value = object_in(decode_object(row))
+    return str(value["content"]) if begins_answer(value, mark) else None
+
+
+def begins_answer(row: JsonObject, mark: str) -> bool:
+    """Whether a row is the beginning of an answer, in text."""
+    begins = row.get(mark) is True and row.get("role") == "assistant"
+    return begins and isinstance(row.get("content"), str)
+
+
+def _bridged(rows: list[bytes]) -> list[bytes]:
+    """The rows with a word of the assistant's between the results of tools and the user."""
+    out = rows[:1]
+    for before, row in pairwise(rows):
+        if _role(before) == "tool" and _role(row) == "user":
+            out.append(_BRIDGE)
+        out.append(row)
+    return out
+
+
+def _role(row: bytes) -> Any:
+    return value_of(members_of(row).get("role"))
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
+) -> MistralRequest | Watched | None:
+    """A chat request, or one that fills in the middle; None where the bytes are none.
+
+    >>> begun = {"role": "assistant", "content": "It", "prefix": True}
+    >>> parse_request(encode({"model": "m", "messages": [begun]})).facts.prefill_barred
+    False
+    """
+    chat = request_of(MistralRequest, body, probe_max_tokens, dialect)
+    if chat is None:
+        asked = object_in(decode_object(body))
+        return _filling(body, asked) if isinstance(asked.get("prompt"), str) else None
+    return chat
+
+
+def _filling(body: bytes, asked: JsonObject) -> Watched:
+    """A request for what stands between a prompt and a suffix. Its limit says how much is wanted,
+    so that an answer which that cuts is no broken one."""
+    model = asked.get("model")
+    return Watched(body, model if isinstance(model, str) else "", bool(asked.get("stream")))

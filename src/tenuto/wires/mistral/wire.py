@@ -1,0 +1,97 @@
+"""Mistral's chat: La Plateforme, and its models on Azure and Google Cloud.
+
+https://docs.mistral.ai/api (read through mistralai 3.7, 2026-11-22: `chatcompletionchoice.py`,
+`completionresponsestreamchoice.py`, `contentchunk.py`). It is OpenAI's chat, at the same paths, but
+for the shape of its errors, content that may be a list of chunks (`mistral_render`), rules of its
+own for a history (`mistral_request`), and a prefill, which every answer to it repeats.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, is_silent
+from tenuto.core.signals import FaultSeen
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject, Shown
+from tenuto.wires.mistral import render
+from tenuto.wires.mistral.form import FORM
+from tenuto.wires.mistral.request import parse_request
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.openai_chat.errors import read_fault
+from tenuto.wires.openai_chat.paths import is_request as is_chat
+from tenuto.wires.stops import StopTable
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # A natural end or a stop sequence: they cannot be told apart.
+    "stop": (_R.END_TURN, None),
+    # The output limit of the request was reached.
+    "length": (_R.MAX_TOKENS, None),
+    # The context of the model is full. Not in the literal of streams, which is an open one.
+    "model_length": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    "error": (_R.ERROR, None),
+    "tool_calls": (_R.TOOL_CALL, None),
+}
+"""Mistral's own values, in the order and spelling of its SDK."""
+
+_PATH = re.compile(
+    r"/(?:fim|agents)/completions\Z|/publishers/mistralai/models/[^/]+:(?:r|streamR)awPredict\Z"
+)
+"""Beside that of the chat: a model that fills in the middle, an agent, Google Cloud."""
+
+_ID = re.compile(r"(?:cmpl-)?[0-9a-f]{32}\Z").match
+_MODEL = re.compile(r"(?:ft:|open-|labs-)*[a-z]+[sx]tral\b", re.IGNORECASE).match
+"""The ids of its answers, and the names of its models: others have one or the other."""
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is one of its own, or that of the chat.
+
+    >>> is_request("/v1/fim/completions"), is_request("/v1/embeddings")
+    (True, False)
+    """
+    return is_chat(path) or _PATH.search(path.rstrip("/")) is not None
+
+
+def is_its_own(value: JsonObject) -> bool:
+    """Whether an object that looks like OpenAI's chat can only be Mistral's.
+
+    >>> is_its_own({"id": "08f3" * 8, "model": "mistral-small-latest"})
+    True
+    >>> is_its_own({"object": "error", "message": "vLLM numbers its errors.", "code": 400})
+    False
+    """
+    if value.get("object") == "error":
+        return "code" in value and not isinstance(value["code"], int)
+    told = (value.get("id"), value.get("model"))
+    answer_id, model = (text if isinstance(text, str) else "" for text in told)
+    return _ID(answer_id) is not None and _MODEL(model) is not None
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event. Errors of its gateway have nothing but a detail."""
+    signals = openai_chat.read(value, event=event)
+    if isinstance(value, dict) and value.get("detail") and all(map(is_silent, signals)):
+        signals.append(FaultSeen(read_fault(value)))
+    return signals
+
+
+WIRE = replace(
+    openai_chat.WIRE,
+    name="mistral",
+    stops=STOPS,
+    shown=openai_chat.SHOWN | {Outcome.OVERFLOW: Shown(native="model_length", received=True)},
+    is_request=is_request,
+    request=parse_request,
+    its_own=is_its_own,
+    read=read,
+    layout=render.MistralLayout,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    error_status=render.ERROR_STATUS,
+    form=FORM,
+)

@@ -1,0 +1,48 @@
+"""How Ollama says that something failed: the error table.
+
+https://docs.ollama.com/api/errors (read 2026-11-22): one text under `error`, in a body with an HTTP
+status, or as a line of a stream that began well. What proxies and clouds behind it say is said as
+on Chat Completions.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import FaultKind
+from tenuto.wires.base import JsonObject
+from tenuto.wires.errors import ErrorRow, fault_reader, row
+from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    # The server parses the model's call by itself: https://github.com/ollama/ollama/issues/12884
+    row(_K.MALFORMED_CALL, words=r"error parsing tool call|tool call parsing failed"),
+    row(
+        _K.CONTEXT_OVERFLOW,
+        words=r"exceed(?:s|ed) (?:the |max |maximum )*context (?:length|size|window)",
+    ),
+    row(_K.OVERLOADED, words=r"server busy|server overloaded|maximum pending requests exceeded"),
+    # What the caller asked for cannot be had here, however often it is asked for.
+    row(
+        _K.INVALID_REQUEST,
+        words=r"does not support (?:tools|thinking|chat|generate|insert)"
+        r"|requires more system memory|json: cannot unmarshal",
+    ),
+    *CHAT_ERRORS,
+)
+"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+
+
+def error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, None where it carries none.
+
+    >>> error_of({"error": "server busy", "type": "tenuto_incomplete"})
+    {'error': 'server busy', 'type': 'tenuto_incomplete', 'message': 'server busy'}
+    """
+    error = value.get("error")
+    if isinstance(error, str) and error:
+        return {**value, "message": error}
+    return error or None
+
+
+read_fault = fault_reader(ERRORS)

@@ -1,0 +1,25 @@
+"""How a whole request of Ollama's chat is written.
+
+https://docs.ollama.com/api/chat (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.form import Opening, at
+from tenuto.wires.openai_chat import form as openai_chat_form
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the messages."""
+    made = openai_chat_form.members(replace(opening, max_tokens=None), dialect)
+    made.pop("stream_options", None)
+    made["stream"] = opening.stream  # by default it streams
+    if opening.max_tokens is not None:
+        made["options"] = {"num_predict": opening.max_tokens}
+    return made
+
+
+FORM = replace(openai_chat_form.FORM, members=members, path=at("/api/chat"))

@@ -1,0 +1,59 @@
+"""The annotations of a message on OpenAI Chat that was joined from several attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any
+
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.citations import Place, places
+
+_POSITIONS = ("start_index", "end_index")
+
+
+def annotations_of(spoken: Spoken) -> list[Any]:
+    """The annotations of one attempt, often none."""
+    parts = spoken.message.parts if spoken.message is not None else []
+    pieces = chain.from_iterable(part.grown.get("annotations", ()) for part in parts)
+    return [annotation for piece in pieces if isinstance(piece, list) for annotation in piece]
+
+
+def joined_annotations(spoken: Sequence[Spoken], given: Sequence[Any] = ()) -> list[Any]:
+    """The annotations of all attempts with the positions of the whole text; without those that have
+    no place in it, and without what is said a second time. Those that were `given` with the first
+    attempt are not said again."""
+    found = list(map(annotations_of, spoken))
+    if not any(found):
+        return []
+    found[0] = [annotation for annotation in found[0] if annotation not in given]
+    out: list[Any] = []
+    for place, of_one in zip(places(spoken), found, strict=True):
+        for annotation in of_one:
+            moved = _moved(annotation, place)
+            if moved is not None and moved not in out:
+                out.append(moved)
+    return out
+
+
+def _moved(annotation: object, place: Place) -> JsonObject | None:
+    """An annotation whose positions, its own or those of a member (`url_citation`), are moved."""
+    if not isinstance(annotation, dict):
+        return None
+    moved = dict(annotation)
+    for key, value in annotation.items():
+        if isinstance(value, dict) and (inner := _shifted(value, place)) is None:
+            return None
+        elif isinstance(value, dict):
+            moved[key] = inner
+    return _shifted(moved, place)
+
+
+def _shifted(value: JsonObject, place: Place) -> JsonObject | None:
+    if not any(key in value for key in _POSITIONS):
+        return value  # a file, say
+    start, end = (value.get(key) for key in _POSITIONS)
+    if type(start) is not int or type(end) is not int:
+        return None
+    span = place.moved((start, end))
+    return None if span is None else value | dict(zip(_POSITIONS, span, strict=True))

@@ -1,0 +1,85 @@
+"""How OpenAI Chat, and who speaks like it, says that something failed: the error table.
+
+https://platform.openai.com/docs/guides/error-codes and the dialects' own pages (read 2026-11-21).
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import FaultKind
+from tenuto.wires.errors import (
+    CONTEXT_WORDS,
+    GAVE_UP,
+    HISTORY_REJECTED,
+    PREFILL_REJECTED,
+    ErrorRow,
+    by_status,
+    fault_reader,
+    row,
+)
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    GAVE_UP,
+    row(_K.MALFORMED_CALL, "tool_use_failed", words=r"error parsing tool call"),
+    row(_K.OUTPUT_LIMIT, words=r"max_tokens or model output limit was reached"),
+    row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"max_(?:completion_)?tokens\W* (?:is too large.*?at most"
+        r"|must be less than or equal to|\(\d+\) exceeds model's maximum output tokens)"
+        r" [`(]?(?P<allowed>\d{1,9})"
+        r"|max_tokens: \d+ > (?P<maximum>\d{1,9})"
+        # DeepSeek, Qwen and Z.ai name the range.
+        r"|max_tokens.{0,40}\[\d+, ?(?P<most>\d{1,9})\]"
+        # Prompt and output share the window. Where the prompt is said to be "at least" so long,
+        # it was not counted.
+        r"|maximum context length is (?P<window>\d{1,9}) tokens"
+        r"(?: and your request has|\. however, you requested \d+ tokens \("
+        r"|\. however, you requested \d+ output tokens and your prompt contains)"
+        r" ?(?P<prompt>\d{1,9}) (?:input tokens|in the (?:messages|prompt))",
+    ),
+    PREFILL_REJECTED,
+    HISTORY_REJECTED,
+    row(
+        _K.UNKNOWN_KEY,
+        words=r"unrecognized request arguments? supplied: (?P<list>[\w, .\[\]]+)"
+        r"|unknown (?:parameter|field)s?: '(?P<unknown>[^']+)'"
+        r"|unsupported parameter: '(?P<unsupported>[^']+)'"
+        r"|property '(?P<property>[^']+)' is unsupported"
+        r"|extra inputs are not permitted, field: '(?P<extra>[^']+)'"
+        r"|(?P<pydantic>[\w.\[\]]+): extra inputs are not permitted",
+    ),
+    row(
+        _K.CONTEXT_OVERFLOW,
+        "context_length_exceeded exceed_context_size_error max_tokens_exceeded",
+        "token_limit_exceeded 1039",
+        words=CONTEXT_WORDS,
+    ),
+    row(
+        _K.CONTENT_BLOCKED,
+        "content_filter responsibleaipolicyviolation content_policy_violation",
+        "datainspectionfailed data_inspection_failed invalid_prompt 1301 1026 1027",
+        words=r"inappropriate content|input was flagged",
+    ),
+    row(_K.REFUSED, "refusal"),
+    # Comes with status 429, but waiting does not help.
+    row(_K.AUTHENTICATION, "insufficient_quota 1008"),
+    row(
+        _K.OVERLOADED,
+        "overloaded_error provider_overloaded provider_unavailable engine_overloaded",
+        # Mistral, of all who ask, also with status 429.
+        words=r"service tier capacity exceeded",
+        statuses=range(529, 530),
+    ),
+    *by_status(
+        {
+            _K.RATE_LIMITED: "rate_limit_exceeded rate_limit_error rate_limited 1002",
+            _K.TIMEOUT: "timeout timeout_error 1001",
+            _K.AUTHENTICATION: "invalid_api_key authentication_error permission_error 1004 2049",
+            _K.INVALID_REQUEST: "invalid_request_error",
+        }
+    ),
+)
+"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+
+read_fault = fault_reader(ERRORS)

@@ -1,0 +1,205 @@
+"""The writing side of OpenAI Chat: what the caller sees where Tenuto had to write something.
+
+Shapes follow `openai/types/chat` of openai-python 3.54 and are checked against its types in the
+tests. A message keeps the identity of its first attempt: id, created, model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Any, Literal
+
+from tenuto.core.calls import ToolCall
+from tenuto.core.parts import AnySignal, Kind, Message, Piece
+from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.citations import is_one
+from tenuto.wires.errors import openai_error
+from tenuto.wires.json import encode, encode_event
+from tenuto.wires.openai_chat.citations import annotations_of, joined_annotations
+from tenuto.wires.usage import Counts
+
+DONE = b"data: [DONE]\n\n"
+LEGACY_CALL_ID = "function_call"
+"""Stands for the id of a deprecated `function_call`, which has none."""
+
+_OF_CHUNKS = frozenset({"object", "choices", "usage", "error"})
+"""Members of a chunk that a body has otherwise."""
+
+_NOT_SHARED = frozenset({"choices", "usage", "error", "x_groq", "timings", "moderation"})
+
+
+COUNTS = Counts(
+    input="prompt_tokens",
+    output="completion_tokens",
+    total="total_tokens",
+    reasoning="reasoning_tokens",
+    details="completion_tokens_details",
+)
+
+
+def clean_stop(calls: Sequence[ToolCall]) -> str:
+    """The value of a clean end with these calls, often none."""
+    if any(call.id == LEGACY_CALL_ID for call in calls):
+        return "function_call"
+    return "tool_calls" if calls else "stop"
+
+
+class ChatLayout:
+    """How one message is written as chunks (`wires.base.FlatLayout`)."""
+
+    numbered: Literal[False] = False
+
+    def __init__(self, model: str) -> None:
+        # The least that the official SDK's chunk type asks for.
+        kind = "chat.completion.chunk"
+        self._shared: JsonObject = {"id": "chatcmpl-tenuto", "object": kind, "created": 0}
+        self._shared["model"] = model
+        self._given: list[Any] = []  # annotations that were handed on
+
+    def begin(self, value: JsonObject) -> None:
+        """Take what all chunks of one message share from the first of them."""
+        self._shared = {key: item for key, item in value.items() if key not in _NOT_SHARED}
+        if self._shared.get("object") == "chat.completion":  # a body that is said as events
+            self._shared["object"] = "chat.completion.chunk"
+
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text, or reasoning in the field that most dialects use."""
+        return self._chunk({"content" if kind is Kind.TEXT else "reasoning_content": text})
+
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Keep annotations: they are not said again at the end."""
+        for signal in signals:
+            match signal:
+                case Piece(_, _, None, {"annotations": [*annotations]}):
+                    self._given += annotations
+
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write reasoning in whatever field, words of a refusal, images, audio. Annotations wait
+        for the end: where they belong is known when all text is."""
+        other: JsonObject = {}
+        for signal in signals:
+            match signal:
+                case Piece((str(name),), _, str(text)) if text and name != "content":
+                    other[name] = text
+                case Piece((str(name),), _, _, adds) if adds and name != "content":
+                    other |= {key: item for key, item in adds.items() if item}
+        return self._chunk(other) if other else b""
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the calls, the stop, the usage if it was asked for, and `[DONE]`."""
+        out = [self._cited(answer)]
+        out += [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        out.append(self._chunk({}, answer.native_stop))
+        if include_usage and answer.usage is not None:
+            usage = COUNTS.merged(answer.raw_usage, answer.usage)
+            out.append(encode_event({**self._shared, "choices": [], "usage": usage}))
+        return b"".join(out) + DONE
+
+    def error(self, code: str, message: str) -> bytes:
+        """Write a chunk on which the official SDK raises `APIError`, and the end mark."""
+        return encode_event({"error": openai_error(code, message)}) + DONE
+
+    def _cited(self, answer: Answer) -> bytes:
+        """Write the annotations that were not handed on with the first attempt."""
+        told = joined_annotations(answer.spoken, self._given)
+        return self._chunk({"annotations": told}) if told else b""
+
+    def _chunk(self, delta: JsonObject, finish: str | None = None) -> bytes:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish}
+        return encode_event({**self._shared, "choices": [choice]})
+
+
+def call_delta(number: int, call: ToolCall) -> JsonObject:
+    """The delta of a chunk that carries a whole call."""
+    if call.id == LEGACY_CALL_ID:
+        return {"function_call": legacy_call_of(call)}
+    return {"tool_calls": [{"index": number, **call_of(call)}]}
+
+
+def legacy_call_of(call: ToolCall) -> JsonObject:
+    """A call in the deprecated form, for a caller who uses it."""
+    return {"name": call.name, "arguments": call.arguments}
+
+
+def call_of(call: ToolCall) -> JsonObject:
+    """A call, or a custom one, as a message holds it."""
+    extra = dict(call.extra or {})
+    if call.free:
+        custom = {"name": call.name, "input": call.arguments}
+        return {**extra, "id": call.id, "type": "custom", "custom": custom}
+    return {**extra, "id": call.id, "type": "function", "function": legacy_call_of(call)}
+
+
+def as_body(message: Message) -> JsonObject:
+    """The completion that a message tells (`wires.base.Wire`).
+
+    >>> from tenuto.core.parts import Envelope, Kind, Piece, Said
+    >>> message = Message()
+    >>> said = Piece(("refusal",), Kind.REFUSAL, "I can't.", holds="refusal")
+    >>> _ = message.take([Envelope({"id": "c"}), Said({"finish_reason": "stop"}), said])
+    >>> as_body(message)
+    {'id': 'c', 'choices': [{'finish_reason': 'stop', 'message': {'refusal': "I can't."}}]}
+    """
+    return envelope(message) | {"choices": [choice_of(message)]}
+
+
+def envelope(message: Message, others: Container[str] = _OF_CHUNKS) -> JsonObject:
+    """The members that say which answer it is: all but the `others`."""
+    return {key: item for key, item in message.envelope.items() if key not in others}
+
+
+def choice_of(message: Message) -> JsonObject:
+    """The choice of a completion that a message tells."""
+    told: JsonObject = {}
+    for part in message.parts:
+        told |= part.whole()
+    told.pop("content", None)
+    return message.said | {"message": told}
+
+
+def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
+    """The bytes of a whole completion."""
+    return encode(completion(first, last, answer))
+
+
+def completion(first: JsonObject, last: JsonObject, answer: Answer) -> JsonObject:
+    """A whole completion: the first attempt's identity, the last's choice, the merged answer."""
+    choice = dict(_first_choice(last) or _first_choice(first))
+    given = choice.get("message")
+    message: JsonObject = {"role": "assistant", **(given if isinstance(given, dict) else {})}
+    message["content"] = answer.text or None
+    reasoning_key = "reasoning" if "reasoning" in message else "reasoning_content"
+    _set_or_drop(message, reasoning_key, answer.reasoning)
+    if any(map(annotations_of, answer.spoken)) and not is_one(answer.spoken):
+        message["annotations"] = joined_annotations(answer.spoken)
+    _set_or_drop(
+        message, "tool_calls", [call_of(c) for c in answer.calls if c.id != LEGACY_CALL_ID]
+    )
+    legacy = next((c for c in answer.calls if c.id == LEGACY_CALL_ID), None)
+    _set_or_drop(message, "function_call", legacy_call_of(legacy) if legacy else None)
+    for key in ("native_finish_reason", "finish_details"):
+        choice.pop(key, None)
+    choice.update(index=0, message=message, finish_reason=answer.native_stop)
+    body = {"object": "chat.completion", **first, "choices": [choice]}
+    body.pop("error", None)
+    if answer.usage is not None:
+        body["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
+    return body
+
+
+def _first_choice(value: JsonObject) -> JsonObject:
+    choices = value.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}
+
+
+def _set_or_drop(target: JsonObject, key: str, value: object) -> None:
+    if value:
+        target[key] = value
+    else:
+        target.pop(key, None)
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode({"error": openai_error(code, message) | kept_of(partial)})

@@ -1,0 +1,200 @@
+"""The request's side of OpenAI Chat: facts, edits; its history in `…_history`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import msgspec
+
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendReasoning, Edit
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.calls import schemas_in, valid_call
+from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.members import list_in, object_in, value_of
+from tenuto.wires.openai_chat.history import RULES
+from tenuto.wires.openai_chat.paths import model_in
+from tenuto.wires.openai_chat.reasoning import (
+    Knobs,
+    can_reason_less,
+    less_reasoning,
+    turn_off_reasoning,
+)
+from tenuto.wires.openai_chat.render import LEGACY_CALL_ID, call_of, legacy_call_of
+from tenuto.wires.request_edits import EditableRequest, Path, Paths
+from tenuto.wires.request_reading import (
+    are_several,
+    asks_for_json,
+    holds,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
+
+
+class _Asked(Knobs):
+    """The members that are looked at, in one reading of the body."""
+
+    messages: list[JsonObject]
+    model: Any = None
+    stream: Any = None
+    stream_options: Any = None
+    max_completion_tokens: Any = None
+    max_tokens: Any = None
+    tools: msgspec.Raw = msgspec.Raw(b"null")
+    functions: msgspec.Raw = msgspec.Raw(b"null")
+    tool_choice: Any = None
+    tool_choice_option: Any = None
+    function_call: Any = None
+    response_format: Any = None
+    n: Any = None
+    modalities: Any = None
+    logprobs: Any = None
+    top_logprobs: Any = None
+
+
+_read = reader(_Asked)
+
+_NO_TOOLS = frozenset({b"null", b"[]"})
+
+OUTPUT_KEYS = ("max_completion_tokens", "max_tokens")
+"""The keys of the output limit, the one that counts first."""
+
+PLAIN = Dialect()
+"""Of a provider of whom nothing is known."""
+
+
+class ChatRequest(EditableRequest):
+    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    paths = Paths(
+        rows="messages",
+        output_limit=(OUTPUT_KEYS,),
+        constraints=[(("response_format",),)],
+    )
+
+    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
+        super().__init__(body, values, RULES, facts)
+
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        found = [object_in(tool).get("function") for tool in list_in(tools)]
+        return schemas_in(found + list_in(value_of(self._members.get("functions"))))
+
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
+        if not isinstance(edit, AppendReasoning):
+            return super()._added(edit, members, dialect)
+        members |= {key: encode(value) for key, value in dialect.prefill_members}
+        turn_off_reasoning(members, dialect)
+        return [_thought(edit.reasoning, dialect) | dict(dialect.prefill_row)]
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        row = {"role": "assistant", "content": edit.text} | _reasoning(edit.reasoning, dialect)
+        return [row | dict(dialect.prefill_row if edit.prefill else ())]
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        said: JsonObject = {"role": "assistant", "content": edit.text or None}
+        calls = [replace(valid_call(call, free=True), extra=None) for call in edit.calls]
+        if any(call.id == LEGACY_CALL_ID for call in calls):  # the deprecated form has one
+            row = said | {"function_call": legacy_call_of(calls[0])}
+            name = calls[0].name
+            return [row, {"role": "function", "name": name, "content": edit.results[0]}]
+        row = said | {"tool_calls": list(map(call_of, calls))} | _reasoning(edit.reasoning, dialect)
+        results = [
+            {"role": "tool", "tool_call_id": call.id, "content": text}
+            for call, text in zip(calls, edit.results, strict=True)
+        ]
+        return [row, *results]
+
+    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+        is_there = any(key in members for key in OUTPUT_KEYS)
+        return self.paths.output_limit if is_there else ((dialect.output_key,),)
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        members |= less_reasoning(members, dialect)
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        if "tool_choice" in members and value_of(members["tool_choice"]) != "none":
+            members["tool_choice"] = b'"auto"'
+
+
+_Request = TypeVar("_Request", bound=ChatRequest)
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
+) -> ChatRequest | None:
+    """A chat request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> parse_request(body).facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    made = request_of(ChatRequest, body, probe_max_tokens, dialect)
+    if made is not None and not made.facts.model:
+        made.facts = msgspec.structs.replace(made.facts, model=model_in(path))
+    return made
+
+
+def request_of(
+    kind: type[_Request], body: bytes, probe_max_tokens: int, dialect: Dialect
+) -> _Request | None:
+    """The same as a request of those who speak alike."""
+    try:
+        asked = _read(body)
+        facts = _facts(asked, probe_max_tokens, dialect) if asked.messages else None
+        return kind(body, asked.messages, facts) if facts is not None else None
+    except UNREADABLE:
+        return None
+
+
+def _facts(asked: _Asked, probe_max_tokens: int, dialect: Dialect) -> RequestFacts:
+    max_tokens = limit_in(asked.max_completion_tokens) or limit_in(asked.max_tokens)
+    choices = (asked.tool_choice, asked.tool_choice_option, asked.function_call)
+    last = asked.messages[-1]
+    reasons = {
+        "several_choices": are_several(asked.n),
+        "logprobs": asked.logprobs or asked.top_logprobs,
+        "audio": holds(asked.modalities, "audio"),
+    }
+    return RequestFacts(
+        model=text_in(asked.model),
+        stream=bool(asked.stream),
+        max_tokens=max_tokens,
+        tools=not {bytes(asked.tools), bytes(asked.functions)} <= _NO_TOOLS,
+        call_forced=any(map(_demands, choices)),
+        after_tool_result=last.get("role") in ("tool", "function"),
+        structured=asks_for_json(asked.response_format),
+        lower_reasoning=can_reason_less(asked, dialect),
+        include_usage=object_in(asked.stream_options).get("include_usage") is True,
+        prefill_barred=last.get("role") == "assistant",
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
+    )
+
+
+def _demands(choice: Any) -> bool:
+    """Whether a choice of tools demands a call. `any` is Mistral's word; watsonx has a member of
+    its own for such words, `tool_choice_option`.
+
+    >>> _demands("required"), _demands({"type": "function"}), _demands("auto"), _demands(None)
+    (True, True, False, False)
+    """
+    if isinstance(choice, dict):
+        allowed = choice.get("allowed_tools")
+        return not isinstance(allowed, dict) or _demands(allowed.get("mode"))
+    return isinstance(choice, str) and choice.lower() in ("required", "any")
+
+
+def _thought(reasoning: str, dialect: Dialect) -> JsonObject:
+    """A row of the model's that holds its reasoning alone: under the key that the provider has for
+    it, else as models write it into their text."""
+    if dialect.reasoning_key:
+        return {"role": "assistant", "content": "", dialect.reasoning_key: reasoning}
+    return {"role": "assistant", "content": f"<think>\n{reasoning}\n</think>"}
+
+
+def _reasoning(text: str, dialect: Dialect) -> dict[str, str]:
+    return {dialect.reasoning_key: text} if dialect.reasoning_key and text else {}

@@ -1,0 +1,264 @@
+"""The short path of OpenAI Chat (`wires.short`)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.plain import say_something
+from tenuto.wires.short import (
+    NULL,
+    UNSURE,
+    Asks,
+    Kind,
+    Named,
+    Said,
+    Spoken,
+    is_plain_text,
+    read_object,
+    read_text,
+)
+
+# --- the request --------------------------------------------------------------------------------
+
+
+class _Row(msgspec.Struct, tag_field="role", kw_only=True):
+    """A row without calls and results."""
+
+    tool_calls: None = None
+    function_call: None = None
+
+
+class _User(_Row, tag="user"): ...
+
+
+class _System(_Row, tag="system"): ...
+
+
+class _Developer(_Row, tag="developer"): ...
+
+
+class _Answered(_Row, tag="assistant"):
+    content: Spoken
+
+
+_Rows = list[_User | _System | _Developer | _Answered]
+
+
+class _Request(msgspec.Struct):
+    messages: Annotated[_Rows, msgspec.Meta(min_length=1)]
+    model: Any = None
+    stream: bool | None = None
+    max_tokens: int | None = None
+    max_completion_tokens: int | None = None
+    n: Any = None
+    logprobs: Any = None
+    top_logprobs: Any = None
+    modalities: Any = None
+
+
+_read_request = msgspec.json.Decoder(_Request).decode
+
+
+def asks(body: bytes, url: str = "") -> Asks | None:
+    """What a request asks for whose rows are texts of people and of the model; else None.
+
+    >>> asks(b'{"messages": [{"role": "user", "content": "Hi"}], "stream": true}').stream
+    True
+    >>> asks(b'{"messages": [{"role": "tool", "content": "Hi"}]}') is None
+    True
+    """
+    if not is_plain_text(body):
+        return None
+    try:
+        request = _read_request(body)
+    except UNREADABLE:
+        return None
+    limit = request.max_completion_tokens
+    return Asks(
+        request.stream is True,
+        model=request.model if isinstance(request.model, str) else "",
+        max_tokens=limit if limit is not None and limit > 0 else request.max_tokens,
+        alone=(
+            request.n is not None
+            or request.logprobs is not None
+            or request.top_logprobs is not None
+            or request.modalities is not None
+        ),
+    )
+
+
+# --- the answer ---------------------------------------------------------------------------------
+
+
+class _Function(msgspec.Struct):
+    name: Named
+    arguments: str
+
+
+class _Call(msgspec.Struct):
+    id: Named
+    type: Literal["function"]
+    function: _Function
+    custom: None = None
+
+
+class _Message(msgspec.Struct):
+    content: msgspec.Raw = NULL  # not decoded: bodies may be large
+    refusal: Literal["", None] = None
+    tool_calls: list[_Call] | None = None
+    function_call: None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: Literal["stop", "tool_calls"]
+    index: Literal[0, None] = 0
+    native_finish_reason: Literal["stop", "tool_calls", "", None] = None
+    finish_details: None = None
+    error: None = None
+
+
+class _Groq(msgspec.Struct):
+    error: None = None
+
+
+class _MiniMax(msgspec.Struct):
+    status_code: Literal[0, None] = None
+
+
+class _Whole(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    choices: tuple[_Choice]
+    object: Literal["chat.completion", None] = None
+    error: None = None
+    x_groq: _Groq | None = None
+    base_resp: _MiniMax | None = None
+    type: None = None
+
+
+_read_whole = msgspec.json.Decoder(_Whole).decode
+
+
+def _read_message(body: bytes) -> _Message | None:
+    """The message of a body that stopped as it should; else None, or one of `UNREADABLE`."""
+    choice = _read_whole(body).choices[0]
+    stop = "tool_calls" if choice.message.tool_calls else "stop"
+    ends = choice.finish_reason == stop and choice.native_finish_reason in (stop, "", None)
+    return choice.message if ends else None
+
+
+def is_text(body: bytes) -> bool:
+    """Whether a body is an answer of text that ended by itself.
+
+    >>> is_text(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+    True
+    """
+    try:
+        message = _read_message(body)
+        if message is None or message.tool_calls:
+            return False
+        return say_something([message.content], body)
+    except UNREADABLE:
+        return False
+
+
+def is_whole(body: bytes, request: bytes = b"") -> bool:
+    """Whether a body is a whole answer, text or calls.
+
+    >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
+    True
+    >>> is_whole(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"length"}]}')
+    False
+    """
+    ids: list[str] = []
+    try:
+        message = _read_message(body)
+        if message is None:
+            return False
+        for call in message.tool_calls or ():
+            read_object(call.function.arguments)
+            ids.append(call.id)
+        if ids and message.content != NULL:
+            read_text(message.content)
+        return say_something([message.content], body, ids)
+    except UNREADABLE:
+        return False
+
+
+# --- a stream -----------------------------------------------------------------------------------
+
+
+class _Delta(msgspec.Struct):
+    content: str | None = None
+    refusal: Literal["", None] = None
+    reasoning_content: Literal["", None] = None
+    reasoning: Literal["", None] = None
+    tool_calls: None = None
+    function_call: None = None
+    images: None = None
+    audio: None = None
+
+
+class _Piece(msgspec.Struct):
+    delta: _Delta
+    index: Literal[0, None] = 0
+    finish_reason: Literal["stop", "", None] = None
+    native_finish_reason: Literal["stop", "", None] = None
+    finish_details: None = None
+    error: None = None
+    message: None = None
+
+
+class _Counts(msgspec.Struct):
+    """Whatever was used."""
+
+
+class _GroqChunk(msgspec.Struct):
+    error: None = None
+    usage: None = None
+
+
+class _Chunk(msgspec.Struct):
+    """All keys that tell of an error, a stop or a call."""
+
+    choices: list[_Piece]
+    object: Literal["chat.completion.chunk", None] = None
+    error: None = None
+    usage: _Counts | None = None
+    x_groq: _GroqChunk | None = None
+    base_resp: _MiniMax | None = None
+    type: None = None
+
+
+_read_chunk = msgspec.json.Decoder(_Chunk).decode
+
+
+def event(data: bytes) -> Said:
+    """What a chunk says.
+
+    >>> event(b'{"choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}')[1]
+    'Hi'
+    >>> event(b'{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}')[0].value
+    'unsure'
+    """
+    if data == b"[DONE]":
+        return Kind.ENDS, ""
+    try:
+        chunk = _read_chunk(data)
+    except UNREADABLE:
+        return UNSURE
+    if not chunk.choices:
+        return (Kind.NOTHING if chunk.usage is None else Kind.COUNTS), ""
+    if len(chunk.choices) > 1:
+        return UNSURE
+    (choice,) = chunk.choices
+    text = choice.delta.content or ""
+    if choice.finish_reason:
+        return UNSURE if text else (Kind.STOPS, "")
+    if chunk.usage is not None or choice.native_finish_reason:
+        return UNSURE
+    return (Kind.TEXT, text) if text else (Kind.NOTHING, "")

@@ -1,0 +1,379 @@
+"""OpenAI Chat Completions, and all who speak like it.
+
+https://platform.openai.com/docs/api-reference/chat (read through openai-python 3.54, 2026-11-21:
+`openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). From top to bottom: the stop
+table, reading, and the faces of an ending. The error table stands in `openai_chat_errors`, the
+request's side in `openai_chat_request`, the writing side in `openai_chat_render`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
+from tenuto.core.signals import (
+    CallDelta,
+    ChoiceSeen,
+    FaultSeen,
+    StopSeen,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.errors import blames, fault_parser
+from tenuto.wires.json import arguments_of, count, is_no_piece
+from tenuto.wires.members import object_in
+from tenuto.wires.openai_chat import render, short
+from tenuto.wires.openai_chat.errors import ERRORS, read_fault
+from tenuto.wires.openai_chat.form import FORM
+from tenuto.wires.openai_chat.paths import is_request
+from tenuto.wires.openai_chat.request import parse_request
+from tenuto.wires.short import ShortPath
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # "stop" is a natural stop point or a stop sequence of the request: they cannot be told apart.
+    "stop": (_R.END_TURN, None),
+    # The output limit of the request was reached, or the context window is full.
+    "length": (_R.MAX_TOKENS, None),
+    # Content was omitted due to a flag from the content filters.
+    "content_filter": (_R.SAFETY_BLOCKED, None),
+    # The model called a tool.
+    "tool_calls": (_R.TOOL_CALL, None),
+    # Deprecated: the model called a function.
+    "function_call": (_R.TOOL_CALL, None),
+}
+"""OpenAI's own values, in the order and spelling of the reference."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+
+def read_stop(raw: object, field: str) -> StopSeen | None:
+    """The stop that a native value means; None where it is no stop at all (N1a).
+
+    >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
+    'max_tokens'
+    >>> read_stop("brand_new", "finish_reason").known
+    False
+    """
+    return look_up(raw, field, _ALL_STOPS)
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+TEXTS = {
+    "content": Kind.TEXT,
+    "reasoning_content": Kind.REASONING,
+    "reasoning": Kind.REASONING,
+    "refusal": Kind.REFUSAL,
+}
+"""Members of a message that are texts. The first name of reasoning is that of DeepSeek, SGLang,
+llama.cpp and Kimi, the second that of vLLM and OpenRouter."""
+
+OTHER_CONTENT = ("images", "audio")
+"""Members with content that is not read: OpenRouter's images, OpenAI's audio."""
+
+OTHER_PARTS = ("image_url", "document_url", "file", "input_audio", "resource", "resource_link")
+"""The same of the parts of a content."""
+
+CONTENT: Place = ("content",)
+"""A message's members are its parts: each stands at its name, and calls by their number too."""
+
+_CALLS = frozenset({"tool_calls", "function_call"})
+_OWN = {"role", "content", "annotations"} | _CALLS
+_TEXT_ALONE = {"role", "content"}
+_NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
+
+CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
+"""Where tokens that were read from a cache are counted by those who do it beside the details:
+DeepSeek, Kimi, Mistral."""
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[AnySignal] = [Envelope(value)]
+    choices = value.get("choices")
+    if isinstance(choices, list):
+        for choice in choices:
+            if isinstance(choice, dict):
+                _read_choice(choice, event, signals)
+    error = _error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    usage = usage_object(value)
+    if usage is not None:
+        signals.append(UsageSeen(_usage(usage)))
+    return signals
+
+
+_MOST_CHOICES = 1_000
+"""An index beyond is no index."""
+
+
+def _read_choice(choice: JsonObject, event: bool, signals: list[AnySignal]) -> None:
+    part = choice.get("delta") if event else choice.get("message")
+    if part is None and not event:
+        part = choice.get("delta")
+    # Choices beyond the first give their stops only: several are never recovered (C28).
+    index = choice.get("index")
+    index = index if isinstance(index, int) and 0 < index < _MOST_CHOICES else 0
+    if index:
+        signals.append(ChoiceSeen())
+    else:
+        signals.append(_said(choice))
+        signals += _read_message(part, event) if isinstance(part, dict) else []
+    raw = choice.get("finish_reason")
+    stop = None if raw is None else read_stop(raw, f"choices[{index}].finish_reason")
+    details = choice.get("finish_details")
+    if details is not None:  # what OpenAI wrote in place of the reason for a while
+        kind = details.get("type") if isinstance(details, dict) else None
+        told = read_stop(kind, f"choices[{index}].finish_details.type")
+        signals.extend([told] if told is not None else [])
+    if stop is not None:
+        # OpenRouter: the upstream's own value, where that says more than the one it is mapped to.
+        upstream = choice.get("native_finish_reason")
+        native = read_stop(upstream, f"choices[{index}].native_finish_reason")
+        if native is not None and native.known and _says_more(native, stop):
+            signals.append(native)
+        signals.append(_with_sequence(stop, choice))
+    error = choice.get("error")
+    if error and isinstance(error, dict):
+        signals.append(FaultSeen(read_fault(error)))
+
+
+def _said(choice: JsonObject) -> Said:
+    """What a choice says beside its message. Of the log probabilities each chunk has a piece."""
+    logs = choice.get("logprobs")
+    own = {k: v for k, v in choice.items() if v is not None and k not in _NOT_OF_THE_CHOICE}
+    return Said(own, None if logs is None else {"logprobs": logs})
+
+
+def _says_more(native: StopSeen, stop: StopSeen) -> bool:
+    return native.reason != stop.reason or (native.detail or stop.detail) != stop.detail
+
+
+def _with_sequence(stop: StopSeen, choice: JsonObject) -> StopSeen:
+    """vLLM and SGLang say which stop string fired, beside a plain "stop"."""
+    matched = choice.get("stop_reason") or choice.get("matched_stop")
+    if stop.reason is _R.END_TURN and isinstance(matched, str) and matched:
+        return StopSeen(stop.raw, stop.field, _R.STOP_SEQUENCE)
+    return stop
+
+
+def _read_message(message: JsonObject, event: bool) -> Iterator[AnySignal]:
+    """The parts of a message or a delta, member by member."""
+    content = message.get("content")
+    if isinstance(content, str) and message.keys() <= _TEXT_ALONE:  # most events, twice as quickly
+        yield Piece(CONTENT, Kind.TEXT, content or None, holds="content")
+        return
+    others = {k: item for k, item in message.items() if item is not None and k not in _OWN}
+    if isinstance(content, list):
+        yield from _content_parts(content)
+    thought = False
+    for name, kind in TEXTS.items():
+        text = message.get(name)
+        if isinstance(text, str):
+            others.pop(name, None)
+            # Some say their reasoning under both names: it is read once.
+            again = {name: text} if thought and kind is Kind.REASONING else None
+            yield Piece((name,), kind, None if again else text or None, again, holds=name)
+            thought = thought or (kind is Kind.REASONING and bool(text))
+    if message.get("annotations") is not None:
+        cited = {"annotations": message["annotations"]}
+        yield Piece(CONTENT, Kind.TEXT, None, cited, holds="content")
+    for name, item in others.items():
+        kind = Kind.OTHER if name in OTHER_CONTENT and item else Kind.NOTE
+        yield Piece((name,), kind, "", {name: item}, holds="")
+    if not _CALLS.isdisjoint(message):
+        yield from _calls(message, event)
+
+
+def _content_parts(parts: list[Any]) -> Iterator[Piece]:
+    """Content as a list of parts (Mistral's reasoning models, gateways; Databricks, which has the
+    reasoning in a `summary`)."""
+    for part in parts:
+        if not isinstance(part, dict):
+            continue
+        text = part.get("text")
+        if isinstance(text, str) and text:
+            yield Piece(CONTENT, Kind.TEXT, text, holds="content")
+        thinking = part.get("thinking", part.get("summary"))
+        if isinstance(thinking, str | list):
+            thoughts = thinking if isinstance(thinking, list) else [{"text": thinking}]
+            raw: JsonObject | None = part
+            for thought in thoughts:
+                if isinstance(thought, dict) and isinstance(thought.get("text"), str):
+                    yield Piece(_THINKING, Kind.REASONING, thought["text"], None, raw, "content")
+                    raw = None
+        elif part.get("type") in OTHER_PARTS:
+            yield Piece(CONTENT, Kind.OTHER, "", {"content": [part]}, part, "")
+        elif not isinstance(text, str):
+            yield Piece(CONTENT, Kind.NOTE, "", {"content": [part]}, part, "")
+
+
+_THINKING: Place = ("thinking", "content")
+
+
+def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
+    calls = message.get("tool_calls")
+    if isinstance(calls, list):
+        for number, call in enumerate(calls):
+            if call is not None:
+                delta = _call(call, number, event) if isinstance(call, dict) else _UNREADABLE
+                yield CallPiece(("tool_calls", delta.index), delta)
+    elif calls:
+        yield CallPiece(("tool_calls", None), _UNREADABLE)
+    legacy = message.get("function_call")
+    if isinstance(legacy, dict):
+        arguments, odd = arguments_of(legacy.get("arguments"))
+        called = legacy.get("name")
+        called = called if isinstance(called, str) and called else None
+        delta = CallDelta(0, render.LEGACY_CALL_ID, called, arguments, odd)
+        yield CallPiece(("function_call",), delta)
+
+
+_UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
+"""Stands for what is no call where there should be one: it belongs to the call before it."""
+
+_CALL_KEYS = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
+
+
+def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
+    odd: list[str] = []
+    custom = call.get("custom")
+    free = isinstance(custom, dict)
+    named = custom if free else call.get("function")
+    function = named if isinstance(named, dict) else call
+    given = function.get("input" if free else "arguments")
+    # Of a body it is all that there is; and null is how some say that there are no arguments (T12).
+    unreadable = event and given is not None and is_no_piece(given)
+    unreadable = unreadable or not isinstance(named, dict | None)
+    arguments, odd_arguments = arguments_of(given)
+    odd.extend(odd_arguments)
+    call_id, name = call.get("id"), function.get("name")
+    index = call.get("index")
+    if event and not isinstance(index, int):
+        odd.append("call_index_missing")
+    if call.get("type") is None and (call_id or not event):
+        odd.append("call_type_missing")
+    return CallDelta(
+        index if isinstance(index, int) and event else (None if event else number),
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        arguments,
+        tuple(odd),
+        free,
+        unreadable=unreadable,
+        extra={key: value for key, value in call.items() if key not in _CALL_KEYS} or None,
+    )
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries in any of the places that dialects use, or None."""
+    error = value.get("error")
+    if error:
+        return cast("object", error)
+    if value.get("object") == "error" or value.get("type") == "error":
+        return value
+    groq = value.get("x_groq")
+    if isinstance(groq, dict) and groq.get("error"):
+        return cast("object", groq["error"])
+    base = value.get("base_resp")  # MiniMax: an error inside a 200
+    if isinstance(base, dict) and base.get("status_code") not in (0, None):
+        return base
+    return None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
+    usage = value.get("usage")
+    groq = value.get("x_groq")
+    if usage is None and isinstance(groq, dict):
+        usage = groq.get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    given = object_in(usage.get("prompt_tokens_details"))
+    made = object_in(usage.get("completion_tokens_details"))
+    cached = map(count, (given.get("cached_tokens"), *map(usage.get, CACHED_ELSEWHERE)))
+    return Usage(
+        count(usage.get("prompt_tokens")),
+        count(usage.get("completion_tokens")),
+        count(made.get("reasoning_tokens")),
+        next((tokens for tokens in cached if tokens is not None), None),
+    )
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = shown_alike(done="stop", cut="length", blocked="content_filter")
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+
+_OWN_PARAMS = re.compile(r"messages\b|max_completion_tokens\Z")
+_OWN_WORDS = re.compile(r"'max_completion_tokens' instead|\(\d+ in the messages, \d+ in the comp")
+"""What errors name that only a request of this wire has; nearly all others look alike on all wires
+of OpenAI's."""
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a chat completion, one of its chunks, or an error that can only be its
+    own."""
+    kind, choices = value.get("object"), value.get("choices")
+    if isinstance(kind, str) and kind.startswith("chat.completion"):
+        return choices is None or isinstance(choices, list)
+    if isinstance(choices, list) and choices and isinstance(choices[0], dict):
+        said = [choices[0][name] for name in ("message", "delta") if name in choices[0]]
+        return bool(said) and all(row is None or isinstance(row, dict) for row in said)
+    return blames(value, _OWN_PARAMS, _OWN_WORDS)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is a chunk: it says so, or its choices hold deltas (Q41)."""
+    if value.get("object") == "chat.completion.chunk":
+        return True
+    choices = value.get("choices")
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return isinstance(first, dict) and "delta" in first and "message" not in first
+
+
+WIRE = Wire(
+    name="openai-chat",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=read,
+    is_plain=short.is_text,
+    short=ShortPath(
+        parse_request,
+        read,
+        short.asks,
+        short.is_whole,
+        short.event,
+    ),
+    usage_object=usage_object,
+    parse_fault=fault_parser(_error_of, read_fault),
+    layout=render.ChatLayout,
+    clean_stop=render.clean_stop,
+    forced_stop="stop",
+    as_body=render.as_body,
+    render_body=render.render_body,
+    render_error=render.render_error,
+    form=FORM,
+)

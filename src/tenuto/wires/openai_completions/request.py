@@ -1,0 +1,106 @@
+"""The request's side of OpenAI's Completions: facts and edits. What a prompt becomes stands in
+`prompt`.
+
+A prompt is continued where it is one text: several of them have several answers, and one of tokens
+has no characters to go on behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import DropConstraint, Edit, SetOutputBudget
+from tenuto.wires.base import Dialect, RequestFacts
+from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.members import object_in
+from tenuto.wires.prompt import Members, PromptRequest
+from tenuto.wires.request_reading import (
+    asks_for_json,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
+
+BUDGET = "max_tokens"
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    prompt: Any = None
+    model: Any = None
+    stream: Any = None
+    stream_options: Any = None
+    max_tokens: Any = None
+    response_format: Any = None
+    n: Any = None
+    best_of: Any = None
+    echo: Any = None
+    logprobs: Any = None
+    prompt_logprobs: Any = None
+    suffix: Any = None
+
+
+_read = reader(_Asked)
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptRequest | None:
+    """A request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"model": "m", "prompt": "The tide"}').facts.model
+    'm'
+    >>> parse_request(b'{"model": "m"}') is None
+    True
+    """
+    try:
+        asked = _read(body)
+        if asked.prompt is None:
+            return None
+        return PromptRequest(body, _facts(asked, probe_max_tokens), _edited, raw=True)
+    except UNREADABLE:
+        return None
+
+
+def _facts(asked: _Asked, probe_max_tokens: int) -> RequestFacts:
+    max_tokens = limit_in(asked.max_tokens)
+    return RequestFacts(
+        model=text_in(asked.model),
+        stream=bool(asked.stream),
+        max_tokens=max_tokens,
+        structured=asks_for_json(asked.response_format),
+        goes_on=True,
+        include_usage=object_in(asked.stream_options).get("include_usage") is True,
+        left_alone=_left_alone(asked, max_tokens, probe_max_tokens),
+    )
+
+
+def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) -> str:
+    """Why a request cannot be continued (C28), "" where it can."""
+    prompts = asked.prompt if isinstance(asked.prompt, list) else [asked.prompt]
+    reasons = {
+        "several_choices": any(type(n) is int and n > 1 for n in (asked.n, asked.best_of)),
+        "several_prompts": len(prompts) > 1 and not all(type(item) is int for item in prompts),
+        "tokens": not all(isinstance(prompt, str) for prompt in prompts) or not prompts,
+        "logprobs": any(
+            asked_for is not None and asked_for is not False  # 0 asks for that of each token
+            for asked_for in (asked.logprobs, asked.prompt_logprobs)
+        ),
+        "echo": bool(asked.echo),
+        "fill_in": bool(asked.suffix),  # the text goes between two others
+    }
+    return why_left_alone(reasons, max_tokens, probe_max_tokens)
+
+
+def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect) -> Members:
+    """The members, with the edits that are about none of the conversation."""
+    for edit in edits:
+        match edit:
+            case SetOutputBudget(tokens):
+                members = {**members, BUDGET: encode(tokens)}
+            case DropConstraint():
+                members = {k: raw for k, raw in members.items() if k != "response_format"}
+    return members  # no tool can be forced here, and no reasoning be lowered

@@ -1,0 +1,188 @@
+"""What a model said on OpenAI Responses, item by item, over all attempts of a turn.
+
+A whole body is made of it, and a continuation carries of it what the provider ran. Calls for the
+caller stay out: they are judged and written by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
+from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.items_content import Speech
+from tenuto.wires.openai_responses.items import SUMMARY, kind_of, parts_of
+
+_WAITING = ("queued", "in_progress")
+
+
+def merged_content(spoken: Sequence[Spoken]) -> Content:
+    """The items of all attempts in order, with the text that is kept of each.
+
+    Together with what a continuation thought before it goes on, the id of its message is left out:
+    many read the last message alone. Annotations go with their words; those whose words a seam took
+    away from before a part of its own are left out.
+
+    >>> from tenuto.core.parts import Message, Opened
+    >>> def spoken(came, kept):
+    ...     part, message = {"type": "output_text", "text": ""}, Message()
+    ...     message.take([Opened((0,), Kind.GROUP, {"type": "message"}),
+    ...                   Opened((0, 0), Kind.TEXT, part, "text", came)])
+    ...     return Spoken(None, (), kept, message=message)
+    >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
+    >>> len(merged), merged[0]["content"][0]["text"]
+    (1, 'Half of it.')
+    """
+    return tuple(map(_within, SPEECH.merged(spoken, _items)))
+
+
+def goes_on(part: JsonObject) -> bool:
+    """Whether a part at the end can be gone on in: a probability is one of each token."""
+    is_text = part.get("type") == "output_text" and isinstance(part.get("text"), str)
+    return is_text and not part.get("logprobs")
+
+
+def moved(annotations: object, by: int) -> list[Any]:
+    """Annotations whose words stand so many characters further on.
+
+    >>> moved([{"start_index": 0, "end_index": 5}, {"file_id": "f"}], 15)
+    [{'start_index': 15, 'end_index': 20}, {'file_id': 'f'}]
+    """
+    return [
+        {k: v + by if k in _PLACES and type(v) is int else v for k, v in one.items()}
+        if isinstance(one, dict)
+        else one
+        for one in (annotations if isinstance(annotations, list) else ())
+    ]
+
+
+_PLACES = ("start_index", "end_index")
+
+
+def is_within(annotation: object, text: str) -> bool:
+    """Whether an annotation points into a text, as far as it points anywhere.
+
+    >>> is_within({"start_index": 0, "end_index": 2}, "Hi"), is_within({"start_index": -1}, "Hi")
+    (True, False)
+    """
+    if not isinstance(annotation, dict):
+        return True
+    return all(0 <= place <= len(text) for k in _PLACES if type(place := annotation.get(k)) is int)
+
+
+def _within(item: JsonObject) -> JsonObject:
+    """An item without annotations of words that are not there."""
+    if kind_of(item) != "message":
+        return item
+    parts = [
+        {**part, "annotations": [a for a in part["annotations"] if is_within(a, part["text"])]}
+        if isinstance(part.get("annotations"), list) and isinstance(part.get("text"), str)
+        else part
+        for part in parts_of(item)
+    ]
+    return {**item, "content": parts} if parts else item
+
+
+def _longer(last: JsonObject, part: JsonObject) -> JsonObject:
+    tied = moved(part.get("annotations"), len(last["text"]))
+    annotations = {"annotations": [*last.get("annotations", ()), *tied]} if tied else {}
+    return {**last, "text": last["text"] + part["text"], **annotations}
+
+
+def _cut(part: JsonObject, text: str, by: int) -> JsonObject:
+    """A part with another text, in which its words stand so many characters further on."""
+    tied = {"annotations": moved(part["annotations"], by)} if part.get("annotations") else {}
+    return {**part, "text": text, **tied}
+
+
+def _text_in(part: JsonObject) -> str | None:
+    return text if isinstance(text := part.get("text"), str) else None
+
+
+def message(text: str, item_id: str = "msg_tenuto") -> JsonObject:
+    """A message of the model's that holds a text.
+
+    >>> message("Hi")["role"]
+    'assistant'
+    """
+    part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+    return {
+        "id": item_id,
+        "type": "message",
+        "status": "completed",
+        "role": "assistant",
+        "content": [part],
+    }
+
+
+SPEECH = Speech(
+    kind_of=kind_of,
+    output="message",
+    thought="reasoning",
+    parts_of=parts_of,
+    text_in=_text_in,
+    is_open=goes_on,
+    longer=_longer,
+    cut=_cut,
+    new=message,
+)
+
+
+def said_items(text: str, content: Content) -> list[JsonObject]:
+    """What the model has said, as rows that stand for themselves. What the provider ran goes with
+    them as it came, and so does the reasoning that led to it; other reasoning belongs to items
+    whose ids are left out.
+
+    >>> said_items("Hi", ())
+    [{'role': 'assistant', 'content': 'Hi'}]
+    """
+    items = SPEECH.with_text(content, text)
+    rows: list[JsonObject] = []
+    thoughts: list[JsonObject] = []
+    for item in items:
+        kind = kind_of(item)
+        if kind == "reasoning":
+            thoughts.append(item)
+        elif kind == "message":
+            thoughts = []
+            words = "".join(str(part.get("text") or "") for part in parts_of(item))
+            phase = {"phase": item["phase"]} if isinstance(item.get("phase"), str) else {}
+            rows += [{"role": "assistant", "content": words, **phase}] if words.strip() else []
+        else:
+            rows += [*thoughts, item] if item.get("status", "completed") == "completed" else []
+            thoughts = []
+    return rows
+
+
+# --- the items of one attempt -------------------------------------------------------------------
+
+
+def _items(spoken: Spoken) -> list[JsonObject]:
+    """The items of one attempt, without calls for the caller. Of several under one number the last
+    one counts."""
+    waits = spoken.value is not None and spoken.value.get("status") in _WAITING
+    if spoken.message is None or waits:
+        return []
+    last = {part.place: part for part in spoken.message.parts if len(part.place) == 1}
+    return [_item(p) for p in sorted(last.values(), key=_order) if p.kind is not Kind.CALL]
+
+
+def _order(part: Part) -> tuple[bool, int]:
+    number = part.place[0]
+    return (False, number) if isinstance(number, int) else (True, 0)
+
+
+def _item(group: Part) -> JsonObject:
+    """An item with its parts where they stand in it."""
+    item = group.whole()
+    lists: dict[str, list[JsonObject]] = {}
+    for part in group.parts.values():
+        _, *within, number = part.place
+        member = SUMMARY if within else "content"
+        if isinstance(number, int):
+            if member not in lists:
+                lists[member] = parts_of(item, member)
+            lists[member][number : number + 1] = [part.whole()]
+    return item | lists

@@ -1,0 +1,41 @@
+"""How OpenAI Responses, and who speaks like it, says that something failed: the error table.
+
+https://platform.openai.com/docs/guides/error-codes and the codes of a failed response
+(`openai/types/responses/response_error.py` of openai-python 3.54), read 2026-11-22. All else is
+said as on Chat Completions, by the same providers.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import FaultKind
+from tenuto.wires.errors import ErrorRow, fault_reader, row
+from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"max_output_tokens\W* is too large.*?at most (?P<allowed>\d{1,9})"
+        r"|'max_output_tokens'.*?expected a value <= (?P<maximum>\d{1,9})",
+    ),
+    row(_K.CONTEXT_OVERFLOW, words=r"exceeds the context window of this model"),
+    row(
+        _K.CONTENT_BLOCKED,
+        "bio_policy cyber_policy misalignment_policy_violation image_content_policy_violation",
+    ),
+    row(_K.TIMEOUT, "vector_store_timeout"),
+    # What the caller sent cannot be used, however often it is sent.
+    row(
+        _K.INVALID_REQUEST,
+        "data_residency_mismatch previous_response_not_found",
+        "invalid_image invalid_image_format invalid_base64_image invalid_image_url",
+        "image_too_large image_too_small image_parse_error invalid_image_mode",
+        "image_file_too_large unsupported_image_media_type empty_image_file",
+        "failed_to_download_image image_file_not_found",
+    ),
+    *CHAT_ERRORS,
+)
+"""First fit decides: by a code or type, the words, or the HTTP status; the last row fits all."""
+
+read_fault = fault_reader(ERRORS)

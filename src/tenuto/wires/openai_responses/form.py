@@ -1,0 +1,27 @@
+"""How a whole request of OpenAI's Responses is written.
+
+https://platform.openai.com/docs/api-reference/responses/create (2026-11-22)
+"""
+
+from __future__ import annotations
+
+from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.form import Form, Opening, at
+
+
+def members(opening: Opening, dialect: Dialect) -> JsonObject:
+    """All members but the items."""
+    made: JsonObject = {"model": opening.model}
+    if opening.system:
+        made["instructions"] = opening.system
+    if opening.max_tokens is not None:
+        made["max_output_tokens"] = opening.max_tokens
+    if opening.tools:
+        # Strict ones must name every parameter as required, which plain functions do not.
+        made["tools"] = [
+            {"type": "function", **tool.told(), "strict": False} for tool in opening.tools
+        ]
+    return made | ({"stream": True} if opening.stream else {})
+
+
+FORM = Form(rows="input", members=members, path=at("/responses"))

@@ -1,0 +1,53 @@
+"""Say how a Responses request writes its items, for the repairs of `core.history`.
+
+Each call has one result, wherever that stands. Arguments are whole, and reasoning stands directly
+before the item that it led to. The provider may keep earlier items: those of
+`previous_response_id`, of `conversation` and of item references.
+https://platform.openai.com/docs/guides/conversation-state
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenuto.core import hints
+from tenuto.core.history_table import Call, Result, Role, Rules
+from tenuto.wires.openai_responses.items import kind_of
+
+_ANSWERS = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+}
+"""Calls that can be answered here, and by what."""
+
+_ROLES = {
+    "reasoning": Role.REASONING,
+    "item_reference": Role.UNSEEN,
+    "": Role.UNKNOWN,
+}
+_MADE_BY_THE_MODEL = ("_call", "compaction", "program", "mcp_list_tools", "mcp_approval_request")
+
+
+def _role_of(item: Any) -> Role:
+    kind = kind_of(item)
+    if kind == "message" and item.get("role") == "assistant":
+        return Role.MODEL
+    return _ROLES.get(kind, Role.STEP if kind.endswith(_MADE_BY_THE_MODEL) else Role.OTHER)
+
+
+RULES = Rules(
+    role_of=_role_of,
+    stub=lambda call: {
+        "type": _ANSWERS[kind_of(call)],
+        "call_id": call["call_id"],
+        "output": hints.ORPHAN_RESULT,
+    },
+    rows={
+        "function_call": Call(("call_id",), ("arguments",)),
+        "custom_tool_call": Call(("call_id",)),
+        "function_call_output": Result(("call_id",)),
+        "custom_tool_call_output": Result(("call_id",)),
+    },
+    in_place=True,
+    led_by_reasoning=True,
+)

@@ -1,0 +1,84 @@
+"""The items of OpenAI Responses: what the caller runs, what the provider ran, and what was said.
+
+Types follow `openai/types/responses/response_output_item.py` of openai-python 3.54, read
+2026-11-22."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tenuto.wires.base import JsonObject
+
+ARGUMENTS: Mapping[str, str] = {"function_call": "arguments", "custom_tool_call": "input"}
+"""Calls whose arguments the model writes as text: which member holds it."""
+
+CLIENT_CALLS = frozenset(
+    {"computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request"}
+)
+"""Further calls for the caller; what they ask for was decoded by the provider. Others are the
+caller's where they say so: `execution` of a `tool_search_call` is then "client"."""
+
+RESULTS = frozenset(
+    {"function_call_output", "custom_tool_call_output", "computer_call_output"}
+    | {"local_shell_call_output", "shell_call_output", "apply_patch_call_output"}
+    | {"mcp_approval_response", "tool_search_output"}
+)
+"""What answers the calls, in the history."""
+
+FOREIGN_CALL = "item"
+"""Where a call keeps its whole item when it is none of `ARGUMENTS`, among its further keys."""
+
+
+SUMMARY = "summary"
+"""In the place of a part of a reasoning item's summary: the member that holds it. Parts whose place
+names no member are those of an item's content."""
+
+
+def kind_of(item: object) -> str:
+    """The type of an item; rows without one are messages, as the reference writes them.
+
+    >>> kind_of({"role": "user", "content": "Hi"}), kind_of({"type": "reasoning"}), kind_of(3)
+    ('message', 'reasoning', '')
+    """
+    if not isinstance(item, dict):
+        return ""
+    kind = item.get("type", "message" if "role" in item else "")
+    return kind if isinstance(kind, str) else ""
+
+
+def is_client_call(item: object) -> bool:
+    """Whether the caller has to run it; all other tools the provider ran itself."""
+    kind = kind_of(item)
+    if kind in ARGUMENTS:
+        return True
+    return (kind in CLIENT_CALLS and not _is_hosted(item)) or (
+        kind.endswith("_call") and is_run_by_client(item)
+    )
+
+
+def is_run_by_client(item: Any) -> bool:
+    """Whether a tool, or a call of it, says that the caller runs it; most say nothing.
+
+    >>> is_run_by_client({"type": "tool_search_call", "execution": "client"})
+    True
+    """
+    return isinstance(item, dict) and item.get("execution") == "client"
+
+
+def _is_hosted(item: Any) -> bool:
+    """Whether a `shell_call` ran in a container of the provider's."""
+    environment = item.get("environment")
+    return isinstance(environment, dict) and environment.get("type") == "container_reference"
+
+
+def parts_of(item: JsonObject, key: str = "content") -> list[JsonObject]:
+    """The parts of a message's content, or of another list of parts.
+
+    >>> parts_of({"content": "Hi"}), parts_of({"content": None})
+    ([{'type': 'output_text', 'text': 'Hi'}], [])
+    """
+    content = item.get(key)
+    if isinstance(content, str) and content:
+        return [{"type": "output_text", "text": content}]
+    return [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []

@@ -1,0 +1,212 @@
+"""The request's side of OpenAI Responses: facts, edits; its history in `…_history`.
+
+Theory of operation
+-------------------
+As in `items_request`. An input that is one text becomes a row that holds that text.
+
+What the model has said goes back as rows without ids. The provider ties an item with an id to the
+reasoning before it and refuses one without the other; a row without an id stands for itself. What
+the provider ran itself goes back as it came, together with the reasoning that led to it.
+
+Where the provider keeps the history (`previous_response_id`), a continuation goes on from the same
+response as the request did. It is stored as the caller's request was, so that the next turn can go
+on from the whole answer; a `conversation` is never written to.
+
+Shapes follow `openai/types/responses` of openai-python 3.54, read 2026-11-22;
+https://platform.openai.com/docs/guides/conversation-state
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
+from tenuto.core.calls import ToolCall
+from tenuto.core.history import plan_repairs
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.calls import valid_call
+from tenuto.wires.history import apply_repairs
+from tenuto.wires.items_request import ItemsRequest
+from tenuto.wires.json import UNREADABLE, decode_object, encode
+from tenuto.wires.members import list_in, object_in, rows_of, value_of
+from tenuto.wires.openai_responses.content import said_items
+from tenuto.wires.openai_responses.history import RULES
+from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
+from tenuto.wires.request_edits import LESS_EFFORT, Paths, put
+from tenuto.wires.request_reading import (
+    asks_for_json,
+    holds,
+    limit_in,
+    reader,
+    text_in,
+    why_left_alone,
+)
+
+SERVER_TOOLS = frozenset(
+    {"web_search", "web_search_preview", "file_search", "code_interpreter", "image_generation"}
+    | {"mcp", "tool_search", "programmatic_tool_calling"}
+)
+"""Tools that the provider runs itself, unless they say that the caller does; every other one is the
+caller's."""
+
+LEAST_TOKENS = 16
+"""OpenAI and Azure refuse a smaller `max_output_tokens`: "integer below minimum value. Expected a
+value >= 16" (https://github.com/vectorize-io/hindsight/issues/58)."""
+
+
+class _Asked(msgspec.Struct):
+    """The members that are looked at, in one reading of the body."""
+
+    input: msgspec.Raw = msgspec.Raw(b"null")
+    model: Any = None
+    stream: Any = None
+    max_output_tokens: Any = None
+    tools: Any = None
+    tool_choice: Any = None
+    text: Any = None
+    reasoning: Any = None
+    background: Any = None
+    conversation: Any = None
+    previous_response_id: Any = None
+    prompt: Any = None
+    include: Any = None
+    top_logprobs: Any = None
+
+
+_read = reader(_Asked)
+
+
+class ResponsesRequest(ItemsRequest):
+    """A Responses request (`wires.base.WireRequest`)."""
+
+    paths = Paths(
+        rows="input",
+        output_limit=(("max_output_tokens",),),
+        constraints=[(("text",), ("format",))],
+    )
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return said_items(edit.text, edit.content)
+
+    def _kept(
+        self, content: Content, members: dict[str, bytes], dialect: Dialect
+    ) -> list[JsonObject]:
+        return [dict(item) for item in content]
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        items = said_items(edit.text, edit.content) if edit.text.strip() else []
+        results: list[JsonObject] = []
+        for call, text in zip(edit.calls, edit.results, strict=True):
+            if FOREIGN_CALL in (call.extra or {}):  # its result would have to be of its own form
+                results.append(self._asked(f"[{call.name}: {text}]"))
+                continue
+            items.append(_call(valid_call(call, free=True)))
+            kind = "custom_tool_call_output" if call.free else "function_call_output"
+            results.append({"type": kind, "call_id": call.id, "output": text})
+        return items + results
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        effort = object_in(value_of(members.get("reasoning"))).get("effort")
+        less = encode(LESS_EFFORT.get(str(effort), "low"))
+        put(members, (("reasoning",), ("effort",)), less)
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = value_of(members.get("tool_choice"))
+        if isinstance(choice, dict) and choice.get("type") == "allowed_tools":
+            put(members, (("tool_choice",), ("mode",)), b'"auto"')
+        elif choice is not None and choice != "none":
+            members["tool_choice"] = b'"auto"'
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> ResponsesRequest | None:
+    """A Responses request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"model": "m", "input": "Hi"}').facts.model
+    'm'
+    >>> parse_request(b"not json") is None
+    True
+    """
+    try:
+        asked = _read(body)
+        if bytes(asked.input).lstrip()[:1] not in (b"[", b'"', b"n"):
+            return None
+        rows = decode_object(bytes(asked.input))
+        rows = rows if isinstance(rows, list) else []
+        if not all(isinstance(row, dict) for row in rows):
+            return None
+        facts = _facts(asked, rows, probe_max_tokens)
+        return ResponsesRequest(body, facts, *_items_of(asked, rows))
+    except UNREADABLE:
+        return None
+
+
+def _items_of(asked: _Asked, values: list[Any]) -> tuple[list[bytes], tuple[str, ...]]:
+    """The items of the input, repaired, and what was done."""
+    given = bytes(asked.input)
+    if given.lstrip()[:1] != b"[":
+        return [] if given == b"null" else [b'{"role":"user","content":' + given + b"}"], ()
+    elsewhere = bool(asked.previous_response_id or asked.conversation)
+    plan, repairs = plan_repairs(values, RULES, elsewhere)
+    raws = rows_of(given)
+    return apply_repairs(plan, raws, RULES) if repairs else raws, repairs
+
+
+# --- facts ------------------------------------------------------------------------------------
+
+
+def _facts(asked: _Asked, rows: Sequence[JsonObject], probe_max_tokens: int) -> RequestFacts:
+    max_tokens = limit_in(asked.max_output_tokens)
+    reasons = {
+        "background": asked.background is True,  # the answer is polled for, elsewhere
+        "logprobs": asked.top_logprobs or holds(asked.include, "message.output_text.logprobs"),
+    }
+    return RequestFacts(
+        model=text_in(asked.model),
+        stream=bool(asked.stream),
+        max_tokens=max_tokens,
+        # Servers of others take less, as who asks for less there knows.
+        least_tokens=min(LEAST_TOKENS, max_tokens or LEAST_TOKENS),
+        tools=any(map(_is_client_tool, list_in(asked.tools))),
+        call_forced=_demands_call(asked.tool_choice, asked.tools),
+        after_tool_result=bool(rows) and kind_of(rows[-1]) in RESULTS,
+        structured=asks_for_json(object_in(asked.text).get("format")),
+        lower_reasoning=object_in(asked.reasoning).get("effort") in tuple(LESS_EFFORT),
+        include_usage=True,
+        prefill_barred=True,  # a trailing row of the model's is one more message, and it answers
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
+        # What is sent with a conversation is written into it, and so is what comes (C7).
+        sent_once="conversation" if asked.conversation else "",
+        follows=text_in(asked.previous_response_id),
+    )
+
+
+def _is_client_tool(tool: Any) -> bool:
+    kind = tool.get("type") if isinstance(tool, dict) else None
+    if not isinstance(kind, str) or kind.startswith("web_search"):
+        return False
+    return kind not in SERVER_TOOLS or is_run_by_client(tool)
+
+
+def _demands_call(choice: Any, tools: Any) -> bool:
+    """Whether a choice demands a call for the caller: of a tool that is the caller's by its type,
+    or of any where all are the caller's."""
+    given = choice
+    if isinstance(choice, dict):
+        if choice.get("type") != "allowed_tools":
+            return _is_client_tool(choice)
+        given, tools = choice.get("mode"), choice.get("tools")
+    ours = list(map(_is_client_tool, list_in(tools)))
+    return given == "required" and bool(ours) and all(ours)
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def _call(call: ToolCall) -> JsonObject:
+    named = {"call_id": call.id, "name": call.name}
+    space = {k: v for k, v in (call.extra or {}).items() if k == "namespace"}
+    kind, member = ("custom_tool_call", "input") if call.free else ("function_call", "arguments")
+    return {"type": kind, **named, **space, member: call.arguments}

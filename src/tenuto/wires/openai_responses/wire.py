@@ -1,0 +1,534 @@
+"""OpenAI Responses, and all who speak like it.
+
+https://platform.openai.com/docs/api-reference/responses (read through openai-python 3.54,
+2026-11-22: `openai/types/responses/response.py`, `response_status.py`, `response_stream_event.py`).
+From top to bottom: the stop table, reading, and the faces of an ending. The error table stands in
+`openai_responses_errors`, the request's side in `openai_responses_request` and `…_history`, the
+writing side in `openai_responses_content` and `…_render`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Place,
+    Restated,
+    Said,
+)
+from tenuto.core.signals import (
+    Began,
+    CallDelta,
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    ReasoningDelta,
+    Signal,
+    StopSeen,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.errors import blames, fault_parser
+from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
+from tenuto.wires.members import object_in
+from tenuto.wires.openai_responses import body, short
+from tenuto.wires.openai_responses.content import merged_content
+from tenuto.wires.openai_responses.errors import ERRORS, read_fault
+from tenuto.wires.openai_responses.form import FORM
+from tenuto.wires.openai_responses.items import (
+    ARGUMENTS,
+    FOREIGN_CALL,
+    SUMMARY,
+    is_client_call,
+    kind_of,
+    parts_of,
+)
+from tenuto.wires.openai_responses.render import ResponseLayout
+from tenuto.wires.openai_responses.request import parse_request
+from tenuto.wires.short import ShortPath
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    "completed": (_R.END_TURN, None),
+    # The response failed; `error` says why.
+    "failed": (_R.ERROR, None),
+    # In the background: poll until it is over.
+    "in_progress": (_R.PAUSED, "background"),
+    "cancelled": (_R.CANCELLED, None),
+    "queued": (_R.PAUSED, "background"),
+    # `incomplete_details.reason` says why; where it does not, the limit is what cuts answers.
+    "incomplete": (_R.MAX_TOKENS, None),
+    # The reasons of an incomplete response.
+    "max_output_tokens": (_R.MAX_TOKENS, None),
+    # The limit of messages in one response.
+    "max_messages": (_R.MAX_TOKENS, "max_messages"),
+    "content_filter": (_R.SAFETY_BLOCKED, None),
+    # Over WebSockets: stopped at a safe place, for the caller said something in between.
+    "steered": (_R.PAUSED, "steered"),
+}
+"""OpenAI's own values of `status` and then of `incomplete_details.reason`, in the order and
+spelling of the reference."""
+
+DIALECT_STOPS = in_other_words(STOPS)
+"""Values of those who speak this wire in other words (N2)."""
+
+_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+
+
+def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen | None:
+    """The stop that a status and the reason beside it mean; None where there is none (N1a).
+
+    >>> read_stop("incomplete", "max_output_tokens").field
+    'incomplete_details.reason'
+    >>> read_stop("incomplete").reason.value, read_stop("incomplete").readable
+    ('max_tokens', False)
+    """
+    stop = look_up(status, f"{at}status", _ALL_STOPS)
+    if stop is None or stop.raw.strip().lower() != "incomplete":
+        return stop
+    why = look_up(reason, f"{at}incomplete_details.reason", _ALL_STOPS)
+    if why is None:
+        return StopSeen(stop.raw, stop.field, stop.reason, readable=False)
+    if why.reason in (_R.END_TURN, _R.TOOL_CALL, _R.STOP_SEQUENCE):  # it is not: it is incomplete
+        return StopSeen(why.raw, why.field, _R.UNKNOWN, known=False)
+    return why
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals = _read_event(value) if event else _read_body(value)
+    error = _error_of(value)
+    if error is not None:
+        signals.append(FaultSeen(read_fault(error)))
+    return signals
+
+
+def _read_body(body: JsonObject) -> list[AnySignal]:
+    signals: list[AnySignal] = [_began_as(body)]
+    output = body.get("output")
+    for index, item in enumerate(output if isinstance(output, list) else ()):
+        if isinstance(item, dict):
+            signals += _begin_item(item, index)
+            signals += _parts_within(item, index)
+    signals += _end_of(body, "")
+    return signals
+
+
+_GROUPS: Mapping[str, Signal] = {"message": TextDelta(""), "reasoning": ReasoningDelta("")}
+"""Items that hold parts, and what says without a place that one begins."""
+
+
+def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
+    """An item without the parts that it holds."""
+    kind, place = kind_of(item), (index,)
+    if kind in _GROUPS:
+        return [Opened(place, Kind.GROUP, item), _GROUPS[kind]]
+    if is_client_call(item):
+        return [CallPiece(place, _call(item, index, whole=False))]
+    return [Opened(place, Kind.OTHER, item)]
+
+
+def _parts_within(item: JsonObject, index: int | None) -> list[Opened]:
+    """The parts that an item holds. All that a reasoning item says is reasoning."""
+    content = list(enumerate(parts_of(item)))
+    if kind_of(item) == "message":
+        return [_begin_part((index, number), part) for number, part in content]
+    if kind_of(item) != "reasoning":
+        return []
+    summary = enumerate(parts_of(item, "summary"))
+    return [
+        *(_begin_part((index, SUMMARY, n), part, _THOUGHT) for n, part in summary),
+        *(_begin_part((index, n), part, _THOUGHT) for n, part in content),
+    ]
+
+
+_THOUGHT = (Kind.REASONING, "text")
+_OTHER = (Kind.OTHER, "")
+_PARTS = {
+    "output_text": (Kind.TEXT, "text"),
+    "text": (Kind.TEXT, "text"),
+    "refusal": (Kind.REFUSAL, "refusal"),
+    "reasoning_text": _THOUGHT,
+    "summary_text": _THOUGHT,
+}
+"""Parts that hold words, what they are, and the member that holds them."""
+
+
+def _begin_part(place: Place, part: JsonObject, known: tuple[Kind, str] | None = None) -> Opened:
+    """A part as a whole, or as it begins. `known`: what it is, whatever its type."""
+    named = part.get("type")
+    kind, member = known or (_PARTS.get(named, _OTHER) if isinstance(named, str) else _OTHER)
+    words = part.get(member)
+    return Opened(place, kind, part, member, words if isinstance(words, str) else "")
+
+
+_CALL_KEYS = frozenset({"type", "call_id", "name", "status", *ARGUMENTS.values()})
+
+
+def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
+    kind = kind_of(item)
+    call_id, name = item.get("call_id"), item.get("name")
+    if kind not in ARGUMENTS:
+        call_id, name = call_id or item.get("id"), kind
+        arguments, odd = arguments_of(as_text(item))
+        extra: dict[str, Any] = {FOREIGN_CALL: item}
+    else:
+        arguments, odd = arguments_of(item.get(ARGUMENTS[kind]))
+        extra = {k: v for k, v in item.items() if k not in _CALL_KEYS and v is not None}
+    return CallDelta(
+        index,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        arguments,
+        odd if index is not None else (*odd, "call_index_missing"),
+        free=kind != "function_call",
+        extra=extra or None,
+        whole=whole,
+    )
+
+
+def _end_of(response: JsonObject, at: str) -> list[Signal]:
+    """The stop of a response, the items that contradict it, and its usage."""
+    reason = object_in(response.get("incomplete_details")).get("reason")
+    stop = read_stop(response.get("status"), reason, at)
+    signals: list[Signal] = [] if stop is None else [stop]
+    output = response.get("output")
+    if stop is not None and stop.reason is _R.END_TURN and isinstance(output, list):
+        # Servers call items whole that are not, and never the other way round (Q40).
+        for number, item in enumerate(output):
+            if isinstance(item, dict) and item.get("status") == "incomplete":
+                field = f"{at}output[{number}].status"
+                signals.append(StopSeen("incomplete", field, _R.MAX_TOKENS))
+    usage = usage_object(response)
+    return signals if usage is None else [*signals, UsageSeen(_usage(usage))]
+
+
+# --- events
+
+
+def _read_event(event: JsonObject) -> list[AnySignal]:
+    kind, response = event.get("type"), event.get("response")
+    if not isinstance(kind, str):
+        return []
+    said: list[AnySignal] = [Said(response)] if isinstance(response, dict) else []
+    read_one = _EVENTS.get(kind)
+    if read_one is not None:
+        said += read_one(event)
+    elif kind.startswith(_SERVER_EVENTS):
+        said.append(OtherSeen(_index(event)))
+    if (read_one is None or kind.startswith(_WITHIN_ITEMS)) and _names_an_event(kind):
+        said.append(Beside(event, (_index(event),)))
+    return said
+
+
+def _names_an_event(kind: str) -> bool:
+    """Whether an event of this kind can be written again; an error is read apart."""
+    return kind != "error" and kind.isascii() and kind.isprintable()
+
+
+def _index(event: JsonObject) -> int | None:
+    return count(event.get("output_index"))
+
+
+def _in_content(event: JsonObject) -> Place:
+    return _index(event), count(event.get("content_index"))
+
+
+def _in_summary(event: JsonObject) -> Place:
+    return _index(event), SUMMARY, count(event.get("summary_index"))
+
+
+def _began(event: JsonObject) -> list[AnySignal]:
+    return [_began_as(event.get("response"))]
+
+
+def _began_as(response: object) -> Began:
+    name = object_in(response).get("id")
+    return Began(name if isinstance(name, str) else "")
+
+
+def _item_added(event: JsonObject) -> list[AnySignal]:
+    item = event.get("item")
+    return _begin_item(item, _index(event)) if isinstance(item, dict) else []
+
+
+def _item_done(event: JsonObject) -> list[AnySignal]:
+    item, index = event.get("item"), _index(event)
+    place = (index,)
+    if not isinstance(item, dict):
+        return [PartClosed(place)]
+    if is_client_call(item):
+        return [CallPiece(place, _call(item, index, whole=True))]
+    kind = Kind.GROUP if kind_of(item) in _GROUPS else Kind.OTHER
+    parts = map(_said_again, _parts_within(item, index))
+    return [Restated(place, kind, item), *parts, PartClosed(place)]
+
+
+def _said_again(part: Opened) -> Restated:
+    return Restated(part.place, part.kind, part.native, part.holds)
+
+
+_Reading = Callable[[JsonObject], list[AnySignal]]
+
+
+def _part_added(event: JsonObject) -> list[AnySignal]:
+    part = event.get("part")
+    return [_begin_part(_in_content(event), part)] if isinstance(part, dict) else []
+
+
+def _thought_added(place_of: Callable[[JsonObject], Place]) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        return [Opened(place_of(event), Kind.REASONING, object_in(event.get("part")), "text")]
+
+    return read_one
+
+
+def _part_done(place_of: Callable[[JsonObject], Place]) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        part, closed = event.get("part"), PartClosed(place_of(event))
+        if not isinstance(part, dict):
+            return [closed]
+        return [_said_again(_begin_part(closed.place, part)), closed]
+
+    return read_one
+
+
+def _words(kind: Kind, place_of: Callable[[JsonObject], Place] = _in_content) -> _Reading:
+    def read_one(event: JsonObject) -> list[AnySignal]:
+        delta = event.get("delta")
+        return [Piece(place_of(event), kind, delta)] if isinstance(delta, str) else []
+
+    return read_one
+
+
+def _words_done(event: JsonObject) -> list[AnySignal]:
+    """The part follows as a whole in an event of its own."""
+    return [PartClosed(_in_content(event))]
+
+
+def _annotation(event: JsonObject) -> list[AnySignal]:
+    """It belongs to the text that is being written."""
+    found = event.get("annotation")
+    adds = {"annotations": [found]} if isinstance(found, dict) else None
+    return [Piece(_in_content(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
+
+
+def _call_piece(event: JsonObject) -> list[AnySignal]:
+    given = event.get("delta")
+    arguments, odd = arguments_of(given)
+    index = _index(event)
+    odd = odd if index is not None else (*odd, "call_index_missing")
+    delta = CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
+    return [CallPiece((index,), delta)]
+
+
+def _call_done(event: JsonObject) -> list[AnySignal]:
+    raw = event.get("arguments", event.get("input"))
+    arguments, odd = arguments_of(raw)
+    index = _index(event)
+    return [CallPiece((index,), CallDelta(index, None, None, arguments, odd, whole=True))]
+
+
+_TYPE_MEANS = {
+    "response.completed": "completed",
+    "response.incomplete": "incomplete",
+    "response.failed": "failed",
+    "response.cancelled": "cancelled",
+}
+"""The events that end a stream, and what each says."""
+
+
+def _ended(event: JsonObject) -> list[AnySignal]:
+    """The last event. Where its name and the status in it differ, the graver one counts. The calls
+    in it have no places: not all servers number its items as the stream did."""
+    response = object_in(event.get("response"))
+    output = response.get("output")
+    calls: list[AnySignal] = [
+        _call(item, number, whole=True)
+        for number, item in enumerate(output if isinstance(output, list) else ())
+        if is_client_call(item)
+    ]
+    signals = _end_of(response, "response.")
+    stop = next((s for s in signals if isinstance(s, StopSeen)), None)
+    named = read_stop(_TYPE_MEANS[event["type"]], None, "type:")
+    if named is not None and (stop is None or _differs(stop, named)):
+        signals.append(StopSeen(event["type"], "type", named.reason))
+    return [*calls, *signals, Ended()]  # what follows a stop is odd
+
+
+def _differs(stop: StopSeen, named: StopSeen) -> bool:
+    """Whether one of them says that the response is whole, and the other that it is not."""
+    return (stop.reason is _R.END_TURN) != (named.reason is _R.END_TURN)
+
+
+_EVENTS: dict[str, _Reading] = {
+    "response.created": _began,
+    "response.queued": _began,
+    "response.in_progress": _began,
+    "response.output_item.added": _item_added,
+    "response.output_item.done": _item_done,
+    "response.content_part.added": _part_added,
+    "response.content_part.done": _part_done(_in_content),
+    "response.output_text.delta": _words(Kind.TEXT),
+    "response.output_text.done": _words_done,
+    "response.output_text.annotation.added": _annotation,
+    "response.refusal.delta": _words(Kind.REFUSAL),
+    "response.refusal.done": _words_done,
+    "response.reasoning_text.delta": _words(Kind.REASONING),
+    "response.reasoning_text.done": _words_done,
+    "response.reasoning_part.added": _thought_added(_in_content),
+    "response.reasoning_part.done": _part_done(_in_content),
+    "response.reasoning_summary_part.added": _thought_added(_in_summary),
+    "response.reasoning_summary_part.done": _part_done(_in_summary),
+    "response.reasoning_summary_text.delta": _words(Kind.REASONING, _in_summary),
+    "response.reasoning_summary_text.done": _words_done,
+    "response.function_call_arguments.delta": _call_piece,
+    "response.function_call_arguments.done": _call_done,
+    "response.custom_tool_call_input.delta": _call_piece,
+    "response.custom_tool_call_input.done": _call_done,
+    **dict.fromkeys(_TYPE_MEANS, _ended),
+}
+"""What is not here, `keepalive` and events yet to come, says nothing."""
+
+_WITHIN_ITEMS = (
+    "response.content_part.done",
+    "response.output_text.done",
+    "response.refusal.done",
+    "response.reasoning_",
+)
+"""How those events of `_EVENTS` begin that go with their item as they came, as all others do."""
+
+_SERVER_EVENTS = (
+    "response.web_search_call.",
+    "response.file_search_call.",
+    "response.code_interpreter_call",
+    "response.image_generation_call.",
+    "response.mcp_call",
+    "response.mcp_list_tools.",
+)
+"""How the events of tools begin that the provider runs itself."""
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The error that an object carries, or None: of its own, or of the response in an event."""
+    if value.get("error"):
+        return cast("object", value["error"])
+    if value.get("type") == "error":
+        return {key: item for key, item in value.items() if key != "type"}
+    return object_in(value.get("response")).get("error") or None
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the response in an event."""
+    response = value.get("response")
+    usage = (response if isinstance(response, dict) else value).get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _usage(usage: JsonObject) -> Usage:
+    made = object_in(usage.get("output_tokens_details"))
+    given = object_in(usage.get("input_tokens_details"))
+    return Usage(
+        input_tokens=count(usage.get("input_tokens")),
+        output_tokens=count(usage.get("output_tokens")),
+        reasoning_tokens=count(made.get("reasoning_tokens")),
+        cached_tokens=count(given.get("cached_tokens")),
+    )
+
+
+# --- the faces of an ending (P1a) -------------------------------------------------------------
+
+SHOWN: dict[Outcome, Shown] = {
+    **shown_alike(done="completed", cut="max_output_tokens", blocked="content_filter"),
+    Outcome.PAUSED: Shown(native="in_progress", received=True),
+    Outcome.REFUSED: Shown(native="completed", received=True),
+    Outcome.CANCELLED: Shown(native="cancelled", received=True),
+    Outcome.UNKNOWN: Shown(native="incomplete", received=True),
+}
+"""Every outcome, as the caller sees it where the turn is not complete."""
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is where responses are made, below whatever base URL; those that are
+    polled for, compacted or counted have paths of their own.
+
+    >>> is_request("/v1/responses"), is_request("/v1/responses/resp_1/cancel")
+    (True, False)
+    """
+    return path.rstrip("/").endswith("/responses")
+
+
+_OWN_PARAMS = re.compile(r"input\b|max_output_tokens\Z|previous_response_id\Z")
+"""What errors name that only a request of this wire has; all others look alike on all wires of
+OpenAI's."""
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response, one of its events, or an error that can only be its own.
+
+    >>> looks_like({"object": "response"}), looks_like({"type": "response.created"})
+    (True, True)
+    """
+    kind = value.get("type")
+    if value.get("object") == "response" or (isinstance(kind, str) and kind in _EVENTS):
+        return True
+    if isinstance(kind, str) and (kind.startswith("response.") or kind == "error"):
+        return "sequence_number" in value
+    if isinstance(value.get("output"), list) and isinstance(value.get("status"), str):
+        return True
+    return blames(value, _OWN_PARAMS)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: a response itself has no type."""
+    return isinstance(value.get("type"), str) and value.get("object") != "response"
+
+
+WIRE = Wire(
+    name="openai-responses",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=looks_like,
+    is_event=is_event,
+    read=read,
+    parts_close=True,
+    short=ShortPath(
+        parse_request,
+        read,
+        short.asks,
+        short.is_whole,
+        short.event,
+        holes=short.HOLES,
+    ),
+    usage_object=usage_object,
+    parse_fault=fault_parser(_error_of, read_fault),
+    layout=ResponseLayout,
+    content=merged_content,
+    clean_stop=body.clean_stop,
+    render_body=body.render_body,
+    render_error=body.render_error,
+    form=FORM,
+)

@@ -1,0 +1,67 @@
+"""Wires by name. A wire is a folder of this package whose `wire.py` has a constant `WIRE`; adding
+one touches nothing here. Further ones come in at run time (`tenuto.register`)."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+
+from tenuto import wires as package
+from tenuto.wires.base import JsonObject, Wire
+from tenuto.wires.names import Names
+
+
+def _shipped() -> dict[str, Wire]:
+    found: dict[str, Wire] = {}
+    for folder in pkgutil.iter_modules(package.__path__):
+        if folder.ispkg:
+            wire = importlib.import_module(f"{package.__name__}.{folder.name}.wire").WIRE
+            found[wire.name] = wire
+    # Those that look like another one come last.
+    return dict(sorted(found.items(), key=lambda item: item[1].its_own is not None))
+
+
+WIRES: Names[Wire] = Names(_shipped)
+
+
+def wires() -> dict[str, Wire]:
+    """Every wire by its name.
+
+    >>> "openai-chat" in wires()
+    True
+    """
+    return WIRES.all()
+
+
+def wires_for_path(path: str) -> list[Wire]:
+    """The wires that requests to a URL path may speak, often none: the one whose path it is, and
+    those that are told from it by who is asked."""
+    here = [wire for wire in wires().values() if wire.is_request(path)]
+    return [*[wire for wire in here if wire.its_own is None][:1], *filter(_like_another, here)]
+
+
+def wire_for_path(path: str) -> Wire | None:
+    """The first of them: the wire of a path where nobody says who is asked."""
+    return next(iter(wires_for_path(path)), None)
+
+
+def wire_for_frame(raw: bytes) -> Wire | None:
+    """The wire that one event's bytes, frame and all, show to be theirs, or None."""
+    marked = (wire for wire in wires().values() if wire.frame_mark and wire.frame_mark in raw)
+    return next(marked, None)
+
+
+def wire_for_shape(value: JsonObject) -> Wire | None:
+    """The wire whose bodies or events look like this object, or None."""
+    for wire in wires().values():
+        shows = wire.its_own or wire.signed
+        if shows is not None and shows(value):
+            return wire
+    for wire in wires().values():
+        if wire.looks_like(value):
+            return wire
+    return None
+
+
+def _like_another(wire: Wire) -> bool:
+    return wire.its_own is not None

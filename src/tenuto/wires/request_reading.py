@@ -1,0 +1,110 @@
+"""How requests are read: the members that a wire looks at, and what they say alike on all wires."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, get_origin
+
+import msgspec
+
+from tenuto.wires.json import decode_object, is_utf8
+from tenuto.wires.members import members_of, rows_of
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+
+def reader(shape: type[T]) -> Callable[[bytes], T]:
+    """Return what reads the members of a request that a shape names, in one reading of the body.
+
+    A number that no double holds, somewhere in a row, takes a second and more lenient reading: rows
+    are decoded one by one, and members whose type is `msgspec.Raw` stay bytes.
+
+    >>> class Asked(msgspec.Struct):
+    ...     messages: list[dict[str, Any]]
+    >>> reader(Asked)(b'{"messages": [{"n": 1e400}], "x": 1}')
+    Asked(messages=[{'n': inf}])
+    """
+    read = msgspec.json.Decoder(shape).decode
+    fields = msgspec.structs.fields(shape)
+    kinds = {field.encode_name: (field.name, field.type) for field in fields}
+
+    def read_leniently(body: bytes) -> T:
+        members = members_of(body)
+        values: dict[str, Any] = {}
+        for key in kinds.keys() & members.keys():
+            (name, kind), raw = kinds[key], members[key]
+            if kind is msgspec.Raw:
+                values[name] = msgspec.Raw(raw)
+            elif get_origin(kind) is list:
+                values[name] = [decode_object(row) for row in rows_of(raw)]
+                if not all(isinstance(row, dict) for row in values[name]):
+                    raise msgspec.DecodeError("a row is no object")
+            else:
+                values[name] = decode_object(raw)
+                if kind is str and not isinstance(values[name], str):
+                    raise msgspec.DecodeError(f"{key} is no text")
+        if any(field.required and field.name not in values for field in fields):
+            raise msgspec.DecodeError("a member is missing")
+        return shape(**values)
+
+    def asked(body: bytes) -> T:
+        if not is_utf8(body):  # members that are only carried on are not looked at below
+            raise msgspec.DecodeError("no UTF-8")
+        try:
+            return read(body)
+        except msgspec.DecodeError:
+            return read_leniently(body)
+
+    return asked
+
+
+def text_in(value: Any) -> str:
+    """Return a value that is a text, "" for all else."""
+    return value if isinstance(value, str) else ""
+
+
+def limit_in(value: Any) -> int | None:
+    """Return an output limit in tokens, None where a value is none.
+
+    >>> limit_in(8), limit_in(0), limit_in(None)
+    (8, None, None)
+    """
+    return value if type(value) is int and value > 0 else None
+
+
+def asks_for_json(form: Any) -> bool:
+    """Whether a form asks for JSON, in OpenAI's words.
+
+    >>> asks_for_json({"type": "json_schema"}), asks_for_json({"type": "text"}), asks_for_json(None)
+    (True, False, False)
+    """
+    return isinstance(form, dict) and form.get("type") in ("json_object", "json_schema")
+
+
+def why_left_alone(
+    reasons: Mapping[str, object], max_tokens: int | None, probe_max_tokens: int
+) -> str:
+    """Return why a request cannot be continued (C28), "" where it can: the first of the reasons
+    that holds, or that it asks for so little that it only tries whether there is an answer.
+
+    >>> why_left_alone({"logprobs": True}, None, 1), why_left_alone({}, 1, 1)
+    ('logprobs', 'probe')
+    """
+    for why, applies in reasons.items():
+        if applies:
+            return why
+    return "probe" if max_tokens is not None and max_tokens <= probe_max_tokens else ""
+
+
+def are_several(choices: Any) -> bool:
+    """Whether more than one answer is asked for."""
+    return isinstance(choices, int) and choices > 1
+
+
+def holds(value: Any, item: str) -> bool:
+    """Whether a value is a list with this item.
+
+    >>> holds(["text", "audio"], "audio"), holds("audio", "audio")
+    (True, False)
+    """
+    return isinstance(value, list) and item in value

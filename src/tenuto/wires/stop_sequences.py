@@ -1,0 +1,46 @@
+"""The stop sequences of a request, wherever its wire has them, and the stop that tells of one."""
+
+from __future__ import annotations
+
+from tenuto.core.stop import Stop, StopReason
+from tenuto.wires.base import Wire
+from tenuto.wires.json import decode_object
+
+PLACES = (
+    ("stop",),  # OpenAI's chat and completions, Mistral
+    ("stop_sequences",),  # Anthropic, Cohere
+    ("generationConfig", "stopSequences"),  # Gemini
+    ("generation_config", "stop_sequences"),  # Gemini's Interactions
+    ("inferenceConfig", "stopSequences"),  # Bedrock's Converse, Nova
+    ("options", "stop"),  # Ollama
+)
+
+
+def stop_sequences(body: bytes) -> tuple[str, ...]:
+    """The stop sequences that a request asks for, often none.
+
+    >>> stop_sequences(b'{"stop": "END"}'), stop_sequences(b'{"options": {"stop": ["a", "", 3]}}')
+    (('END',), ('a',))
+    """
+    request = decode_object(body)
+    found: list[object] = []
+    for place in PLACES:
+        value = request
+        for key in place:
+            value = value.get(key) if isinstance(value, dict) else None
+        found += value if isinstance(value, list) else [value]
+    return tuple(item for item in found if isinstance(item, str) and item)
+
+
+def stop_of(wire: Wire) -> Stop:
+    """How this wire says that a stop sequence ended the answer; hardly any tells it from a clean
+    end. Native values stand in small letters in the tables, whatever the wire writes.
+
+    >>> from tenuto.wires.registry import wires
+    >>> [stop_of(wires()[name]).raw for name in ("cohere", "anthropic-messages", "openai-chat")]
+    ['STOP_SEQUENCE', 'stop_sequence', 'stop']
+    """
+    clean = wire.clean_stop(())
+    words = (word for word, (why, _) in wire.stops.items() if why is StopReason.STOP_SEQUENCE)
+    word = next(words, clean)
+    return Stop(StopReason.STOP_SEQUENCE, word.upper() if clean.isupper() else word, "stop")

@@ -1,0 +1,218 @@
+"""Text Generation Inference's own API: `/generate` and `/generate_stream`.
+
+https://huggingface.github.io/text-generation-inference (read through huggingface_hub 2.4.0,
+2026-11-22: `huggingface_hub/inference/_generated/types/text_generation.py`). An event holds a
+token; the last one says all of the text once more, and why it ends. Why is said only where the
+request asks for `details`.
+
+The model goes on at the end of the prompt by itself: a cut text is continued exactly. What is asked
+says in which of several forms the answer comes (`tgi_request.Form`), so that each is a wire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import msgspec
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.signals import (
+    Ended,
+    FaultSeen,
+    OtherSeen,
+    Signal,
+    TextDelta,
+    Usage,
+    UsageSeen,
+)
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
+from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, error_in, read
+from tenuto.wires.errors import row as _row
+from tenuto.wires.json import UNREADABLE, count
+from tenuto.wires.members import object_in
+from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
+from tenuto.wires.retry_after import retry_after_s
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.tgi.render import (
+    DETAILS,
+    TEXT,
+    TOKEN,
+    TokenWriter,
+    body_of,
+    clean_stop,
+    render_body,
+    render_error,
+)
+from tenuto.wires.tgi.request import Form, is_request, parse_request
+
+_K = FaultKind
+
+STOPS: StopTable = {
+    # Number of generated tokens == `max_new_tokens`.
+    "length": (StopReason.MAX_TOKENS, None),
+    # The model generated its end of sequence token.
+    "eos_token": (StopReason.END_TURN, None),
+    # The model generated a text included in `stop_sequences`.
+    "stop_sequence": (StopReason.STOP_SEQUENCE, None),
+}
+"""In the order and words of the reference."""
+
+_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"`max_new_tokens` must be <= (?P<allowed>\d{1,9})"
+        # Prompt and output share the window.
+        r"|`inputs` tokens \+ `max_new_tokens` must be <= (?P<window>\d{1,9})\."
+        r" Given: (?P<prompt>\d{1,9}) `inputs` tokens",
+    ),
+    _row(
+        _K.CONTEXT_OVERFLOW,
+        words=rf"{CONTEXT_WORDS}|`inputs` must have less than|`inputs` tokens \+ `max_new_tokens`",
+    ),
+    _row(_K.OVERLOADED, "overloaded", words=r"overloaded|currently loading"),
+    _row(_K.INVALID_REQUEST, "validation", "template_error", "tool_error"),
+    _row(_K.SERVER, "generation", "healthcheck"),
+    *CHAT_ERRORS,
+)
+"""By the `error_type`, the words, or the HTTP status; what stands before the server says it as on
+Chat Completions."""
+
+SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
+"""How each outcome shows in `details`; the server itself has no word for a filter."""
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def parse_object(value: object, *, event: bool, echoed: str = "") -> list[Signal]:
+    """The signals of a body, or of one event; an object of another shape has none.
+
+    `echoed`: the prompt, where a body may begin with it."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[Signal] = []
+    token, details = object_in(value.get(TOKEN)), object_in(value.get(DETAILS))
+    whole = value.get(TEXT)
+    text = token.get("text")
+    if TOKEN not in value:
+        text = whole.removeprefix(echoed) if isinstance(whole, str) else None
+    if isinstance(text, str) and text and token.get("special") is not True:
+        signals.append(TextDelta(text))
+    stop = look_up(details.get("finish_reason"), "details.finish_reason", _ALL_STOPS)
+    if stop is not None:
+        signals.append(stop)
+    if value.get("error"):
+        signals.append(FaultSeen(_read_fault(_error_of(value))))
+    ends = event and isinstance(whole, str)
+    if details or ends:
+        output = details.get("generated_tokens", value.get("index") if ends else None)
+        signals.append(UsageSeen(Usage(count(details.get("input_length")), count(output))))
+    if ends and stop is None:
+        signals.append(Ended())
+    if not signals and not event and not {TEXT, TOKEN} & value.keys():
+        signals.append(OtherSeen())  # the answer of another task, asked for alike
+    return signals
+
+
+def _error_of(value: JsonObject) -> JsonObject:
+    """An error as an object: its words and its type stand side by side, in an event of that name
+    one level deeper."""
+    error = value.get("error")
+    inner = error if isinstance(error, dict) else value
+    said = {"message": inner.get("error", inner.get("message")), "type": inner.get("error_type")}
+    return said | ({"code": inner["type"]} if isinstance(inner.get("type"), str) else {})
+
+
+def _read_fault(error: object, status: int | None = None, wait_s: float | None = None) -> Fault:
+    return read(error, ERRORS, status, wait_s)
+
+
+def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an HTTP error response; what it asks to wait is read."""
+    return _read_fault(error_in(body, _error_of), status, retry_after_s(headers))
+
+
+class _Token(msgspec.Struct):
+    text: str
+    special: Literal[False] = False
+
+
+class _Event(msgspec.Struct):
+    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
+
+    token: _Token
+    generated_text: None = None
+    details: None = None
+    error: None = None
+
+
+_read_event = msgspec.json.Decoder(_Event).decode
+
+
+def read_flowing(data: bytes) -> TextDelta | None:
+    """The one signal of an event that carries text and nothing else, else None.
+
+    >>> read_flowing(b'{"index":1,"token":{"id":5,"text":"Hi","special":false}}')
+    TextDelta(text='Hi')
+    """
+    try:
+        text = _read_event(data).token.text
+    except UNREADABLE:
+        return None
+    return TextDelta(text) if text else None
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is a response of this wire, or one of its events, or its error."""
+    if isinstance(value.get(TOKEN), dict) and "text" in value[TOKEN]:
+        return True
+    return isinstance(value.get(TEXT), str) or isinstance(value.get("error_type"), str)
+
+
+def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
+    """A request, which says in which form its answer comes; None where the bytes are none."""
+    found = parse_request(body, probe_max_tokens, path)
+    if found is None:
+        return None
+    parsed, form = found
+    parsed.wire = in_form(form)
+    return parsed
+
+
+def in_form(form: Form) -> Wire:
+    """The wire of answers in this form."""
+    told: dict[str, Any] = {"details": form.details, "echoed": form.echoed}
+    return replace(
+        WIRE,
+        listed=form.listed,
+        read=partial(parse_object, echoed=form.echoed),
+        writer=partial(TokenWriter, **told),
+        render_body=partial(render_body, listed=form.listed, **told),
+    )
+
+
+WIRE = Wire(
+    name="tgi",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=SHOWN,
+    is_request=is_request,
+    request=request,
+    looks_like=looks_like,
+    is_event=lambda value: TOKEN in value,
+    read=parse_object,
+    read_flowing=read_flowing,
+    usage_object=lambda value: object_in(value.get(DETAILS)) or None,
+    parse_fault=parse_fault,
+    writer=TokenWriter,
+    clean_stop=clean_stop,
+    body_of=body_of,
+    render_body=render_body,
+    render_error=render_error,
+)

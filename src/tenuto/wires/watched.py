@@ -1,0 +1,26 @@
+"""A request that is only watched: a wire reads its answer, and has no way to go on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenuto.core.actions import Edit
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+
+
+class Watched:
+    """A request that is answered as it is: nothing of it can be gone on with
+    (`wires.base.WireRequest`)."""
+
+    def __init__(self, body: bytes, model: str, stream: bool) -> None:
+        self._body = body
+        self.facts = RequestFacts(model=model, stream=stream, left_alone="no_messages")
+        self.repairs: tuple[str, ...] = ()
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """None that are known."""
+        return {}
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The caller's own bytes."""
+        return self._body

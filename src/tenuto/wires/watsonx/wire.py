@@ -1,0 +1,248 @@
+"""watsonx.ai: its chat, and its text generation, which is read, and that is all.
+
+https://cloud.ibm.com/apidocs/watsonx-ai#text-chat (read 2026-11-22 through IBM's node and Java SDKs
+and reports that quote its bytes). The chat is OpenAI's with other keys (`model_id`, `project_id`,
+`tool_choice_option`); the path says whether it streams, a stream ends with the usage and has no
+`[DONE]`, which IBM's clients could not read, and errors stand in a list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
+from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import Answer, Dialect, JsonObject, kept_of, never
+from tenuto.wires.errors import ErrorRow, fault_parser
+from tenuto.wires.errors import read as read_error
+from tenuto.wires.errors import row as _row
+from tenuto.wires.json import count, encode, encode_event
+from tenuto.wires.members import value_of
+from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
+from tenuto.wires.openai_chat.render import DONE, ChatLayout
+from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_K, _R = FaultKind, StopReason
+
+STOPS: StopTable = {
+    # Of the chat. A natural end or a stop sequence; the output limit; a call.
+    "stop": openai_chat.STOPS["stop"],
+    "length": openai_chat.STOPS["length"],
+    "tool_calls": openai_chat.STOPS["tool_calls"],
+    # Of the text generation: not yet over is no stop, and is looked up by nobody.
+    "eos_token": (_R.END_TURN, None),
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # The model's own limit, of prompt and answer together.
+    "token_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # Of both.
+    "time_limit": (_R.ERROR, "time_limit"),
+    "cancelled": (_R.CANCELLED, None),
+    "error": (_R.ERROR, None),
+}
+
+_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_NOT_FINISHED = "not_finished"
+
+ERRORS: tuple[ErrorRow, ...] = (
+    _row(
+        _K.CONTEXT_OVERFLOW,
+        words=r"input tokens \d+ cannot exceed the total tokens limit (?P<window>\d{1,9})",
+    ),
+    _row(_K.RATE_LIMITED, "token_quota_reached"),
+    _row(_K.AUTHENTICATION, "authentication_token_expired", "authorization_rejected"),
+    *CHAT_ERRORS[:-2],  # the words of the models that it serves; codes decide before a bare status
+    _row(
+        _K.INVALID_REQUEST,
+        "invalid_input_argument",
+        "invalid_request_entity",
+        "json_type_error",
+        "json_validation_error",
+        "model_not_supported",
+        statuses=range(400, 500),
+    ),
+    *CHAT_ERRORS[-2:],
+)
+
+_PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
+
+
+def is_request(path: str) -> bool:
+    """Whether the path is one of its chat.
+
+    >>> is_request("/ml/v1/text/chat_stream"), is_request("/ml/v1/deployments/d/text/chat")
+    (True, True)
+    >>> is_request("/ml/v1/text/generation")
+    False
+    """
+    return _PATH.search(path) is not None
+
+
+# --- the request ------------------------------------------------------------------------------
+
+
+class _Asked(msgspec.Struct):
+    model_id: Any = None
+
+
+_asked = msgspec.json.Decoder(_Asked).decode
+
+
+class WatsonxRequest(ChatRequest):
+    """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        """`tool_choice` names a tool; whether any is called, another key says."""
+        if members.pop("tool_choice", None) is not None:
+            members.setdefault("tool_choice_option", b'"auto"')
+        if value_of(members.get("tool_choice_option", b'"none"')) != "none":
+            members["tool_choice_option"] = b'"auto"'
+
+
+def parse_request(
+    body: bytes, probe_max_tokens: int = 0, path: str = "", dialect: Dialect = PLAIN
+) -> WatsonxRequest | None:
+    """A chat request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> body = b'{"model_id": "ibm/granite-4", "messages": [{"role": "user", "content": "Hi"}]}'
+    >>> facts = parse_request(body, path="/ml/v1/text/chat_stream").facts
+    >>> facts.model, facts.stream
+    ('ibm/granite-4', True)
+    """
+    made = request_of(WatsonxRequest, body, probe_max_tokens, dialect)
+    if made is not None:
+        model, streams = _asked(body).model_id, path.rstrip("/").endswith("_stream")
+        made.facts = msgspec.structs.replace(
+            made.facts,
+            model=model if isinstance(model, str) else "",
+            stream=streams,
+            include_usage=True,  # asked for or not
+        )
+    return made
+
+
+# --- reading ----------------------------------------------------------------------------------
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    if isinstance(value.get("results"), list):
+        return [Envelope(value), *_generated(value["results"])]
+    error = _error_of(value)
+    found: list[Signal] = [] if error is None else [FaultSeen(_read_fault(error))]
+    return [*openai_chat.read(value, event=event), *found]
+
+
+def _generated(results: list[Any]) -> Iterator[AnySignal]:
+    """What the first result of a text generation says. Only its first event counts the input."""
+    result = results[0] if results and isinstance(results[0], dict) else {}
+    text, raw = result.get("generated_text"), result.get("stop_reason")
+    if isinstance(text, str) and text:
+        yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
+    stop = None if raw == _NOT_FINISHED else look_up(raw, "results[0].stop_reason", _ALL_STOPS)
+    if stop is not None:
+        yield stop
+    used = (
+        count(result.get("input_token_count")) or None,
+        count(result.get("generated_token_count")),
+    )
+    if used != (None, None):
+        yield UsageSeen(Usage(*used))
+
+
+def _error_of(value: JsonObject) -> object | None:
+    """The first of its errors, with the status that stands beside them."""
+    errors = value.get("errors")
+    if isinstance(errors, list) and errors:
+        first = errors[0] if isinstance(errors[0], dict) else {"message": errors[0]}
+        return {**first, "status_code": value.get("status_code")}
+    return None
+
+
+def _read_fault(
+    error: object, status: int | None = None, retry_after_s: float | None = None
+) -> Fault:
+    return read_error(error, ERRORS, status, retry_after_s)
+
+
+def is_its_own(value: JsonObject) -> bool:
+    """Whether an object is an answer or an error of this wire.
+
+    >>> is_its_own({"model_id": "ibm/granite-4", "choices": []}), is_its_own({"choices": []})
+    (True, False)
+    """
+    results = value.get("results")
+    if isinstance(results, list) and results and isinstance(results[0], dict):
+        return "generated_text" in results[0] and "stop_reason" in results[0]
+    if isinstance(value.get("errors"), list):
+        return "trace" in value
+    return isinstance(value.get("model_id"), str) and isinstance(value.get("choices"), list)
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event: a chunk of a chat, or one that is not finished. What ends a
+    generation may as well be a whole body, and is read alike."""
+    results = value.get("results")
+    if isinstance(results, list):
+        first = results[0] if results and isinstance(results[0], dict) else {}
+        return first.get("stop_reason") == _NOT_FINISHED
+    return openai_chat.is_event(value)
+
+
+# --- writing ----------------------------------------------------------------------------------
+
+
+class WatsonxLayout(ChatLayout):
+    """How one message is written as chunks; its end is the usage, and no mark."""
+
+    def begin(self, value: JsonObject) -> None:
+        """What all chunks share. What the service has to say to its user is said once."""
+        super().begin({key: item for key, item in value.items() if key != "system"})
+
+    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
+        """Write the calls, the stop and the usage."""
+        return super().end(answer, include_usage=include_usage).removesuffix(DONE)
+
+    def error(self, code: str, message: str) -> bytes:
+        """An event of that name, on which IBM's clients raise."""
+        return b"event: error\n" + encode_event(_error(code, message))
+
+
+def _error(code: str, message: str) -> JsonObject:
+    error = {"code": code, "message": message, "more_info": "", "type": "tenuto_incomplete"}
+    return {"errors": [error], "trace": "", "status_code": openai_chat.WIRE.error_status}
+
+
+def render_error(code: str, message: str, partial: Answer | None) -> bytes:
+    """The body of an error. What was received stands in `partial`: nothing is lost."""
+    return encode(_error(code, message) | kept_of(partial))
+
+
+WIRE = replace(
+    openai_chat.WIRE,
+    name="watsonx",
+    stops=STOPS,
+    errors=ERRORS,
+    is_request=is_request,
+    request=parse_request,
+    looks_like=is_its_own,
+    its_own=is_its_own,
+    is_event=is_event,
+    read=read,
+    is_terminator=never,
+    parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
+    layout=WatsonxLayout,
+    render_error=render_error,
+    form=None,  # a request needs a project or a space too, which only its owner knows
+)

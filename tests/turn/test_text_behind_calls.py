@@ -1,0 +1,109 @@
+"""An answer that is cut in the text behind a whole call: the text goes on, and the call is owed."""
+
+import json
+from typing import Any
+
+import pytest
+from one_turn import Played, events
+
+from tenuto.turn.scripted import Scripted
+
+CUT, REST = "The tide comes in tw", "ice a day."
+TOOLS = {"name": "pay", "parameters": {"type": "object", "properties": {"amount": {}}}}
+USER = {"role": "user", "content": "Pay, and tell me of the tides."}
+
+
+def chat_stream(parts: list[Any], stop: str) -> Scripted:
+    deltas: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, str):
+            deltas.append({"content": part})
+        else:
+            function = {"name": "pay", "arguments": '{"amount": 1}'}
+            call = {"index": 0, "id": "a", "type": "function", "function": function}
+            deltas.append({"tool_calls": [call]})
+    made = [{"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    return events(*made, {"choices": [{"index": 0, "delta": {}, "finish_reason": stop}]})
+
+
+def anthropic_body(parts: list[Any], stop: str) -> Scripted:
+    call = {"type": "tool_use", "id": "a", "name": "pay", "input": {"amount": 1}}
+    blocks = [{"type": "text", "text": p} if isinstance(p, str) else call for p in parts]
+    usage = {"input_tokens": 5, "output_tokens": 9}
+    head = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
+    return Scripted.body(
+        json.dumps(head | {"content": blocks, "stop_reason": stop, "stop_sequence": None}).encode()
+    )
+
+
+def gemini_body(parts: list[Any], stop: str) -> Scripted:
+    call = {"functionCall": {"name": "pay", "args": {"amount": 1}}}
+    made = [{"text": part} if isinstance(part, str) else call for part in parts]
+    content = {"role": "model", "parts": made}
+    return Scripted.body(
+        json.dumps(
+            {"candidates": [{"content": content, "finishReason": stop, "index": 0}]}
+        ).encode()
+    )
+
+
+GEMINI = "https://generativelanguage.googleapis.com/v1beta/models/g:generateContent"
+ON = {
+    "openai-chat": (
+        "https://api.openai.com/v1/chat/completions",
+        {
+            "model": "m",
+            "stream": True,
+            "messages": [USER],
+            "tools": [{"type": "function", "function": TOOLS}],
+        },
+        chat_stream,
+        ("length", "stop", "tool_calls"),
+    ),
+    "anthropic-messages": (
+        "https://api.anthropic.com/v1/messages",
+        {
+            "model": "m",
+            "max_tokens": 50,
+            "messages": [USER],
+            "tools": [{"name": "pay", "input_schema": TOOLS["parameters"]}],
+        },
+        anthropic_body,
+        ("max_tokens", "end_turn", "tool_use"),
+    ),
+    "gemini-generate": (
+        GEMINI,
+        {
+            "contents": [{"role": "user", "parts": [{"text": "Pay."}]}],
+            "tools": [{"functionDeclarations": [TOOLS]}],
+        },
+        gemini_body,
+        ("MAX_TOKENS", "STOP", "STOP"),
+    ),
+}
+
+
+@pytest.mark.behaviour("C6", "C14", "T3", "T16", "S2")
+@pytest.mark.parametrize("wire", ON)
+def test_the_text_goes_on_without_a_seam_and_the_call_is_made_once(wire: str) -> None:
+    url, body, answer, (cut, end, called) = ON[wire]
+    attempts = (answer([0, CUT], cut), answer([REST], end), answer([0], called))
+    got = Played(url, body, *attempts, on_incomplete="error")
+    assert (got.report.status, got.report.attempts) == ("complete", 3)
+    assert got.report.rungs[0].startswith("continue_with_")
+    assert got.report.rungs[1] == "ask_for_owed_call"
+    assert "was cut off by the output limit and was not run" not in str(got.sent[1])
+    said = got.got.decode()
+    assert said.count("pay") == 1
+    assert CUT + REST in said or (CUT in said and REST in said)
+    assert "\\n\\n" not in said
+
+
+@pytest.mark.behaviour("T3", "T16", "P1a")
+@pytest.mark.parametrize("wire", ON)
+def test_a_call_that_does_not_come_again_leaves_the_turn_partial(wire: str) -> None:
+    url, body, answer, (cut, end, _) = ON[wire]
+    attempts = (answer([0, CUT], cut), answer([REST], end), answer(["No."], end))
+    got = Played(url, body, *attempts)
+    assert (got.report.status, got.report.reason) == ("partial", "tool_calls_missing")
+    assert b"pay" not in got.got

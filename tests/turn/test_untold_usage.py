@@ -1,0 +1,112 @@
+"""The output limit of a continuation where the request sets none, and the provider does not tell
+what the cut answer used (C17, C4): on every wire, as body and as stream."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tenuto.core.policy import Policy
+from tenuto.turn.commands import Request
+from tenuto.turn.drive import Drive
+from tenuto.turn.engine import Engine
+from tenuto.turn.scripted import Script, Scripted
+
+HERE = Path(__file__).parents[1] / "fixtures"
+CHAT = {"messages": [{"role": "user", "content": "Go on."}], "model": "m"}
+PROMPT = {"prompt": "Go on.", "model": "m"}
+GEMINI = {"contents": [{"role": "user", "parts": [{"text": "Go on."}]}]}
+CONVERSE = {"messages": [{"role": "user", "content": [{"text": "Go on."}]}]}
+
+# wire, case, where it is asked, what is asked, and the name of what tells the usage
+ROWS: list[tuple[str, str, str, dict[str, Any], str]] = [
+    ("openai-chat", "length", "/v1/chat/completions", CHAT, "usage"),
+    ("openai-completions", "length", "/v1/completions", PROMPT, "usage"),
+    ("openai-responses", "max-output-tokens", "/v1/responses", {"input": "Hi", "model": "m"}, "usage"),
+    ("gemini-generate", "max-tokens", "/v1beta/models/m:%s", GEMINI, "usageMetadata"),
+    ("bedrock-converse", "max-tokens", "/model/m/converse", CONVERSE, "usage"),
+    ("cohere", "max-tokens", "/v2/chat", CHAT, "usage"),
+    ("mistral", "length", "/v1/chat/completions", CHAT, "usage"),
+    ("ollama", "length", "/api/chat", CHAT, "eval_count"),
+    ("tgi", "length", "/%s", {"inputs": "Go on."}, "generated_tokens"),
+    (
+        "dashscope",
+        "length",
+        "/api/v1/services/aigc/text-generation/generation",
+        {"model": "m", "input": {"messages": CHAT["messages"]}},
+        "usage",
+    ),
+]  # fmt: skip
+PATHS = {
+    ("gemini-generate", False): "generateContent",
+    ("gemini-generate", True): "streamGenerateContent?alt=sse",
+    ("tgi", False): "generate",
+    ("tgi", True): "generate_stream",
+}
+TOLD = ("bedrock-converse", "tgi")
+"""Wires whose streams always tell it: in an event of its own, or by numbering the tokens."""
+
+CASES = [
+    pytest.param(*row, stream, id=f"{row[0]}-{'stream' if stream else 'body'}")
+    for row in ROWS
+    for stream in (False, True)
+    if row[0] not in TOLD or not stream
+]
+
+
+def without(value: Any, name: str) -> Any:
+    """A value of JSON without the members of a name."""
+    if isinstance(value, dict):
+        return {key: without(item, name) for key, item in value.items() if key != name}
+    return [without(item, name) for item in value] if isinstance(value, list) else value
+
+
+def cut_answer(wire: str, case: str, name: str, *, stream: bool) -> Scripted:
+    """A recorded answer that the limit cut, without a word of its usage."""
+    if not stream:
+        body = json.loads((HERE / wire / case / "body.json").read_bytes())
+        return Scripted.body(json.dumps(without(body, name)).encode())
+    raw = next((HERE / wire / f"{case}-stream").glob("stream.*")).read_bytes()
+
+    def told(found: re.Match[bytes]) -> bytes:
+        return json.dumps(without(json.loads(found[0]), name)).encode()
+
+    made = re.sub(rb"\{.*\}", told, raw)
+    assert f'"{name}"'.encode() not in made
+    if wire == "ollama":
+        return Scripted.body(made, headers=((b"content-type", b"application/x-ndjson"),))
+    return Scripted.stream(made)
+
+
+def limits(wire: str, path: str, asked: dict[str, Any], answer: Scripted, **policy: Any) -> Any:
+    """The output limit of each request that left."""
+    script, body = Script(answer), json.dumps(asked).encode()
+    engine = Engine(Policy(**policy))
+    engine.speaks = wire
+    run = engine.begin(Request("POST", f"https://host{path}", (), body))
+    assert run is not None
+    list(Drive(run, script.connect).pieces())
+    read = [
+        engine.read(Request("POST", f"https://host{path}", (), sent.body))
+        for sent in script.transmitted
+    ]
+    return [each and each.parsed.facts.max_tokens for each in read]
+
+
+@pytest.mark.behaviour("C17", "C4")
+@pytest.mark.parametrize(("wire", "case", "path", "asked", "name", "stream"), CASES)
+def test_where_nobody_tells_the_limit_of_the_policy_is_taken(
+    wire: str, case: str, path: str, asked: dict[str, Any], name: str, stream: bool
+) -> None:
+    if "%s" in path:
+        path %= PATHS[wire, stream]
+    elif stream:
+        asked = asked | {"stream": True}
+    answer = cut_answer(wire, case, name, stream=stream)
+    first, second, *_ = limits(wire, path, asked, answer)
+    assert (first, second) == (None, 8_192)
+    assert limits(wire, path, asked, answer, default_max_tokens=500)[1] == 1_000

@@ -1,0 +1,236 @@
+"""Repairs of random histories, on every wire that has any: once is enough (H5a)."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tenuto.core import hints
+from tenuto.wires.base import Dialect
+from tenuto.wires.registry import wires
+
+Row = dict[str, Any]
+IDS, TEXTS = ("a", "b", "a", "c"), ("Hi", "", " ", "\n", "Yes" + hints.NOTICE.format(reason="x"))
+ARGUMENTS: tuple[Any, ...] = ({}, {"x": 1}, "{}", '{"x', None, "[1]")
+FEW, MANY = 600, 3_000
+"""Histories of a wire; many are heavy."""
+
+
+def _chat(r: random.Random) -> Row:
+    text = r.choice(TEXTS)
+    calls = [
+        {"id": r.choice(IDS), "type": "function", "function": {"name": "f", "arguments": given}}
+        for given in r.choices(('{"x": 1}', "{}", '{"x', "", None, {"x": 1}), k=r.randint(0, 2))
+    ]
+    return r.choice(
+        [
+            {"role": "user", "content": text or "Hi"},
+            {"role": "assistant", "content": text},
+            {"role": "assistant", "content": r.choice([text, None]), "tool_calls": calls},
+            {"role": "assistant", "content": [{"type": "text", "text": text}]},
+            {"role": "tool", "tool_call_id": r.choice(IDS), "content": "x"},
+            {"role": "assistant", "content": text, "_private": 1},
+            {"role": "assistant", "content": "Be", "prefix": True},
+        ]
+    )
+
+
+def _messages(r: random.Random) -> Row:
+    blocks: list[Any] = [
+        {"type": "text", "text": r.choice(TEXTS)},
+        {"type": "tool_use", "id": r.choice(IDS), "name": "f", "input": r.choice(ARGUMENTS)},
+        {"type": "tool_result", "tool_use_id": r.choice(IDS), "content": "x"},
+        {"type": "thinking", "thinking": "Hm", "signature": r.choice(["", "s"])},
+    ]
+    content: Any = r.choices(blocks, k=r.randint(0, 3))
+    return {"role": r.choice(["user", "assistant"]), "content": r.choice([content, content, "Hi"])}
+
+
+def _converse(r: random.Random) -> Row:
+    thought = {"reasoningText": {"text": "Hm"} | r.choice([{}, {"signature": "s"}])}
+    call = {"toolUseId": r.choice(IDS), "name": "f", "input": r.choice(ARGUMENTS)}
+    result = {"toolUseId": r.choice(IDS), "content": r.choice([[], [{"text": "x"}]])}
+    blocks: list[Any] = [
+        {"text": r.choice(TEXTS)},
+        {"toolUse": call},
+        {"toolResult": result | r.choice([{}, {"status": "error"}])},
+        {"reasoningContent": thought},
+    ]
+    row = {"role": r.choice(["user", "assistant"]), "content": r.choices(blocks, k=r.randint(0, 3))}
+    return row | r.choice([{}, {}, {"_private": 1}])
+
+
+def _gemini(r: random.Random) -> Row:
+    name, number = r.choice("fg"), r.choice([{}, {"id": r.choice(IDS)}])
+    parts: list[Any] = [
+        {"text": r.choice(TEXTS)},
+        {"functionCall": {"name": name, "args": r.choice(ARGUMENTS)} | number},
+        {"functionResponse": {"name": name, "response": {"x": 1}} | number},
+        {"text": "Hm", "thought": True},
+    ]
+    return {"role": r.choice(["user", "model"]), "parts": r.choices(parts, k=r.randint(0, 3))}
+
+
+def _steps(r: random.Random) -> Row:
+    said = [{"type": "text", "text": r.choice(TEXTS)}]
+    return r.choice(
+        [
+            {"type": "user_input", "content": said},
+            {"type": "model_output", "content": said},
+            {"type": "function_call", "id": r.choice(IDS), "name": "f", "arguments": {}},
+            {"type": "function_call", "id": "a", "name": "f", "arguments": r.choice(ARGUMENTS)},
+            {"type": "function_result", "call_id": r.choice(IDS), "name": "f", "result": "x"},
+            {"type": "thought", "signature": "gA=="},
+        ]
+    )
+
+
+def _items(r: random.Random) -> Row:
+    said = {"type": "output_text", "text": r.choice(TEXTS), "annotations": []}
+    call = {"type": "function_call", "call_id": r.choice(IDS), "name": "f"}
+    return r.choice(
+        [
+            {"role": "user", "content": r.choice(TEXTS) or "Hi"},
+            {"type": "message", "role": "assistant", "content": [said]},
+            {"role": "assistant", "content": r.choice(TEXTS)},
+            call | {"arguments": r.choice(["{}", '{"x', "", None])},
+            call | {"arguments": "{}", "id": "fc_1"},
+            {"type": "function_call_output", "call_id": r.choice(IDS), "output": "x"},
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gA=="},
+        ]
+    )
+
+
+def _ollama(r: random.Random) -> Row:
+    calls = [
+        {"function": {"name": r.choice("fg"), "arguments": r.choice(ARGUMENTS)}}
+        | r.choice([{}, {"id": r.choice(IDS)}])
+        for _ in range(r.randint(0, 2))
+    ]
+    return r.choice(
+        [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": r.choice(TEXTS)},
+            {"role": "assistant", "content": r.choice(TEXTS), "tool_calls": calls},
+            {"role": "tool", "tool_name": r.choice("fg"), "content": "x"},
+            {"role": "tool", "tool_call_id": r.choice(IDS), "content": "x"},
+        ]
+    )
+
+
+HISTORY: dict[str, tuple[str, str, Any, dict[str, Any]]] = {
+    "anthropic-messages": ("messages", "/v1/messages", _messages, {"model": "m", "max_tokens": 99}),
+    "bedrock-converse": ("messages", "/model/anthropic.claude-x/converse", _converse, {}),
+    "bedrock-invoke": ("messages", "/model/qwen.qwen3/invoke", _chat, {}),
+    "cohere": ("messages", "/v2/chat", _chat, {"model": "m"}),
+    "dashscope": ("messages", "/services/aigc/text-generation/generation", _chat, {"model": "m"}),
+    "gemini-generate": ("contents", "/v1beta/models/m:generateContent", _gemini, {}),
+    "gemini-interactions": ("input", "/v1beta/interactions", _steps, {"model": "m"}),
+    "mistral": ("messages", "/v1/chat/completions", _chat, {"model": "m"}),
+    "ollama": ("messages", "/api/chat", _ollama, {"model": "m"}),
+    "openai-chat": ("messages", "/v1/chat/completions", _chat, {"model": "m"}),
+    "openai-responses": ("input", "/v1/responses", _items, {"model": "m"}),
+    "watsonx": ("messages", "/ml/v1/text/chat", _chat, {"model_id": "m"}),
+}
+"""By wire: where its history stands, a path, what makes a row, and the other members."""
+
+
+def histories(wire: str, count: int) -> Iterator[list[Row]]:
+    seeded = random.Random(f"{wire} 2026-11-23")
+    for _ in range(count):
+        yield [HISTORY[wire][2](seeded) for _ in range(seeded.randint(1, 6))]
+
+
+def body_of(wire: str, rows: list[Row]) -> bytes:
+    key, _, _, members = HISTORY[wire]
+    if wire == "dashscope":
+        return json.dumps(members | {"input": {key: rows}}).encode()
+    return json.dumps(members | {key: rows}).encode()
+
+
+def repaired(wire: str, body: bytes) -> tuple[bytes, tuple[str, ...]] | None:
+    parsed = wires()[wire].request(body, 16, HISTORY[wire][1], Dialect())
+    return None if parsed is None else (parsed.apply((), Dialect()), parsed.repairs)
+
+
+@pytest.mark.behaviour("H5a")
+@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.heavy)])
+@pytest.mark.parametrize("wire", HISTORY)
+def test_what_was_repaired_needs_no_repair_and_repairs_are_always_the_same(
+    wire: str, count: int
+) -> None:
+    wrong: list[Any] = []
+    mended = 0
+    for rows in histories(wire, count):
+        body = body_of(wire, rows)
+        once = repaired(wire, body)
+        if once is None:
+            continue
+        assert repaired(wire, body) == once
+        mended += bool(once[1])
+        twice = repaired(wire, once[0])
+        if twice is not None and twice != (once[0], ()):
+            wrong.append((rows, once, twice))
+    assert mended > count / 10, "the histories need mending"
+    assert not wrong, (
+        f"{len(wrong)} of {count}, the smallest: {min(wrong, key=lambda w: len(str(w)))}"
+    )
+
+
+CALLED_TWICE: dict[str, tuple[Row, Row]] = {
+    "anthropic-messages": (
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": "x"}]},
+    ),
+    "bedrock-converse": (
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "x"}]}}]},
+    ),
+    "gemini-generate": (
+        {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "f", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"id": "a", "name": "f", "response": {}}}]},
+    ),
+    "gemini-interactions": (
+        {"type": "function_call", "id": "a", "name": "f", "arguments": {}},
+        {"type": "function_result", "call_id": "a", "name": "f", "result": "x"},
+    ),
+    "ollama": (
+        {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "f", "arguments": {}}}]},
+        {"role": "tool", "tool_name": "f", "content": "x"},
+    ),
+    "openai-responses": (
+        {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "x"},
+    ),
+}  # fmt: skip
+CHAT_TWICE: tuple[Row, Row] = (
+    {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "aaaaaaaaa", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+        ],
+    },
+    {"role": "tool", "tool_call_id": "aaaaaaaaa", "content": "x"},
+)
+
+
+@pytest.mark.behaviour("H2", "H5a")
+@pytest.mark.parametrize("wire", HISTORY)
+def test_a_call_with_an_id_that_was_used_before_is_answered_as_well(wire: str) -> None:
+    call, result = CALLED_TWICE.get(wire, CHAT_TWICE)
+    made = repaired(wire, body_of(wire, [call, result, call]))
+    assert made is not None
+    members = json.loads(made[0])
+    rows = (members["input"] if wire == "dashscope" else members)[HISTORY[wire][0]]
+    assert rows[:3] == [call, result, call]
+    assert len(rows) == 4
+    assert rows[3] != result
+    assert made[1] == ("unanswered_call_answered",)
+    answered = repaired(wire, body_of(wire, [call, result, call, result]))
+    assert answered is not None
+    assert answered[1] == ()
