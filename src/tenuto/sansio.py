@@ -269,7 +269,8 @@ def _is_sound(head: Head) -> bool:
     for pair in head.headers:
         if not isinstance(pair, tuple) or len(pair) != 2:
             return False
-        if type(pair[0]) is not bytes or type(pair[1]) is not bytes:
+        name, value = pair
+        if type(name) is not bytes or type(value) is not bytes:
             return False
     return True
 
@@ -288,13 +289,13 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
         urlsplit(url)
     except ValueError as error:
         raise TurnError(f"url is {url!r}, which is none: {error}") from None
-    pairs = []
     try:
-        for name, value in headers:
-            if type(name) is bytes and type(value) is bytes:
-                pairs.append((name, value))
-            else:
-                pairs.append((name.encode("latin-1"), value.encode("latin-1")))
+        pairs = [
+            (name, value)
+            if type(name) is bytes and type(value) is bytes
+            else (name.encode("latin-1"), value.encode("latin-1"))
+            for name, value in headers
+        ]
     except (AttributeError, TypeError, ValueError):
         raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
     return Request(method, url, tuple(pairs), body, timeout_s)

@@ -87,7 +87,7 @@ class Engine:
         if wire is None:
             return None
         for name, _ in request.headers:
-            if name[:8].lower() == b"x-tenuto":
+            if name[1:2] == b"-" and name[:8].lower() == b"x-tenuto":
                 return self.read(request)
         short, parsed = wire.short, None
         asks = short.asks(request.body, request.url) if short is not None else None
