@@ -64,8 +64,13 @@ class FlatMerger:
         """Follow an event that was handed on as it came."""
         self._layout.given(signals)
 
+    def follow(self, last: JsonObject | None) -> None:
+        """Write from here on, behind this event."""
+        self._layout.follow(last)
+
     def next_attempt(self, *, apart: bool) -> bytes:
         """Write nothing between attempts."""
+        self._layout.next_attempt()
         return b""
 
     def text(self, text: str) -> bytes:

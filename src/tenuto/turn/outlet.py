@@ -22,6 +22,7 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterator, Set
+from functools import partial
 from typing import Any, SupportsBytes
 
 from tenuto.core.builder import Builder
@@ -48,7 +49,7 @@ from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
 from tenuto.frames.templates import FrameRun, FrameTemplate, Templates
 from tenuto.turn.call_context import CallContext, Told
-from tenuto.turn.merger import Merger, merger
+from tenuto.turn.merger import FlatMerger, Merger, merger
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
 from tenuto.wires.base import JsonObject, Wire, Writer
 from tenuto.wires.stream import EventReader, event_object
@@ -105,7 +106,9 @@ class Outlet:
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
-        self._read_by = wire.read_flowing or wire.read
+        reading = wire.read_flowing or wire.read
+        # What was made for one request reads events as its kind does.
+        self._read_by = reading.func if isinstance(reading, partial) else reading
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = context.said if context is not None else None
@@ -420,10 +423,10 @@ class Outlet:
 
     def _take_over(self) -> None:
         """Let the wire write from here on."""
-        if self._merger is not None and self._last and not self._writing:
+        if self._last and not self._writing and isinstance(self.writer, Merger | FlatMerger):
             self._follow()
             last = event_object(self._framing.writes.kept(self._last))
-            self._merger.follow(last if isinstance(last, dict) else None)
+            self.writer.follow(last if isinstance(last, dict) else None)
         self._writing = True
 
     def _deliver(self, raw: bytes) -> bytes:

@@ -316,7 +316,7 @@ class FlatLayout(Protocol):
     """How a wire writes a streamed message whose parts neither begin nor end: each event stands for
     itself. Each method returns the bytes of zero or more events."""
 
-    numbered: Literal[False]
+    numbered: Literal[False] = False
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
@@ -326,6 +326,12 @@ class FlatLayout(Protocol):
 
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Follow an event that was handed on as it came; not all are told that hold text alone."""
+
+    def follow(self, last: JsonObject | None) -> None:
+        """Write from here on, behind the last of the events that the caller was given."""
+
+    def next_attempt(self) -> None:
+        """Write behind another attempt from here on."""
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what one event of another attempt carries besides text, calls, stop and usage."""
