@@ -100,9 +100,10 @@ class CallPiece:
 
 @record
 class PartClosed:
-    """A part ended."""
+    """A part ended. `is_news`: whether that says anything of the answer, which may go on there."""
 
     place: Place
+    is_news: bool = True
 
 
 @record
@@ -327,11 +328,10 @@ class Message:
                     out.append(_PLAIN[kind](says))
             case CallPiece(place, delta, _):
                 self._settle_call(place, delta, out)
-            case PartClosed(place):
-                part = self._at.get(place)
-                if part is not None:
-                    part.closed = True
-                out.append(Closed())
+            case PartClosed(place, is_news):
+                self._close(place)
+                if is_news:
+                    out.append(Closed())
             case Restated(place, kind, native, holds):
                 part = self._at.get(place)
                 if part is None:
@@ -360,6 +360,13 @@ class Message:
         if not part.closed:
             self._last[part.kind] = part
 
+    def _close(self, place: Place) -> None:
+        part = self._at.get(place)
+        if part is not None:
+            part.closed = True
+            if self._last.get(part.kind) is part:
+                del self._last[part.kind]
+
     def _keep(self, part: Part) -> None:
         self._at[part.place] = part
         if not self._put_in_group(part):
@@ -380,6 +387,9 @@ class Message:
         elif part is None:  # one whose beginning never came is no part of the message
             part = Part(place, kind, {})
             self._at[place] = self._last[kind] = self.open = part
+        elif part.closed and piece.holds is not None:
+            part.closed = False
+            self._last[kind] = self.open = part
         if piece.text:
             part.pieces.append(piece.text)
         if piece.adds:

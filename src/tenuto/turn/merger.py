@@ -145,15 +145,26 @@ class Merger:
                     self._place(place, kind, native)
                 case CallPiece(place, delta) if delta.name:
                     self._place(place, Kind.CALL, {})
-                case Piece(_, kind, text, adds) if self._open is not None:
-                    if adds:
-                        self._open.add(adds)
-                    if kind is Kind.REFUSAL and text:
-                        self._open.pieces.append(text)
+                case Piece(place, kind, holds=str()) if not self._is_open_at(place):
+                    self._place(place, kind, {})
+                    self._grow(signal)
+                case Piece():
+                    self._grow(signal)
                 case Restated(place, kind, native):
                     self._restate(place, kind, native)
                 case PartClosed((_,)):
                     self._item = self._open = None
+
+    def _is_open_at(self, place: Place) -> bool:
+        return self._item is not None and place[0] in (None, self._item.place[0])
+
+    def _grow(self, piece: Piece) -> None:
+        if self._open is None:
+            return
+        if piece.adds:
+            self._open.add(piece.adds)
+        if piece.kind is Kind.REFUSAL and piece.text:
+            self._open.pieces.append(piece.text)
 
     def _place(self, place: Place, kind: Kind, native: Native) -> None:
         number = place[0] if place and isinstance(place[0], int) else self._next
@@ -264,8 +275,9 @@ class Merger:
                 return self._to(Kind.REFUSAL) + self._say(text)
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all is there that it points at
-            case Piece(place, _, _, adds, raw) if raw is not None:
-                return self._pass_piece(place, adds, raw)
+            case Piece(place, kind, _, adds, raw, holds) if raw is not None:
+                out = b"" if holds is None else self._pass_unopened(place, kind)
+                return out + self._pass_piece(place, adds, raw)
             case CallPiece(place, _, raw) | Beside(raw, place) if raw is not None:
                 return self._pass_piece(place, None, raw)
             case Restated(place, kind, native) if place in self._numbers:
@@ -302,6 +314,14 @@ class Merger:
         assert self._item is not None
         self._numbers[signal.place] = _number(self._item)
         return out
+
+    def _pass_unopened(self, place: Place, kind: Kind) -> bytes:
+        """Find the part of a piece on wires whose parts begin with their first piece."""
+        if kind is Kind.TEXT and self._in_text and self._item is not None:
+            self._numbers[place] = _number(self._item)
+        elif kind is not Kind.TEXT and place not in self._numbers:
+            return self._pass_opened(Opened(place, kind, {}))
+        return b""
 
     def _is_mine(self, place: Place) -> bool:
         """Whether what stood at this place is open under a number of ours."""

@@ -27,7 +27,7 @@ from typing import Any, SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
-from tenuto.core.parts import Kind, Message
+from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
@@ -208,13 +208,16 @@ class Outlet:
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
+                begun: Any = None
                 if self._placed is not None:
                     kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
                     if not self.message.flow(kind, quick.text):
-                        self._reader.read(event)  # its part begins with it
+                        self._reader.read(event)
+                        if any(map(_begins_part, self._reader.placed)):
+                            begun = self._reader.placed
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
-                return self._flowing(quick, event)
+                return self._flowing(quick, event, begun)
         self._count(builder)
         signals, value = self._reader.read(event)
         self._signals += len(signals)
@@ -319,7 +322,7 @@ class Outlet:
 
         return take
 
-    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame) -> bytes:
+    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: Any) -> bytes:
         """`event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
@@ -328,7 +331,7 @@ class Outlet:
         if self._writing:
             looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
             return self._write([signal], event, self._told_by(event) if looks else None)
-        told = self._told_by(event) if self.writer.follows_text else None
+        told = self._told_by(event) if self.writer.follows_text else told
         return self._settled(text, event.raw, told)
 
     def _settled(self, text: str, raw: bytes, told: Any) -> bytes:
@@ -511,6 +514,11 @@ class Outlet:
     def framed(self, events: bytes) -> bytes:
         """Return events that the wire wrote as the caller reads them."""
         return self._framing.writes.recoded(events)
+
+
+def _begins_part(signal: AnySignal) -> bool:
+    """Whether a piece may be the first of its part, which nothing else announces."""
+    return isinstance(signal, Piece) and signal.holds is not None
 
 
 def _flows(kinds: _Kinds) -> bool:
