@@ -49,8 +49,6 @@ class FlatMerger:
         layout: how the wire writes.
     """
 
-    follows_text = False
-
     def __init__(self, layout: FlatLayout) -> None:
         self._layout = layout
         self.begun = False
@@ -104,8 +102,6 @@ class Merger:
     Args:
         layout: how the wire writes.
     """
-
-    follows_text = False
 
     def __init__(self, layout: Layout | GroupLayout) -> None:
         self._layout = layout

@@ -329,9 +329,8 @@ class Outlet:
             self._give(text)
             return event.raw
         if self._writing:
-            looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
+            looks = isinstance(signal, ReasoningDelta)
             return self._write([signal], event, self._told_by(event) if looks else None)
-        told = self._told_by(event) if self.writer.follows_text else told
         return self._settled(text, event.raw, told)
 
     def _settled(self, text: str, raw: bytes, told: Any) -> bytes:

@@ -191,9 +191,8 @@ class _Events:
         """What to ask for while nothing is held: pieces that are one event like one before it are
         taken in as few steps as may be."""
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
-        flows = not outlet.writing and not outlet.writer.follows_text
         unread = self._decoder.plain and self._codec.has_templates
-        if not unread or not flows or self._turn.state.attempts:
+        if not unread or outlet.writing or self._turn.state.attempts:
             return self._turn.reading
         kept = self.kept if self._wants_content else None
         return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))

@@ -346,9 +346,7 @@ class FlatLayout(Protocol):
 class Writer(Protocol):
     """The one message that the caller is given of a stream, written in its own name: one id,
     growing indexes, one end. It is told of every event that is handed on as it came, but for those
-    that carry one text and no more: of them only where it `follows_text`."""
-
-    follows_text: bool
+    that carry one text and no more."""
 
     @property
     def begun(self) -> bool:

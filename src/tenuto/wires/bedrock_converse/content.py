@@ -79,8 +79,13 @@ def text_of(block: Block) -> str:
 def _blocks(spoken: Spoken) -> list[Block]:
     """The blocks of one attempt, without calls for the caller."""
     parts = spoken.message.parts if spoken.message is not None else []
-    blocks = [_block(part) for part in parts if part.kind is not Kind.CALL]
-    return [block for block in blocks if block]
+    return [_block(part) for part in parts if _is_block(part)]
+
+
+def _is_block(part: Part) -> bool:
+    """Whether a part is a block of the answer. Those that have names came in another maker's form,
+    from InvokeModel, and calls are written by themselves."""
+    return part.kind is not Kind.CALL and not isinstance(part.place[0], str)
 
 
 def _block(part: Part) -> Block:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tenuto.core.parts import AnySignal, PartClosed
+from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
 from tenuto.core.signals import (
     Ended,
     FaultSeen,
@@ -229,7 +229,11 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
         if fits(value, place):
             return _signals_at(value, place)
     error = bedrock_converse.error_of(value)
-    return [] if error is None else [FaultSeen(read_fault(error))]
+    if error is not None:
+        return [FaultSeen(read_fault(error))]
+    # Nova's last event, which does not look like Converse's with what Bedrock adds to it.
+    told = value.get("metadata")
+    return [Said(told), Beside({"metadata": told})] if isinstance(told, dict) else []
 
 
 def as_chunk(value: JsonObject) -> JsonObject:

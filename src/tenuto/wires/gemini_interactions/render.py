@@ -37,8 +37,6 @@ _ANNOTATIONS = "text_annotation_delta"
 class InteractionWriter:
     """One interaction as events (`wires.base.Writer`)."""
 
-    follows_text = False
-
     def __init__(self, model: str) -> None:
         self._identity: JsonObject = {"id": "", "object": "interaction"}
         self._identity |= {"model": model} if model else {}
