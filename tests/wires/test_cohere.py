@@ -298,8 +298,8 @@ def test_citations_stand_at_the_words_that_they_are_of():
         for text, words in zip(texts, ("tide", "day"), strict=True)
     ]
     spoken = [
-        Spoken(bodies[0], (), texts[0], own=texts[0]),
-        Spoken(bodies[1], (), "ce a day.", own=texts[1]),
+        Spoken(bodies[0], texts[0], own=texts[0]),
+        Spoken(bodies[1], "ce a day.", own=texts[1]),
     ]
     whole = "The tide comes twice a day."
     answer = Answer(whole, native_stop="COMPLETE", spoken=spoken)

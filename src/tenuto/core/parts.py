@@ -160,6 +160,7 @@ class Part:
         holds: the member that holds its text, "" where none does.
         pieces: its text.
         grown: what was added to other members, by name.
+        behind: how many pieces of text had come before each addition.
         parts: of a group, the parts that it holds, by their places.
         group: the part that it stands in, None for most.
         arguments: what a tool that the provider runs itself was called with, as JSON text.
@@ -173,6 +174,7 @@ class Part:
 
     __slots__ = (
         "arguments",
+        "behind",
         "closed",
         "group",
         "grown",
@@ -191,6 +193,7 @@ class Part:
         self.holds = holds
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
+        self.behind: list[int] = []
         self.parts: dict[Place, Part] = {}
         self.group: Part | None = None
         self.arguments: list[str] = []
@@ -203,6 +206,7 @@ class Part:
 
     def add(self, members: Native) -> None:
         """Take what grows in the part's object."""
+        self.behind.append(len(self.pieces))
         for name, more in members.items():
             self.grown.setdefault(name, []).append(more)
 
@@ -220,6 +224,7 @@ class Part:
         """
         self.kind, self.native, self.holds = kind, native, holds
         self.grown.clear()
+        self.behind.clear()
         self.parts.clear()
         if native.get(holds):
             self.holds = ""

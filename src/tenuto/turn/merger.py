@@ -30,13 +30,13 @@ from tenuto.core.parts import (
     Restated,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout, Writer
+from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout
 
 _SAID = (Kind.TEXT, Kind.REFUSAL)
 """What the parts of a message hold that is said to the user."""
 
 
-def merger(layout: Layout | GroupLayout | FlatLayout) -> Writer:
+def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatMerger:
     """Return what merges the attempts of a wire that writes so."""
     return Merger(layout) if layout.numbered else FlatMerger(layout)
 
@@ -67,9 +67,8 @@ class FlatMerger:
         self._layout.follow(last)
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Write nothing between attempts."""
-        self._layout.next_attempt()
-        return b""
+        """Write what stands between attempts."""
+        return self._layout.next_attempt(apart=apart)
 
     def text(self, text: str) -> bytes:
         """Write text."""
@@ -79,9 +78,9 @@ class FlatMerger:
         """Write reasoning, where a body is said as events."""
         return self._layout.said(Kind.REASONING, text)
 
-    def parts(self, signals: Iterable[AnySignal]) -> bool:
-        """Return False: no event ends the text."""
-        return False
+    def parts(self, signals: Sequence[AnySignal]) -> bool:
+        """Whether an event of a further attempt ends the text that is open."""
+        return self._layout.parts(signals)
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what an event of a further attempt carries besides text, calls, stop and usage."""
@@ -97,7 +96,7 @@ class FlatMerger:
 
 
 class Merger:
-    """The one message that the caller is given of a stream (`wires.base.Writer`).
+    """The one message that the caller is given of a stream, written in its own name.
 
     Args:
         layout: how the wire writes.

@@ -61,7 +61,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Piece((0,), Kind.TEXT, came, holds="text")])
-    ...     return Spoken(None, (), kept, message=message)
+    ...     return Spoken(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """

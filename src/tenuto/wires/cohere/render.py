@@ -89,9 +89,10 @@ class CohereLayout(FlatLayout):
                 case Piece(place) if place == CITATIONS:
                     self._cited += 1
 
-    def next_attempt(self) -> None:
+    def next_attempt(self, *, apart: bool) -> bytes:
         """Keep its citations by themselves. Text goes on in the part that is open."""
         self._heard.append(Cited())
+        return b""
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write a piece of text, or of thinking, in a part of its kind."""

@@ -58,9 +58,10 @@ class TokenLayout(FlatLayout):
         index = (last or {}).get("index")
         self._index = max(index, self._index) if type(index) is int else self._index
 
-    def next_attempt(self) -> None:
+    def next_attempt(self, *, apart: bool) -> bytes:
         """Expect no prompt: further attempts do not begin with it."""
         self._echoed = ""
+        return b""
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write an event that carries text; reasoning has no place here."""
