@@ -26,11 +26,12 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
 from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
+from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Dialect, Spoken
 from tenuto.wires.cohere import v1 as cohere_v1
 from tenuto.wires.cohere import wire
 from tenuto.wires.cohere.errors import read_fault
-from tenuto.wires.cohere.render import CohereWriter, render_body
+from tenuto.wires.cohere.render import CohereLayout, render_body
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.cohere.usage import merged_usage
 from tenuto.wires.json import decode_object
@@ -223,7 +224,7 @@ def test_a_broken_call_is_answered_in_valid_form():
 
 
 def written(*, text: str = "", calls: tuple[ToolCall, ...] = ()) -> list[Any]:
-    writer = CohereWriter("m")
+    writer = merger(CohereLayout("m"))
     writer.begin({"type": "message-start", "id": "x"})
     writer.next_attempt(apart=False)
     out = writer.reasoning("Hm.") + (writer.text(text) if text else b"")
@@ -247,16 +248,16 @@ def test_a_message_that_is_written_is_what_the_types_of_the_sdk_allow():
 
 @pytest.mark.behaviour("P1a")
 def test_an_error_is_the_end_that_the_provider_writes_itself():
-    (*_, end) = events_of(CohereWriter("m").error("dropped", "It broke off."))
+    (*_, end) = events_of(merger(CohereLayout("m")).error("dropped", "It broke off."))
     assert end["delta"]["finish_reason"] == "ERROR"
     assert "It broke off." in end["delta"]["error"]
-    seen = wire.parse_object(end, event=True)
+    seen = wire.WIRE.parse_object(end, event=True)
     assert [type(signal).__name__ for signal in seen] == ["StopSeen", "FaultSeen"]
 
 
 @pytest.mark.behaviour("E9")
 def test_an_error_of_another_tenuto_is_known_as_one():
-    (*_, end) = events_of(CohereWriter("m").error("dropped", "It broke off."))
+    (*_, end) = events_of(merger(CohereLayout("m")).error("dropped", "It broke off."))
     assert read_fault(end["delta"]["error"]).kind is FaultKind.UPSTREAM_GAVE_UP
     body = json.loads(wire.WIRE.render_error("dropped", "It broke off.", Answer("Half")))
     assert body["partial"] == {"text": "Half"}
@@ -297,8 +298,8 @@ def test_citations_stand_at_the_words_that_they_are_of():
         for text, words in zip(texts, ("tide", "day"), strict=True)
     ]
     spoken = [
-        Spoken(bodies[0], (), texts[0], own=texts[0]),
-        Spoken(bodies[1], (), "ce a day.", own=texts[1]),
+        Spoken(bodies[0], texts[0], own=texts[0]),
+        Spoken(bodies[1], "ce a day.", own=texts[1]),
     ]
     whole = "The tide comes twice a day."
     answer = Answer(whole, native_stop="COMPLETE", spoken=spoken)
@@ -311,4 +312,4 @@ def test_the_quick_reading_of_an_event_agrees_with_the_whole_one(folder):
     stream = folder / "stream.sse"
     for data in data_of(stream.read_bytes()) if stream.exists() else []:
         quick = flowing_in(wire.WIRE, data)
-        assert quick is None or [quick] == wire.parse_object(decode_object(data), event=True)
+        assert quick is None or [quick] == wire.WIRE.parse_object(decode_object(data), event=True)

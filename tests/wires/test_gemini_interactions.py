@@ -17,6 +17,7 @@ from google.genai.interactions import (
 )
 
 from tenuto import StreamDetector, detect
+from tenuto.core.parts import Message
 from tenuto.core.signals import CallDelta, FaultSeen, OtherSeen, ReasoningDelta, TextDelta
 from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
@@ -24,6 +25,7 @@ from tenuto.wires.gemini_interactions import wire
 from tenuto.wires.gemini_interactions.errors import ERRORS, read_fault
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, THOUGHT, kind_of
 from tenuto.wires.registry import wire_for_path, wires
+from tenuto.wires.stream import flowing_in
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures" / "gemini-interactions"
 VALID = [
@@ -61,7 +63,7 @@ def test_every_step_of_the_installed_sdk_is_read_as_what_it_is():
     ours = {OUTPUT: TextDelta, THOUGHT: ReasoningDelta, INPUT: None, CALL: CallDelta}
     assert set(ours) < kinds
     for kind in kinds:
-        (seen,) = wire._parse_step({"type": kind}, 0) or (None,)
+        (seen,) = Message().take(wire._read_step({"type": kind}, 0)) or (None,)
         expected = ours.get(kind, OtherSeen)
         assert seen is None if expected is None else isinstance(seen, expected), kind
 
@@ -79,7 +81,7 @@ def test_every_piece_of_a_step_that_the_installed_sdk_knows_is_read_as_what_it_i
     assert set(ours) < kinds
     for kind in kinds:
         event = {"event_type": "step.delta", "index": 0, "delta": {"type": kind, "text": "x"}}
-        (seen,) = wire.parse_object(event, event=True)
+        (seen,) = wire.WIRE.parse_object(event, event=True)
         assert isinstance(seen, ours.get(kind, OtherSeen)), kind
 
 
@@ -151,14 +153,14 @@ def test_what_the_fixtures_hold_is_what_the_types_of_the_sdk_allow(folder: Path)
 @pytest.mark.behaviour("P9", "N6")
 @pytest.mark.parametrize("data", EVENTS, ids=range(len(EVENTS)))
 def test_the_quick_reading_of_an_event_is_the_whole_one_or_none(data: bytes) -> None:
-    quick = wire.read_flowing(data)
+    quick = flowing_in(wire.WIRE, data)
     try:
-        whole = wire.parse_object(json.loads(data), event=True)
+        whole = wire.WIRE.parse_object(json.loads(data), event=True)
     except ValueError:
         whole = []
     assert quick is None or whole == [quick]
-    texts = (TextDelta, ReasoningDelta)
-    if b'"type":"text"' in data and len(whole) == 1 and isinstance(whole[0], texts):
+    # Thoughts are not: their summary is kept part by part.
+    if b'"type":"text"' in data and len(whole) == 1 and isinstance(whole[0], TextDelta):
         assert quick is not None or b"step.start" in data
 
 
@@ -246,7 +248,7 @@ def test_the_errors_of_an_interaction_that_did_not_fail_stopped_nothing():
             told: dict[str, Any] = {"id": "v1_1", "status": status, "steps": [], "errors": errors}
             if event:
                 told = {"event_type": "interaction.completed", "interaction": told}
-            seen = wire.parse_object(told, event=event)
+            seen = wire.WIRE.parse_object(told, event=event)
             assert sum(isinstance(signal, FaultSeen) for signal in seen) == faults
 
 

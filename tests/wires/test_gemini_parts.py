@@ -43,7 +43,7 @@ def events_of(pieces: Iterable[bytes]) -> list[Frame]:
 def said(message: Message, builder: Builder) -> Any:
     """What an answer says, part by part, and what it says beside its parts."""
     text = builder.build().text
-    content = WIRE.content([Spoken(None, (), text, own=text, message=message)])
+    content = WIRE.content([Spoken(None, text, own=text, message=message)])
     return content, WIRE.as_body(message)
 
 

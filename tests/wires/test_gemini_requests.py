@@ -184,7 +184,7 @@ def test_parts_with_signatures_are_never_merged() -> None:
         (rest, [{"text": "d"}]),
     ):
         message.take(read({"candidates": [{"content": {"parts": parts}}]}, event=False))
-    attempts = Spoken(None, (), "abc", message=first), Spoken(None, (), "d", message=rest)
+    attempts = Spoken(None, "abc", message=first), Spoken(None, "d", message=rest)
     merged = merged_content(attempts)
     assert merged == ({"text": "a"}, signed, {"text": "cd"})
 

@@ -14,10 +14,12 @@ from wrapping_interactions import assert_one_interaction
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.detection import read
+from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Spoken
-from tenuto.wires.gemini_interactions.render import InteractionWriter
+from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.steps import kind_of
 from tenuto.wires.gemini_interactions.wire import WIRE
 
@@ -85,7 +87,7 @@ def test_a_whole_answer_has_the_id_of_the_interaction_that_ended_it(stop, name):
 @pytest.mark.behaviour("C19", "S2", "S4")
 @given(answers, st.text(min_size=1, max_size=9), st.booleans())
 def test_a_stream_that_is_written_is_one_interaction_that_says_the_same(answer, thought, begun):
-    writer = InteractionWriter("m")
+    writer = merger(InteractionLayout("m"))
     if begun:
         writer.begin(FIRST)
     out = writer.reasoning(thought)
@@ -102,7 +104,7 @@ def test_a_stream_that_is_written_is_one_interaction_that_says_the_same(answer, 
 
 @pytest.mark.behaviour("P1a", "E9")
 def test_an_error_event_is_one_that_the_sdk_knows_and_readers_of_the_wire_too():
-    raw = InteractionWriter("m").error("dropped", "Tenuto could not finish this turn.")
+    raw = merger(InteractionLayout("m")).error("dropped", "Tenuto could not finish this turn.")
     assert [event.event_type for event in told(raw)] == ["interaction.created", "error"]
     error = json.loads(raw.splitlines()[4][6:])["error"]
     assert (error["type"], error["code"]) == ("tenuto_incomplete", "dropped")
@@ -145,13 +147,13 @@ NOTE = {"type": "url_citation", "start_index": 0, "end_index": 4, "url": "https:
 def going_on(*events: dict[str, Any], apart: bool = False, begun: Any = BEGUN) -> Any:
     """A writer that has followed a beginning, and what it makes of the events of the next attempt;
     the text of these comes through the seam."""
-    writer = InteractionWriter("m")
+    writer = merger(InteractionLayout("m"))
     writer.begin(begun[0])
     for value in begun:
-        writer.given(value)
+        writer.given(WIRE.read(value, event=True))
     out = writer.next_attempt(apart=apart)
     for value in events:
-        out += writer.passed(value)
+        out += writer.passed(WIRE.read(value, event=True))
         out += writer.text(value["delta"]["text"]) if kind_of(value.get("delta")) == "text" else b""
     return writer, out
 
@@ -263,7 +265,7 @@ def test_a_body_that_is_said_as_events_says_first_what_is_neither_text_nor_a_cal
     search = {"type": "google_search_call", "id": "s", "arguments": {}}
     signed = {"type": "thought", "signature": "gA==", "summary": [{"type": "text", "text": "Hm."}]}
     asked = {"type": "user_input", "content": []}
-    writer = InteractionWriter("m")
+    writer = merger(InteractionLayout("m"))
     writer.begin(FIRST | {"steps": [asked, signed, search, {"type": "model_output"}, 5]})
     out = writer.reasoning("Hm.") + writer.text("Hi")
     assert [(kind, what) for kind, _, what in outline(out) if kind != "stop"] == [
@@ -289,9 +291,16 @@ IMAGE = {"type": "image", "data": "AA", "mime_type": "image/png"}
 Attempt = tuple[list[Any], str, bool]
 
 
+def streamed(events: Iterable[Any], text: str) -> Spoken:
+    message = Message()
+    for value in events:
+        message.take(WIRE.read(value, event=True))
+    return Spoken(None, text, message=message)
+
+
 def merged(*spoken: Attempt) -> list[Any]:
     """The types of the merged steps; of outputs the parts."""
-    made = WIRE.content([Spoken({"steps": s}, (), text, apart) for s, text, apart in spoken])
+    made = WIRE.content([Spoken({"steps": s}, text, apart) for s, text, apart in spoken])
     return [list(map(shown, s["content"])) if "content" in s else s["type"] for s in made]
 
 
@@ -335,12 +344,12 @@ def test_the_token_of_the_last_pause_is_kept_with_its_interaction(stream):
         told = {"id": name, "status": "requires_continuation", "continuation_token": token}
         last = event("interaction.completed", interaction=told)
         if stream:
-            return Spoken(None, (json.dumps(last).encode(), b"[DONE]"), "", False)
-        return Spoken(told | {"steps": []}, (), "", False)
+            return streamed([last], "")
+        return Spoken(told | {"steps": []}, "", False)
 
     one, two = paused("v1_1", "WyJh"), paused("v1_2", "WyJi")
     assert WIRE.content([one, two]) == ({"continuation_token": "WyJi", "id": "v1_2"},)
-    assert WIRE.content([one, Spoken({"steps": []}, (), "", False)]) == ()
+    assert WIRE.content([one, Spoken({"steps": []}, "", False)]) == ()
 
 
 @pytest.mark.behaviour("C1", "N7")
@@ -358,9 +367,8 @@ def test_the_events_of_a_stream_are_merged_as_the_body_would_be():
         delta(2, "image", data="AA", mime_type="image/png"),
         delta(2, "text", text=" More."),
     ]
-    raws = tuple(json.dumps(value).encode() for value in events)
     cited = {"type": "text", "text": "Half of it.", "annotations": [NOTE]}
-    assert WIRE.content([Spoken(None, raws, "Half of it. More.", False)]) == (
+    assert WIRE.content([streamed(events, "Half of it. More.")]) == (
         THOUGHT | {"summary": [{"type": "text", "text": "Hm."}]},
         SEARCH | {"arguments": {"queries": ["x"]}},
         {"type": "model_output", "content": [cited, IMAGE, {"type": "text", "text": " More."}]},

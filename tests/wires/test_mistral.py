@@ -187,7 +187,7 @@ def spoken(content: Any, said: str, own: str | None = None) -> Spoken:
     body = {**IDENTITY, "choices": [choice]}
     message = Message()
     message.take(read(body, event=False))
-    return Spoken(body, (), said, own=said if own is None else own, message=message)
+    return Spoken(body, said, own=said if own is None else own, message=message)
 
 
 @pytest.mark.behaviour("C20", "P2")

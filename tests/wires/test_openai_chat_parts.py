@@ -117,7 +117,7 @@ def handed_on(wire: Wire, pieces: Iterable[bytes]) -> Message:
     """The message of a stream that is handed on as it comes, its texts in as few steps as may be."""
     outlet, builder, decoder = Outlet(wire, "m", 0, False), Builder(), SseDecoder()
     outlet.begin(None)
-    take = outlet.taking(builder, None, 0)
+    take = outlet.taking(builder, 0)
     for piece in pieces:
         if decoder.idle and outlet.flows and take(piece) is not None:
             continue

@@ -52,7 +52,7 @@ def events_of(pieces: Iterable[bytes]) -> list[Frame]:
 
 def content_of(message: Message, builder: Builder, body: Any = None) -> Any:
     text = builder.build().text
-    return WIRE.content([Spoken(body, (), text, own=text, message=message)])
+    return WIRE.content([Spoken(body, text, own=text, message=message)])
 
 
 def of_body(output: list[Any]) -> Any:

@@ -163,7 +163,7 @@ def spoken(output: list[Any], text: str, apart: bool = False) -> Spoken:
     """An attempt whose body held these items, and of which this text is kept."""
     body, message = {"output": output}, Message()
     message.take(read_places(body, event=False))
-    return Spoken(body, (), text, apart, message=message)
+    return Spoken(body, text, apart, message=message)
 
 
 def merged(*attempts: tuple[list[Any], str, bool]) -> list[Any]:

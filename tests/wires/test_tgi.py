@@ -11,11 +11,12 @@ import pytest
 from tenuto.core.actions import AppendAssistant, AppendUser, DropConstraint
 from tenuto.core.actions import SetOutputBudget as Budget
 from tenuto.core.fault import FaultKind as K
+from tenuto.core.parts import Message
 from tenuto.providers.registry import route
 from tenuto.sim.reply import Settings
 from tenuto.sim.tgi.request import located, violation
 from tenuto.wires.base import Answer, Dialect
-from tenuto.wires.tgi.wire import WIRE, looks_like, parse_object
+from tenuto.wires.tgi.wire import WIRE, looks_like
 
 ASK: dict[str, Any] = {"inputs": "The tide", "parameters": {"details": True}}
 
@@ -164,9 +165,8 @@ def test_an_error_of_ours_is_known_as_such_and_keeps_what_came():
 @pytest.mark.parametrize("odd", [None, 5, "x", [], {"text": 5}, {"special": True, "text": "x"}])
 def test_odd_members_say_nothing_and_never_raise(odd):
     for key in ("token", "details", "generated_text", "error", "index"):
-        value = {"generated_text": None, key: odd}
+        value, message = {"generated_text": None, key: odd}, Message()
         for event in (False, True):
-            parse_object(value, event=event)
+            message.take(WIRE.read(value, event=event))
             looks_like(value)
-        assert WIRE.body_of is not None
-        WIRE.body_of([value])
+        WIRE.as_body(message)

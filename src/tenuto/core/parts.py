@@ -100,9 +100,10 @@ class CallPiece:
 
 @record
 class PartClosed:
-    """A part ended."""
+    """A part ended. `is_news`: whether that says anything of the answer, which may go on there."""
 
     place: Place
+    is_news: bool = True
 
 
 @record
@@ -159,6 +160,7 @@ class Part:
         holds: the member that holds its text, "" where none does.
         pieces: its text.
         grown: what was added to other members, by name.
+        behind: how many pieces of text had come before each addition.
         parts: of a group, the parts that it holds, by their places.
         group: the part that it stands in, None for most.
         arguments: what a tool that the provider runs itself was called with, as JSON text.
@@ -172,6 +174,7 @@ class Part:
 
     __slots__ = (
         "arguments",
+        "behind",
         "closed",
         "group",
         "grown",
@@ -190,6 +193,7 @@ class Part:
         self.holds = holds
         self.pieces: list[str] = []
         self.grown: dict[str, list[Any]] = {}
+        self.behind: list[int] = []
         self.parts: dict[Place, Part] = {}
         self.group: Part | None = None
         self.arguments: list[str] = []
@@ -202,6 +206,7 @@ class Part:
 
     def add(self, members: Native) -> None:
         """Take what grows in the part's object."""
+        self.behind.append(len(self.pieces))
         for name, more in members.items():
             self.grown.setdefault(name, []).append(more)
 
@@ -219,6 +224,7 @@ class Part:
         """
         self.kind, self.native, self.holds = kind, native, holds
         self.grown.clear()
+        self.behind.clear()
         self.parts.clear()
         if native.get(holds):
             self.holds = ""
@@ -327,11 +333,10 @@ class Message:
                     out.append(_PLAIN[kind](says))
             case CallPiece(place, delta, _):
                 self._settle_call(place, delta, out)
-            case PartClosed(place):
-                part = self._at.get(place)
-                if part is not None:
-                    part.closed = True
-                out.append(Closed())
+            case PartClosed(place, is_news):
+                self._close(place)
+                if is_news:
+                    out.append(Closed())
             case Restated(place, kind, native, holds):
                 part = self._at.get(place)
                 if part is None:
@@ -360,6 +365,13 @@ class Message:
         if not part.closed:
             self._last[part.kind] = part
 
+    def _close(self, place: Place) -> None:
+        part = self._at.get(place)
+        if part is not None:
+            part.closed = True
+            if self._last.get(part.kind) is part:
+                del self._last[part.kind]
+
     def _keep(self, part: Part) -> None:
         self._at[part.place] = part
         if not self._put_in_group(part):
@@ -380,6 +392,9 @@ class Message:
         elif part is None:  # one whose beginning never came is no part of the message
             part = Part(place, kind, {})
             self._at[place] = self._last[kind] = self.open = part
+        elif part.closed and piece.holds is not None:
+            part.closed = False
+            self._last[kind] = self.open = part
         if piece.text:
             part.pieces.append(piece.text)
         if piece.adds:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,24 +37,6 @@ _numbers = re.compile(rb"(?<=[:,\[ ])\d+(?=[,}\]])").finditer
 _padding = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"').search
 _decode_text = msgspec.json.Decoder(str).decode
 _encode_text = msgspec.json.Encoder().encode
-
-
-class FrameRun(list[str]):
-    """The texts of events in a row that differ in nothing but their text. Its bytes are the data of
-    one event with all of it: as good, and much less to keep and to read.
-
-    >>> bytes(FrameRun(b'{"say":"', b'"}', ["Hi", " there"]))
-    b'{"say":"Hi there"}'
-    """
-
-    __slots__ = ("head", "tail")
-
-    def __init__(self, head: bytes, tail: bytes, texts: Iterable[str]) -> None:
-        super().__init__(texts)
-        self.head, self.tail = head, tail
-
-    def __bytes__(self) -> bytes:
-        return self.head[:-1] + _encode_text("".join(self)) + self.tail[1:]
 
 
 _Hole = tuple[int, int, Callable[[bytes], bool] | None]
@@ -92,11 +74,6 @@ class FrameTemplate:
 
     def __len__(self) -> int:
         return len(self.head) + len(self.tail)
-
-    def run(self, text: str) -> FrameRun:
-        """What such events say in a row, beginning with this text."""
-        begins, ends = self.data_at.start, self.data_at.stop
-        return FrameRun(self.head[begins:], self.tail[:ends], [text])
 
     def filled(self, raw: bytes) -> bytes:
         """The text in its quotes of an event that differs in other holes as well, else b""."""

@@ -26,23 +26,21 @@ def gathered(
     what they say, an end included only where it came."""
     message = Message() if message is None else message
     reader = EventReader(wire, wire.unrepeated(), message=message)
-    values: list[JsonObject] = []
-    kept: list[bytes] = []
+    found = False
     usage: JsonObject = {}
     for event in _events(wire, stream):
         signals, value = reader.read(event)
         for signal in signals:
             builder.feed(signal)
         if value is not None and event.data is not None:
-            values.append(value)
-            kept.append(event.data)
+            found = True
             told = wire.usage_object(value) or {}
             usage |= {key: item for key, item in told.items() if item is not None}
-    if not values:
+    if not found:
         return None
     response = builder.build()
-    body = wire.as_body(message) if wire.body_of is None else wire.body_of(values)
-    spoken = [Spoken(None, kept, response.text, own=response.text, message=message)]
+    body = wire.as_body(message)
+    spoken = [Spoken(None, response.text, own=response.text, message=message)]
     answer = Answer(
         text=response.text,
         reasoning=response.reasoning,

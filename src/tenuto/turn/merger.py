@@ -30,13 +30,13 @@ from tenuto.core.parts import (
     Restated,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout, Writer
+from tenuto.wires.base import Answer, FlatLayout, GroupLayout, JsonObject, Layout
 
 _SAID = (Kind.TEXT, Kind.REFUSAL)
 """What the parts of a message hold that is said to the user."""
 
 
-def merger(layout: Layout | GroupLayout | FlatLayout) -> Writer:
+def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatMerger:
     """Return what merges the attempts of a wire that writes so."""
     return Merger(layout) if layout.numbered else FlatMerger(layout)
 
@@ -48,8 +48,6 @@ class FlatMerger:
     Args:
         layout: how the wire writes.
     """
-
-    follows_text = False
 
     def __init__(self, layout: FlatLayout) -> None:
         self._layout = layout
@@ -64,9 +62,13 @@ class FlatMerger:
         """Follow an event that was handed on as it came."""
         self._layout.given(signals)
 
+    def follow(self, last: JsonObject | None) -> None:
+        """Write from here on, behind this event."""
+        self._layout.follow(last)
+
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Write nothing between attempts."""
-        return b""
+        """Write what stands between attempts."""
+        return self._layout.next_attempt(apart=apart)
 
     def text(self, text: str) -> bytes:
         """Write text."""
@@ -76,9 +78,9 @@ class FlatMerger:
         """Write reasoning, where a body is said as events."""
         return self._layout.said(Kind.REASONING, text)
 
-    def parts(self, signals: Iterable[AnySignal]) -> bool:
-        """Return False: no event ends the text."""
-        return False
+    def parts(self, signals: Sequence[AnySignal]) -> bool:
+        """Whether an event of a further attempt ends the text that is open."""
+        return self._layout.parts(signals)
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what an event of a further attempt carries besides text, calls, stop and usage."""
@@ -94,13 +96,11 @@ class FlatMerger:
 
 
 class Merger:
-    """The one message that the caller is given of a stream (`wires.base.Writer`).
+    """The one message that the caller is given of a stream, written in its own name.
 
     Args:
         layout: how the wire writes.
     """
-
-    follows_text = False
 
     def __init__(self, layout: Layout | GroupLayout) -> None:
         self._layout = layout
@@ -140,15 +140,26 @@ class Merger:
                     self._place(place, kind, native)
                 case CallPiece(place, delta) if delta.name:
                     self._place(place, Kind.CALL, {})
-                case Piece(_, kind, text, adds) if self._open is not None:
-                    if adds:
-                        self._open.add(adds)
-                    if kind is Kind.REFUSAL and text:
-                        self._open.pieces.append(text)
+                case Piece(place, kind, holds=str()) if not self._is_open_at(place):
+                    self._place(place, kind, {})
+                    self._grow(signal)
+                case Piece():
+                    self._grow(signal)
                 case Restated(place, kind, native):
                     self._restate(place, kind, native)
                 case PartClosed((_,)):
                     self._item = self._open = None
+
+    def _is_open_at(self, place: Place) -> bool:
+        return self._item is not None and place[0] in (None, self._item.place[0])
+
+    def _grow(self, piece: Piece) -> None:
+        if self._open is None:
+            return
+        if piece.adds:
+            self._open.add(piece.adds)
+        if piece.kind is Kind.REFUSAL and piece.text:
+            self._open.pieces.append(piece.text)
 
     def _place(self, place: Place, kind: Kind, native: Native) -> None:
         number = place[0] if place and isinstance(place[0], int) else self._next
@@ -259,8 +270,9 @@ class Merger:
                 return self._to(Kind.REFUSAL) + self._say(text)
             case Piece(_, Kind.TEXT, _, _, raw) if raw is not None and self._groups is not None:
                 self._waiting.append(raw)  # until all is there that it points at
-            case Piece(place, _, _, adds, raw) if raw is not None:
-                return self._pass_piece(place, adds, raw)
+            case Piece(place, kind, _, adds, raw, holds) if raw is not None:
+                out = b"" if holds is None else self._pass_unopened(place, kind)
+                return out + self._pass_piece(place, adds, raw)
             case CallPiece(place, _, raw) | Beside(raw, place) if raw is not None:
                 return self._pass_piece(place, None, raw)
             case Restated(place, kind, native) if place in self._numbers:
@@ -297,6 +309,14 @@ class Merger:
         assert self._item is not None
         self._numbers[signal.place] = _number(self._item)
         return out
+
+    def _pass_unopened(self, place: Place, kind: Kind) -> bytes:
+        """Find the part of a piece on wires whose parts begin with their first piece."""
+        if kind is Kind.TEXT and self._in_text and self._item is not None:
+            self._numbers[place] = _number(self._item)
+        elif kind is not Kind.TEXT and place not in self._numbers:
+            return self._pass_opened(Opened(place, kind, {}))
+        return b""
 
     def _is_mine(self, place: Place) -> bool:
         """Whether what stood at this place is open under a number of ours."""

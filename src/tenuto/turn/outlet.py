@@ -21,12 +21,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Set
-from typing import Any, SupportsBytes
+from collections.abc import Callable, Iterator, Sequence, Set
+from functools import partial
 
 from tenuto.core.builder import Builder
 from tenuto.core.joint import Joint
-from tenuto.core.parts import Kind, Message
+from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.response import broke_off
 from tenuto.core.seam import ends_cut, trailing_space
 from tenuto.core.signals import (
@@ -46,14 +46,16 @@ from tenuto.core.signals import (
 )
 from tenuto.frames.frame import Frame
 from tenuto.frames.sse_codec import SseCodec
-from tenuto.frames.templates import FrameRun, FrameTemplate, Templates
+from tenuto.frames.templates import Templates
 from tenuto.turn.call_context import CallContext, Told
 from tenuto.turn.merger import Merger, merger
 from tenuto.turn.stream_framing import StreamFraming, rule_for_events
-from tenuto.wires.base import JsonObject, Wire, Writer
+from tenuto.wires.base import JsonObject, Wire
 from tenuto.wires.stream import EventReader, event_object
 
 _Kinds = Set[type[Signal]]
+_Told = Sequence[AnySignal] | None
+"""What the merger is told of an event: its signals; None where it has no object."""
 
 _FLOWING: _Kinds = {Began, TextDelta, ReasoningDelta, RefusalDelta, OtherSeen}
 _FLOWING_OR_COUNT: _Kinds = {*_FLOWING, UsageSeen}
@@ -96,16 +98,15 @@ class Outlet:
         self._hold_max_bytes = hold_max_bytes
         self.transparent = transparent
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
-        # Wires without a layout yet have a writer of their own; it reads objects, not signals.
-        self.writer: Writer = merger(wire.layout(model)) if wire.layout else wire.writer(model)
-        self._placed = wire.read if wire.layout else None
+        self.writer = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
         self._last = b""  # of what was handed on as it came
         self._followed = 0
         self.raw_usage: JsonObject | None = None
         self.ending: JsonObject = {}
         self._templates: Templates = {} if templates is None else templates
-        self._read_by = wire.read_flowing or wire.read
+        # What was made for one request reads events as its kind does.
+        self._read_by = wire.read.func if isinstance(wire.read, partial) else wire.read
         self._reader: EventReader  # of the attempt that was begun
         self._delivered: list[str] = []
         said = context.said if context is not None else None
@@ -205,13 +206,15 @@ class Outlet:
             if quick is not None:
                 self._signals += 1
                 builder.feed(quick)
-                if self._placed is not None:
-                    kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
-                    if not self.message.flow(kind, quick.text):
-                        self._reader.read(event)  # its part begins with it
+                begun: _Told = None
+                kind = Kind.TEXT if isinstance(quick, TextDelta) else Kind.REASONING
+                if not self.message.flow(kind, quick.text):
+                    self._reader.read(event)
+                    if any(map(_begins_part, self._reader.placed)):
+                        begun = self._reader.placed
                 if self._thought is not None and isinstance(quick, ReasoningDelta):
                     self._thought(quick.text)
-                return self._flowing(quick, event)
+                return self._flowing(quick, event, begun)
         self._count(builder)
         signals, value = self._reader.read(event)
         self._signals += len(signals)
@@ -224,8 +227,7 @@ class Outlet:
             self.broken = True
         if self._thought is not None and ReasoningDelta in kinds:
             self._thought("".join(s.text for s in signals if isinstance(s, ReasoningDelta)))
-        # What the writer is told of it: where things stand, or its object.
-        told = value if value is None or not self._placed else self._reader.placed
+        told = None if value is None else self._reader.placed
         if self._writing and not self.transparent:
             return self._write(signals, event, told)
         text = ""
@@ -244,21 +246,16 @@ class Outlet:
         self._closing = self._closing or StopSeen in kinds
         return event.raw
 
-    def taking(
-        self, builder: Builder, kept: list[SupportsBytes] | None, most_bytes: int
-    ) -> Callable[[bytes], bytes | None]:
+    def taking(self, builder: Builder, most_bytes: int) -> Callable[[bytes], bytes | None]:
         """Reads pieces of the stream that are one event like one before it, for `commands.Read`.
         Nearly every piece of nearly every stream is: this is `event` in as few steps as may be.
 
-        `kept`: where their data is kept, None where it is not; `most_bytes`: the largest event,
-        0: no limit. To be offered only while `flows`."""
+        `most_bytes`: the largest event, 0: no limit. To be offered only while `flows`."""
         reader, matcher, held = self._reader, self._reader.matcher, self._held
         text_of = matcher.text
         say, give, thought = builder.saying, self._give, self._thought
-        message = self.message if self._placed is not None else None
+        message = self.message
         most_bytes = most_bytes or sys.maxsize
-        run: FrameRun | None = None
-        runs: FrameTemplate | None = None  # whose texts it holds
 
         def take(raw: bytes) -> bytes | None:
             text = text_of(raw)
@@ -266,39 +263,23 @@ class Outlet:
                 return None
             if held or not matcher.template.plain or text.isspace() or text[-1] == "\ufffd":
                 return take_slowly(raw, text)
-            if message is not None:
-                part = message.open  # as in `flow`, without the call
-                if part is not None and part.kind is Kind.TEXT and not part.closed:
-                    part.pieces.append(text)
-                elif not message.flow(Kind.TEXT, text):
-                    return None
-            if kept is not None:
-                keep(raw, text)
+            part = message.open  # as in `flow`, without the call
+            if part is not None and part.kind is Kind.TEXT and not part.closed:
+                part.pieces.append(text)
+            elif not message.flow(Kind.TEXT, text):
+                return None
             say(text)
             give(text)
             self._last = raw
             return raw
-
-        def keep(raw: bytes, text: str) -> None:
-            nonlocal run, runs
-            assert kept is not None
-            if run is not None and kept[-1] is run and matcher.template is runs:
-                run.append(text)
-            elif matcher.template.plain and not matcher.template.counting:
-                run, runs = matcher.template.run(text), matcher.template
-                kept.append(run)
-            else:
-                kept.append(raw[matcher.template.data_at])
 
         def take_slowly(raw: bytes, text: str) -> bytes | None:
             if 0 < self._hold_max_bytes < len(held) + len(raw):
                 return None
             is_text = matcher.template.kind is TextDelta
             kind = Kind.TEXT if is_text else Kind.REASONING
-            if message is not None and not message.flow(kind, text):
+            if not message.flow(kind, text):
                 return None
-            if kept is not None:
-                keep(raw, text)
             self._signals += 1
             if matcher.template.counts:
                 reader.counting = raw[matcher.template.data_at]
@@ -316,19 +297,18 @@ class Outlet:
 
         return take
 
-    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame) -> bytes:
+    def _flowing(self, signal: TextDelta | ReasoningDelta, event: Frame, told: _Told) -> bytes:
         """`event` for the signal of nearly every event."""
         text = signal.text if isinstance(signal, TextDelta) else ""
         if self.transparent:
             self._give(text)
             return event.raw
         if self._writing:
-            looks = self.writer.follows_text or isinstance(signal, ReasoningDelta)
+            looks = isinstance(signal, ReasoningDelta)
             return self._write([signal], event, self._told_by(event) if looks else None)
-        told = self._told_by(event) if self.writer.follows_text else None
         return self._settled(text, event.raw, told)
 
-    def _settled(self, text: str, raw: bytes, told: Any) -> bytes:
+    def _settled(self, text: str, raw: bytes, told: _Told) -> bytes:
         """Forward an event that flows, unless its text may have to be changed."""
         if text.isspace() or ends_cut(text):
             self._pending += text
@@ -364,7 +344,7 @@ class Outlet:
 
     # --- the first attempt: bytes as they came
 
-    def _forward(self, text: str, kinds: _Kinds, event: Frame, told: Any) -> bytes:
+    def _forward(self, text: str, kinds: _Kinds, event: Frame, told: _Told) -> bytes:
         raw = event.raw
         if not event.terminated and told is None:
             return self._hold(raw, None)  # half an event: of use only where nothing follows it
@@ -378,13 +358,13 @@ class Outlet:
             return self._hold(raw, told)
         return self._settled(text, raw, told)
 
-    def _hold(self, raw: bytes, told: Any) -> bytes:
+    def _hold(self, raw: bytes, told: _Told) -> bytes:
         if told is not None:
             self._held_told.extend((len(self._held), len(self._held) + len(raw)))
         self._held += raw
         return b""
 
-    def _told(self) -> Iterator[Any]:
+    def _told(self) -> Iterator[Sequence[AnySignal]]:
         """What the events say that are held, as `_told_by`."""
         places = iter(self._held_told)
         for begin, end in zip(places, places, strict=True):
@@ -392,12 +372,12 @@ class Outlet:
             if told is not None:
                 yield told
 
-    def _told_by(self, event: Frame) -> Any:
+    def _told_by(self, event: Frame) -> _Told:
         """What an event says, as the writer reads it; None where it has no object."""
         value = event_object(event)
         if not isinstance(value, dict):
             return None
-        return self._placed(value, event=True) if self._placed else value
+        return self._wire.read(value, event=True)
 
     def release(self, text: str = "") -> bytes:
         """What was held, as it came. `text`: that of the event behind it."""
@@ -420,10 +400,10 @@ class Outlet:
 
     def _take_over(self) -> None:
         """Let the wire write from here on."""
-        if self._merger is not None and self._last and not self._writing:
+        if self._last and not self._writing:
             self._follow()
             last = event_object(self._framing.writes.kept(self._last))
-            self._merger.follow(last if isinstance(last, dict) else None)
+            self.writer.follow(last if isinstance(last, dict) else None)
         self._writing = True
 
     def _deliver(self, raw: bytes) -> bytes:
@@ -444,7 +424,7 @@ class Outlet:
 
     # --- further attempts: one message, written by the wire
 
-    def _write(self, signals: list[Signal], event: Frame, told: Any) -> bytes:
+    def _write(self, signals: list[Signal], event: Frame, told: _Told) -> bytes:
         if event.data is None:
             # Comments keep the connection alive; fields without data belong to another message.
             return event.raw if self._framing.codec.is_comment(event) else b""
@@ -508,6 +488,11 @@ class Outlet:
     def framed(self, events: bytes) -> bytes:
         """Return events that the wire wrote as the caller reads them."""
         return self._framing.writes.recoded(events)
+
+
+def _begins_part(signal: AnySignal) -> bool:
+    """Whether a piece may be the first of its part, which nothing else announces."""
+    return isinstance(signal, Piece) and signal.holds is not None
 
 
 def _flows(kinds: _Kinds) -> bool:

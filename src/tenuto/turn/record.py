@@ -18,9 +18,8 @@ from __future__ import annotations
 import itertools
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import SupportsBytes
 
 import msgspec
 
@@ -54,9 +53,7 @@ class Attempt:
     Attributes:
         response: what was read of it.
         head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        events: the data of a stream's events, kept for wires that want their content back; those in
-            a row that differ in their text alone are one.
-        message: its parts, on wires that tell places; there `events` is empty.
+        message: its parts.
         new_chars: characters that it added to the kept text.
         http_error: whether it is an HTTP error status.
         tail: bytes that came behind a stream's end mark.
@@ -73,7 +70,6 @@ class Attempt:
     head: Head | None = None
     raw: bytes = b""
     value: JsonObject | None = None
-    events: list[SupportsBytes] = field(default_factory=list)
     message: Message | None = None
     new_chars: int = 0
     http_error: bool = False
@@ -267,7 +263,6 @@ class TurnRecord:
         return [
             Spoken(
                 a.value,
-                [*map(bytes, a.events)],
                 text[k.begins : end],
                 k.apart,
                 a.response.text,

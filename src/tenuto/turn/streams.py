@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
-from typing import SupportsBytes
 
 from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
@@ -142,7 +141,6 @@ def read_stream(
     attempt = Attempt(
         builder.build(),
         head,
-        events=events.kept,
         message=outlet.message,
         tail=tail,
         decoder=decoder,
@@ -166,16 +164,12 @@ def _opens(turn: TurnRecord, decoder: Decoder, piece: bytes) -> bool:
 
 
 class _Events:
-    """The events of a stream, from its pieces.
-
-    `kept`: their data, where the wire wants its content back."""
+    """The events of a stream, from its pieces."""
 
     def __init__(self, turn: TurnRecord, decoder: Decoder) -> None:
         self._turn = turn
         self._decoder = decoder
         self._codec = turn.framing.codec
-        self._wants_content = turn.wire.wants_content and turn.wire.layout is None
-        self.kept: list[SupportsBytes] = []
 
     def stalls(self, piece: bytes, heard_s: float) -> bool:
         """Whether a piece that said nothing only keeps a connection alive, and is no part of an
@@ -191,12 +185,10 @@ class _Events:
         """What to ask for while nothing is held: pieces that are one event like one before it are
         taken in as few steps as may be."""
         # Of a further attempt every piece is asked for, so that the time limit is looked at (C29).
-        flows = not outlet.writing and not outlet.writer.follows_text
         unread = self._decoder.plain and self._codec.has_templates
-        if not unread or not flows or self._turn.state.attempts:
+        if not unread or outlet.writing or self._turn.state.attempts:
             return self._turn.reading
-        kept = self.kept if self._wants_content else None
-        return Read(outlet.taking(builder, kept, self._turn.policy.event_max_bytes))
+        return Read(outlet.taking(builder, self._turn.policy.event_max_bytes))
 
     def of(self, piece: bytes) -> list[Frame]:
         """The events that a piece completes; b"": those that the stream's end leaves over.
@@ -206,10 +198,7 @@ class _Events:
             UndecodableBytes: the encoding does not hold what it says.
         """
         codec = self._codec
-        events = codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
-        if self._wants_content:
-            self.kept += [event.data for event in events if event.data]
-        return events
+        return codec.decode(self._decoder.feed(piece)) if piece else codec.flush()
 
 
 def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes, bytes]:

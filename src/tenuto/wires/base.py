@@ -19,7 +19,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
-from tenuto.core.signals import ReasoningDelta, Signal, TextDelta, Usage
+from tenuto.core.signals import Signal, Usage
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
 from tenuto.wires.json import decode_object
@@ -213,15 +213,13 @@ class Spoken:
 
     Attributes:
         value: its body, None where it was a stream.
-        events: the data of its events, () where it was a body.
         text: what of its text is kept; the texts of all attempts, joined, are the message's.
         apart: whether its parts stand for themselves; else its text goes on where the last ended.
         own: all of its text, as it came.
-        message: its parts, on wires whose reader gives places (`Wire.read`); there `events` is ().
+        message: its parts.
     """
 
     value: JsonObject | None
-    events: Sequence[bytes]
     text: str
     apart: bool = False
     own: str = ""
@@ -316,7 +314,7 @@ class FlatLayout(Protocol):
     """How a wire writes a streamed message whose parts neither begin nor end: each event stands for
     itself. Each method returns the bytes of zero or more events."""
 
-    numbered: Literal[False]
+    numbered: Literal[False] = False
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
@@ -327,6 +325,18 @@ class FlatLayout(Protocol):
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Follow an event that was handed on as it came; not all are told that hold text alone."""
 
+    def follow(self, last: JsonObject | None) -> None:
+        """Write from here on, behind the last of the events that the caller was given."""
+
+    def next_attempt(self, *, apart: bool) -> bytes:
+        """Write what stands between attempts. `apart`: the next one's text is not joined to the
+        last."""
+        return b""
+
+    def parts(self, signals: Sequence[AnySignal]) -> bool:
+        """Return whether an event of a further attempt ends the part that text is written in."""
+        return False
+
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write what one event of another attempt carries besides text, calls, stop and usage."""
 
@@ -335,45 +345,6 @@ class FlatLayout(Protocol):
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
-
-
-class Writer(Protocol):
-    """The one message that the caller is given of a stream, written in its own name: one id,
-    growing indexes, one end. It is told of every event that is handed on as it came, but for those
-    that carry one text and no more: of them only where it `follows_text`."""
-
-    follows_text: bool
-
-    @property
-    def begun(self) -> bool:
-        """Whether the message has an identity: that of the first event."""
-
-    def begin(self, value: JsonObject) -> None:
-        """Take the identity of a message from its first event, or from a whole body."""
-
-    def given(self, value: Any) -> None:
-        """An event was handed on as it came."""
-
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """The events of another attempt follow; `apart`: its text is not joined to the last."""
-
-    def text(self, text: str) -> bytes:
-        """Text."""
-
-    def reasoning(self, text: str) -> bytes:
-        """Reasoning, where a body is said as events."""
-
-    def parts(self, value: Any) -> bool:
-        """Whether an event of a further attempt ends the part that text is written in."""
-
-    def passed(self, value: Any) -> bytes:
-        """What an event of a further attempt carries besides text, calls, stop and usage."""
-
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """The end of the message: its calls, the stop, the usage and the end mark."""
-
-    def error(self, code: str, message: str) -> bytes:
-        """An event by which the official SDK raises, and the end mark."""
 
 
 # --- the wire itself --------------------------------------------------------------------------
@@ -404,11 +375,6 @@ def no_request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) 
     """Nothing: requests of a wire that is only read pass untouched."""
 
 
-def unwritten(model: str) -> Writer:
-    """Raise: a wire has a layout or a writer."""
-    raise NotImplementedError
-
-
 def nothing(spoken: Sequence[Spoken]) -> Content:
     """Nothing: text is all that is wanted back."""
     return ()
@@ -427,6 +393,11 @@ def said_beside(message: Message) -> JsonObject:
 def as_said(value: JsonObject) -> JsonObject:
     """An event as it came: what it says is new."""
     return value
+
+
+def never_repeated() -> Callable[[JsonObject], JsonObject]:
+    """What makes the events of a stream say only what is new, where they do anyhow."""
+    return as_said
 
 
 class Read(Protocol):
@@ -460,13 +431,10 @@ class Wire:
         frame_mark: what the binary frame of each of its events holds, and that of no other wire's;
             b"" where none is known.
         is_event: whether an object of this shape is one event of a stream rather than a whole body.
-        read: the signals of a body or event; with their places on all wires that have a layout.
-        read_flowing: on wires without a layout, the one signal of an event that carries text or
-            reasoning and nothing else but the usage so far; None where it takes `read` to tell. It
-            only saves time: both must read the same. None: it is left to `read`.
+        read: the signals of a body or event, with their places.
         unrepeated: what makes the events of one stream say only what is new, one after the other,
             where each may say all that was said before it as well (`RequestFacts.repeats`). No two
-            events of such a wire are alike: its `read_flowing` never tells.
+            events of such a wire are taken for alike.
         running_usage: what stands in events that tell the usage so far beside their text; b"" where
             none does.
         opening: how the event begins by which a stream says that it begins, and nothing more; b""
@@ -487,15 +455,12 @@ class Wire:
 
         layout: how one streamed message is written; it is told the request's model, for a message
             of which no event is ever seen.
-        writer: on wires that have no layout yet, a writer for one streamed message, told the same.
         content: what these attempts said in the wire's own form, merged, without the calls.
         clean_stop: the native value of a clean end with these calls, often none.
         forced_stop: the native value, in small letters, that providers give beside a call which the
             request forced, where that is another one; "" where it is not.
         as_body: what a message says as a body does, but for what `render_body` adds: the content,
             the calls, the usage.
-        body_of: the same of the events of one stream, on wires that do not tell places; None: the
-            message says it.
         render_body: a whole body: the first attempt's identity, the last one's form, the answer.
         render_error: the body of an error, in the wire's own shape, of its code and message, and
             what there is of an answer.
@@ -523,8 +488,7 @@ class Wire:
     frame_mark: bytes = b""
     is_event: Callable[[JsonObject], bool]
     read: Read
-    read_flowing: Callable[[bytes], TextDelta | ReasoningDelta | None] | None = None
-    unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = lambda: as_said
+    unrepeated: Callable[[], Callable[[JsonObject], JsonObject]] = never_repeated
     running_usage: bytes = b""
     opening: bytes = b""
     parts_close: bool = False
@@ -536,13 +500,11 @@ class Wire:
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]
 
-    layout: Callable[[str], Layout | GroupLayout | FlatLayout] | None = None
-    writer: Callable[[str], Writer] = unwritten
+    layout: Callable[[str], Layout | GroupLayout | FlatLayout]
     content: Callable[[Sequence[Spoken]], Content] = nothing
     clean_stop: Callable[[Sequence[ToolCall]], str]
     forced_stop: str = ""
     as_body: Callable[[Message], JsonObject] = said_beside
-    body_of: Callable[[Sequence[JsonObject]], JsonObject] | None = None
     render_body: Callable[[JsonObject, JsonObject, Answer], bytes]
     render_error: Callable[[str, str, Answer | None], bytes]
     error_status: int = 424
@@ -589,6 +551,11 @@ class Wire:
             return parsed
         told = {key.lower().decode("latin-1"): value.decode("latin-1") for key, value in headers}
         return self.heeding(parsed, told)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether events may say once more what was said before."""
+        return self.unrepeated is not never_repeated
 
     @property
     def only_read(self) -> bool:

@@ -112,8 +112,8 @@ def flowing_in(wire: Wire, data: bytes) -> Flowing | None:
     >>> flowing_in(WIRE, b'{"choices":[{"index":0,"delta":{"content":"Hi"}}]}')
     TextDelta(text='Hi')
     """
-    if wire.read_flowing is not None:
-        return wire.read_flowing(data)
+    if wire.repeats:
+        return None
     return _alone(wire, data, wire.read(decode_object(data), event=True))
 
 
@@ -134,7 +134,7 @@ class EventReader:
         new: what makes each event say only what is new (`Wire.unrepeated`), for who has not seen
             the request.
         known: how the events look that were alike in another stream of the wire.
-        message: what the parts of the answer are put together in, on wires that tell places.
+        message: what the parts of the answer are put together in.
 
     Attributes:
         placed: the signals of the last object, with their places.
@@ -158,7 +158,7 @@ class EventReader:
         self.placed: Sequence[AnySignal] = ()
         self._other: set[int] = set()
         self._running_usage = wire.running_usage
-        self._learns = wire.read_flowing is None
+        self._repeats = wire.repeats
         self.counting: bytes | None = None
         self._looked_at: tuple[bytes | None, object, Sequence[AnySignal]] = (None, None, ())
 
@@ -166,24 +166,19 @@ class EventReader:
         """The one signal of an event that carries text or reasoning and nothing else, else None.
         The usage that it tells besides is kept: see `counted`."""
         data, raw = event.data, event.raw
-        if data is None or event.name == "error":
+        if data is None or event.name == "error" or self._repeats:
             return None
-        framed = raw[-1:] in _LAST
-        if not framed and self._learns:  # AWS's frames have a checksum each; their data is alike
-            event, raw, framed = Frame(data, data), data, True
-        if framed and raw is not self.matcher.unlike:
+        if raw[-1:] not in _LAST:  # AWS's frames have a checksum each; their data is alike
+            event, raw = Frame(data, data), data
+        if raw is not self.matcher.unlike:
             signal = self.said_alike(raw)
             if signal is not None:
                 return signal
-        if self._learns:
-            signal = _alone(self.wire, data, self._look(event)[1])
-        else:
-            signal = flowing_in(self.wire, data)
+        signal = _alone(self.wire, data, self._look(event)[1])
         if signal is not None:
             if self._running_usage and self._running_usage in data:
                 self.counting = data
-            if framed:
-                self.matcher.learn(event, signal)
+            self.matcher.learn(event, signal)
         return signal
 
     def _look(self, event: Frame) -> tuple[object, Sequence[AnySignal]]:

@@ -62,7 +62,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     ...     message = Message()
     ...     block = {"type": "text", "text": ""}
     ...     message.take([Opened((0,), Kind.TEXT, block, "text", came)])
-    ...     return Spoken(None, (), kept, message=message)
+    ...     return Spoken(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'type': 'text', 'text': 'Half of it.'},)
     """

@@ -6,14 +6,15 @@ body is made of it. Calls for the caller stay out: they are judged and written b
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
 from tenuto.wires.base import JsonObject, Spoken
 from tenuto.wires.bedrock_converse.events import SERVER_TOOL, cited_texts
 from tenuto.wires.blocks_content import Block, Speech
-from tenuto.wires.json import count, decode_object
+from tenuto.wires.json import decode_object
 from tenuto.wires.members import object_in
 
 
@@ -56,9 +57,12 @@ SPEECH = Speech(
 def merged_content(spoken: Sequence[Spoken]) -> Content:
     """Return the blocks of all attempts, with the text that is kept of each.
 
-    >>> cut = {"output": {"message": {"content": [{"text": "Half of "}]}}}
-    >>> rest = {"output": {"message": {"content": [{"text": "half of it."}]}}}
-    >>> merged_content([Spoken(cut, (), "Half "), Spoken(rest, (), "of it.")])
+    >>> from tenuto.core.parts import Message, Piece
+    >>> def spoken(came, kept):
+    ...     message = Message()
+    ...     message.take([Piece((0,), Kind.TEXT, came, holds="text")])
+    ...     return Spoken(None, kept, message=message)
+    >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """
     return SPEECH.merged(spoken, _blocks)
@@ -74,83 +78,36 @@ def text_of(block: Block) -> str:
 
 def _blocks(spoken: Spoken) -> list[Block]:
     """The blocks of one attempt, without calls for the caller."""
-    found: Sequence[Any] = ()
-    if spoken.value is not None:
-        output = spoken.value.get("output")
-        message = output.get("message") if isinstance(output, dict) else None
-        content = message.get("content") if isinstance(message, dict) else None
-        found = content if isinstance(content, list) else ()
-    else:
-        found = _from_events(spoken.events)
-    return [b for b in found if isinstance(b, dict) and b and not _is_call(b)]
+    parts = spoken.message.parts if spoken.message is not None else []
+    return [_block(part) for part in parts if _is_block(part)]
 
 
-def _is_call(block: JsonObject) -> bool:
-    call = block.get("toolUse")
-    return "toolUse" in block and not (isinstance(call, dict) and call.get("type") == SERVER_TOOL)
+def _is_block(part: Part) -> bool:
+    """Whether a part is a block of the answer. Those that have names came in another maker's form,
+    from InvokeModel, and calls are written by themselves."""
+    return part.kind is not Kind.CALL and not isinstance(part.place[0], str)
 
 
-class _Building:
-    """One block of a stream, as a body would hold it."""
-
-    def __init__(self, start: JsonObject) -> None:
-        self.start = start
-        self.texts: dict[str, list[str]] = {}
-        self.citations: list[Any] = []
-        self.results: list[Any] = []
-
-    def add(self, kind: str, value: Any) -> None:
-        if kind == "reasoningContent" and isinstance(value, dict):
-            for name, text in value.items():
-                self._join(name if name != "text" else "reasoning", text)
-        elif kind == "toolUse" and isinstance(value, dict):
-            self._join("input", value.get("input"))
-        elif kind == "citation":
-            self.citations.append(value)
-        elif kind == "toolResult" and isinstance(value, list):
-            self.results += value
-        elif kind == "text":
-            self._join("text", value)
-
-    def _join(self, name: str, text: Any) -> None:
-        if isinstance(text, str):
-            self.texts.setdefault(name, []).append(text)
-
-    def built(self) -> JsonObject:
-        said = {name: "".join(pieces) for name, pieces in self.texts.items()}
-        if "toolUse" in self.start:
-            value = decode_object(said.get("input", "").encode("utf-8", "replace"))
-            return {"toolUse": {**self.start["toolUse"], "input": value or {}}}
-        if "toolResult" in self.start:
-            return {"toolResult": {**self.start["toolResult"], "content": self.results}}
-        if "redactedContent" in said:
-            return {"reasoningContent": {"redactedContent": said["redactedContent"]}}
-        if "reasoning" in said or "signature" in said:
-            signed = {"signature": said["signature"]} if "signature" in said else {}
-            return {
-                "reasoningContent": {"reasoningText": {"text": said.get("reasoning", ""), **signed}}
-            }
-        if self.citations:
-            content = [{"text": said["text"]}] if said.get("text") else []
-            return {"citationsContent": {"content": content, "citations": self.citations}}
-        return {"text": said["text"]} if said.get("text") else dict(self.start)
+def _block(part: Part) -> Block:
+    """A part as a body holds it, also where a stream brought it piece by piece."""
+    block = part.whole()
+    if part.kind is Kind.TEXT and "citations" in block:
+        content = [{"text": block["text"]}] if block["text"] else []
+        return {"citationsContent": {"content": content, "citations": block["citations"]}}
+    if part.kind is Kind.REASONING and part.holds:
+        return {"reasoningContent": _thought(block)}
+    call, result = (object_in(block.get(kind)) for kind in ("toolUse", "toolResult"))
+    if call and "input" not in call:
+        value = decode_object("".join(part.arguments).encode("utf-8", "replace"))
+        return {"toolUse": {**call, "input": value or {}}}
+    if result and "content" not in result:
+        return {"toolResult": {**result, "content": block.get("results", [])}}
+    return block
 
 
-def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
-    """The blocks that the events of a stream build."""
-    blocks: dict[int | None, _Building] = {}
-    for data in events:
-        event = decode_object(data)
-        if not isinstance(event, dict):
-            continue
-        began, came = event.get("contentBlockStart"), event.get("contentBlockDelta")
-        if isinstance(began, dict):
-            start = began.get("start")
-            parts = start if isinstance(start, dict) else {}
-            kept = {kind: part for kind, part in parts.items() if isinstance(part, dict)}
-            blocks[count(began.get("contentBlockIndex"))] = _Building(kept)
-        if isinstance(came, dict) and isinstance(delta := came.get("delta"), dict):
-            block = blocks.setdefault(count(came.get("contentBlockIndex")), _Building({}))
-            for kind, value in delta.items():
-                block.add(kind, value)
-    return [block.built() for block in blocks.values()]
+def _thought(said: JsonObject) -> JsonObject:
+    """Reasoning of which a stream said this."""
+    if "redactedContent" in said:
+        return {"redactedContent": said["redactedContent"]}
+    signed = {"signature": said["signature"]} if "signature" in said else {}
+    return {"reasoningText": {"text": said["text"], **signed}}

@@ -7,27 +7,32 @@ or reasoning begins without an event of its own, and the usage comes behind the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
-import msgspec
-from msgspec import UNSET
-
+from tenuto.core.parts import (
+    AnySignal,
+    Beside,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Restated,
+    Said,
+)
 from tenuto.core.signals import (
     Began,
     CallDelta,
-    Closed,
     Ended,
     OtherSeen,
-    ReasoningDelta,
     Signal,
     StopSeen,
-    TextDelta,
     Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
-from tenuto.wires.json import UNREADABLE, as_text, count, is_no_piece
+from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -93,26 +98,34 @@ def guardrail_signals(value: JsonObject) -> list[Signal]:
 # --- blocks of a body
 
 
-def block_signals(block: object, index: int) -> list[Signal]:
-    """The signals of one content block of a body. A block is one member, named as its kind."""
+def read_block(block: object, index: int) -> Iterator[AnySignal]:
+    """Read one content block of a body. A block is one member, named as its kind."""
     if not isinstance(block, dict):
-        return []
-    signals: list[Signal] = []
+        return
+    place = (index,)
     for kind, value in block.items():
+        native = {kind: value}
         match kind:
             case "text":
-                signals += [TextDelta(value)] if isinstance(value, str) and value else []
+                if isinstance(value, str):
+                    yield Opened(place, Kind.TEXT, native, "text", value)
             case "reasoningContent":
-                signals.append(ReasoningDelta(_thought(value)))
+                yield Opened(place, Kind.REASONING, native, says=_thought(value))
             case "citationsContent":
-                signals += [TextDelta(text) for text in cited_texts(value)]
-            case "toolUse":
-                signals.append(_call(value, index))
+                yield Opened(place, Kind.TEXT, native, says="".join(cited_texts(value)))
+            case "toolUse" if not isinstance(value, dict):
+                yield OtherSeen(index)
+            case "toolUse" if is_call(value):
+                yield CallPiece(place, _call(value, index))
             case "cachePoint":
-                pass
+                yield Restated(place, Kind.NOTE, native)
             case _:
-                signals.append(OtherSeen(index))
-    return signals
+                yield Opened(place, Kind.OTHER, native)
+
+
+def is_call(call: JsonObject) -> bool:
+    """Whether a call is one for the caller, and no tool that the provider runs itself."""
+    return call.get("type") != SERVER_TOOL
 
 
 def _thought(value: object) -> str:
@@ -142,12 +155,8 @@ def cited_texts(value: object) -> list[str]:
 _CALL_KEYS = frozenset({"toolUseId", "name", "input"})
 
 
-def _call(value: object, index: int) -> Signal:
-    """A call of a body, whose input is decoded. Those of server tools are not the client's."""
-    if not isinstance(value, dict):
-        return OtherSeen(index)
-    if value.get("type") == SERVER_TOOL:
-        return OtherSeen(index)
+def _call(value: JsonObject, index: int) -> CallDelta:
+    """A call of a body, whose input is decoded."""
     given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
     decoded = isinstance(given, dict)
     odd = (
@@ -174,56 +183,62 @@ def _extra(value: JsonObject) -> JsonObject | None:
 # --- events
 
 
-def event_signals(event: JsonObject) -> list[Signal]:
-    """The signals of one event; of an object that is none, nothing."""
-    signals: list[Signal] = []
+def read_event(event: JsonObject) -> list[AnySignal]:
+    """Read one event; an object that is none says nothing."""
+    signals: list[AnySignal] = []
     for name, payload in event.items():
-        parse = EVENTS.get(name)
-        if parse is not None and isinstance(payload, dict):
-            signals += parse(payload)
+        read = EVENTS.get(name)
+        if read is not None and isinstance(payload, dict):
+            signals += read(payload)
     return signals
 
 
-def _start(payload: JsonObject) -> list[Signal]:
+def _start(payload: JsonObject) -> Iterator[AnySignal]:
     index, start = _index(payload), payload.get("start")
-    if not isinstance(start, dict):
-        return []
+    if not isinstance(start, dict) or not start:
+        return
     call = start.get("toolUse")
-    if not isinstance(call, dict) or call.get("type") == SERVER_TOOL:
-        return [OtherSeen(index)] if start else []
+    if not isinstance(call, dict) or not is_call(call):
+        yield Opened((index,), Kind.OTHER, start)
+        return
     call_id, name = call.get("toolUseId"), call.get("name")
-    return [
-        CallDelta(
-            index,
-            call_id if isinstance(call_id, str) and call_id else None,
-            name if isinstance(name, str) and name else None,
-            None,
-            () if index is not None else ("call_index_missing",),
-            # A tool without parameters is called by a block that has no delta.
-            may_be_empty=True,
-            extra=_extra(call),
-        )
-    ]
+    delta = CallDelta(
+        index,
+        call_id if isinstance(call_id, str) and call_id else None,
+        name if isinstance(name, str) and name else None,
+        None,
+        () if index is not None else ("call_index_missing",),
+        # A tool without parameters is called by a block that has no delta.
+        may_be_empty=True,
+        extra=_extra(call),
+    )
+    yield CallPiece((index,), delta)
 
 
-def _delta(payload: JsonObject) -> list[Signal]:
+def _delta(payload: JsonObject) -> Iterator[AnySignal]:
     index, delta = _index(payload), payload.get("delta")
+    place = (index,)
     if not isinstance(delta, dict) or not delta:
-        return [CallDelta(index, None, None, None, unreadable=True)]
-    signals: list[Signal] = []
+        yield CallPiece(place, CallDelta(index, None, None, None, unreadable=True))
+        return
     for kind, value in delta.items():
+        raw = {kind: value}
         match kind:
             case "text":
-                signals += [TextDelta(value)] if isinstance(value, str) else []
+                if isinstance(value, str):
+                    yield Piece(place, Kind.TEXT, value, holds="text")
             case "reasoningContent":
-                signals.append(ReasoningDelta(_thought_delta(value)))
+                inner = value if isinstance(value, dict) else {}
+                more = {k: v for k, v in inner.items() if k != "text" and isinstance(v, str)}
+                text = _thought_delta(value)
+                yield Piece(place, Kind.REASONING, text, more or None, raw, holds="text")
             case "citation":  # belongs to the text of its block
-                signals.append(TextDelta(""))
+                yield Piece(place, Kind.TEXT, "", {"citations": [value]}, raw, holds="text")
             case "toolUse":
-                signals.append(_call_delta(value, index))
+                yield CallPiece(place, _call_delta(value, index), raw)
             case _:
-                signals.append(OtherSeen(index))
-    return signals
+                results = {"results": value} if isinstance(value, list) else None
+                yield Piece(place, Kind.OTHER, "", results, raw)
 
 
 def _thought_delta(value: object) -> str:
@@ -235,7 +250,7 @@ def _thought_delta(value: object) -> str:
     return REDACTED if value.get("redactedContent") else ""
 
 
-def _call_delta(value: object, index: int | None) -> Signal:
+def _call_delta(value: object, index: int | None) -> CallDelta:
     """A piece of a call. Some models send the id and the name here, without a start before."""
     if not isinstance(value, dict):
         return CallDelta(index, None, None, None, unreadable=True)
@@ -255,22 +270,23 @@ def _call_delta(value: object, index: int | None) -> Signal:
     )
 
 
-def _stop(payload: JsonObject) -> list[Signal]:
+def _stop(payload: JsonObject) -> list[AnySignal]:
     stop = read_stop(payload.get("stopReason"), "messageStop.stopReason")
-    return [stop] if stop is not None else []
+    return [Said(payload), *([stop] if stop is not None else [])]
 
 
-def _metadata(payload: JsonObject) -> list[Signal]:
-    """The last event."""
+def _metadata(payload: JsonObject) -> list[AnySignal]:
+    """The last event. What stands in it beside the usage is handed on."""
     usage = payload.get("usage")
-    return [*([UsageSeen(read_usage(usage))] if isinstance(usage, dict) else []), Ended()]
+    used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) else []
+    return [Said(payload), Beside({"metadata": payload}), *used, Ended()]
 
 
-EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
     "messageStart": lambda _: [Began()],
     "contentBlockStart": _start,
     "contentBlockDelta": _delta,
-    "contentBlockStop": lambda _: [Closed()],
+    "contentBlockStop": lambda payload: [PartClosed((_index(payload),))],
     "messageStop": _stop,
     "metadata": _metadata,
 }
@@ -295,44 +311,3 @@ def read_usage(usage: JsonObject) -> Usage:
         output_tokens=count(usage.get("outputTokens")),
         cached_tokens=read,
     )
-
-
-# --- the quick reading of an event that only carries text
-
-
-class _Thought(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    text: str
-
-
-class _Delta(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    text: str | msgspec.UnsetType = UNSET
-    thought: _Thought | msgspec.UnsetType = msgspec.field(name="reasoningContent", default=UNSET)
-
-
-class _Payload(msgspec.Struct, gc=False):
-    delta: _Delta
-
-
-class _Flowing(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    payload: _Payload = msgspec.field(name="contentBlockDelta")
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"contentBlockDelta":{"delta":{"text":"Hi"},"contentBlockIndex":0}}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"contentBlockStop":{"contentBlockIndex":0}}') is None
-    True
-    """
-    try:
-        delta = _read_flowing(data).payload.delta
-    except UNREADABLE:
-        return None
-    text, thought = delta.text, delta.thought
-    if text is UNSET:
-        return ReasoningDelta(thought.text) if thought is not UNSET else None
-    return TextDelta(text) if thought is UNSET else None

@@ -19,7 +19,8 @@ from urllib.parse import unquote
 import msgspec
 
 from tenuto.core.outcome import Outcome
-from tenuto.core.signals import FaultSeen, Signal, UsageSeen
+from tenuto.core.parts import AnySignal
+from tenuto.core.signals import FaultSeen, UsageSeen
 from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wires.bedrock_converse import render
 from tenuto.wires.bedrock_converse.content import merged_content
@@ -27,10 +28,9 @@ from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
 from tenuto.wires.bedrock_converse.events import (
     EVENTS,
     STOPS,
-    block_signals,
-    event_signals,
     guardrail_signals,
-    read_flowing,
+    read_block,
+    read_event,
     read_stop,
     read_usage,
 )
@@ -42,21 +42,20 @@ from tenuto.wires.plain import say_something
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals = event_signals(value) if event else body_signals(value)
+    signals = read_event(value) if event else _read_body(value)
     signals += guardrail_signals(value)
     error = error_of(value)
     return signals if error is None else [*signals, FaultSeen(read_fault(error))]
 
 
-def body_signals(body: JsonObject) -> list[Signal]:
-    """The signals of a whole answer."""
-    signals: list[Signal] = []
+def _read_body(body: JsonObject) -> list[AnySignal]:
+    signals: list[AnySignal] = []
     for index, block in enumerate(blocks_of(body)):
-        signals += block_signals(block, index)
+        signals += read_block(block, index)
     stop = read_stop(body.get("stopReason"), "stopReason")
     if stop is not None:
         signals.append(stop)
@@ -178,17 +177,15 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
-    read=parse_object,
+    read=read,
     parts_close=True,
-    read_flowing=read_flowing,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
-    writer=render.MessageWriter,
+    layout=render.MessageLayout,
     content=merged_content,
     clean_stop=render.clean_stop,
-    body_of=render.body_of,
     render_body=render.render_body,
     render_error=render.render_error,
     form=FORM,

@@ -6,12 +6,11 @@ top to bottom: the stop table, the places of the makers, and reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from tenuto.core.parts import AnySignal
+from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
 from tenuto.core.signals import (
-    Closed,
     Ended,
     FaultSeen,
     StopSeen,
@@ -218,16 +217,23 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     if anthropic_messages.looks_like(value):
         return anthropic_messages.read(value, event=event)
     if bedrock_converse.looks_like(value):
-        found = bedrock_converse.parse_object(value, event=event)
+        found = bedrock_converse.read(value, event=event)
         # Nova ends a block behind each piece of its text: no news of the answer.
-        return [signal for signal in found if not isinstance(signal, Closed)]
+        return [
+            replace(signal, is_news=False) if isinstance(signal, PartClosed) else signal
+            for signal in found
+        ]
     if openai_chat.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
         if fits(value, place):
             return _signals_at(value, place)
     error = bedrock_converse.error_of(value)
-    return [] if error is None else [FaultSeen(read_fault(error))]
+    if error is not None:
+        return [FaultSeen(read_fault(error))]
+    # Nova's last event, which does not look like Converse's with what Bedrock adds to it.
+    told = value.get("metadata")
+    return [Said(told), Beside({"metadata": told})] if isinstance(told, dict) else []
 
 
 def as_chunk(value: JsonObject) -> JsonObject:

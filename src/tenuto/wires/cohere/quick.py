@@ -1,4 +1,4 @@
-"""Cohere's Chat, read quickly: an event that only carries text, a body that is nothing else."""
+"""Cohere's Chat, read quickly: a whole body that is nothing but text."""
 
 from __future__ import annotations
 
@@ -6,59 +6,8 @@ from typing import Literal
 
 import msgspec
 
-from tenuto.core.signals import ReasoningDelta, TextDelta
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import say_something
-
-
-class _Content(msgspec.Struct):
-    text: str | None = None
-    thinking: str | None = None
-
-
-class _Message(msgspec.Struct):
-    content: _Content
-
-
-class _Delta(msgspec.Struct):
-    message: _Message
-    error: None = None
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    type: Literal["content-delta"]
-    delta: _Delta
-    message: None = None
-    error: None = None
-    text: None = None
-    event_type: None = None
-    generations: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or thinking and nothing else, else None.
-
-    >>> read_flowing(b'{"type":"content-delta","index":0,'
-    ...              b'"delta":{"message":{"content":{"text":"Hi"}}}}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"type":"content-end","index":0}') is None
-    True
-    """
-    try:
-        content = _read_flowing(data).delta.message.content
-    except UNREADABLE:
-        return None
-    if content.thinking:
-        return ReasoningDelta(content.thinking)
-    return None if content.text is None else TextDelta(content.text)
-
-
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
 
 
 class _TextPart(msgspec.Struct, tag_field="type", tag="text"):

@@ -6,15 +6,25 @@ message keeps the identity of its first attempt: its id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.core.parts import (
+    AnySignal,
+    Kind,
+    Message,
+    Opened,
+    PartClosed,
+    Piece,
+    Place,
+)
+from tenuto.core.signals import Began
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
 from tenuto.wires.citations import is_one
 from tenuto.wires.cohere.citations import Cited, cited_in, joined_citations
 from tenuto.wires.cohere.usage import merged_usage
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import count, encode
+from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
 
 DONE = b"data: [DONE]\n\n"
@@ -24,6 +34,7 @@ ERROR_STATUS = 424
 and nothing of class 4 but 408, 409 and 429."""
 
 _TEXT, _THINKING = "text", "thinking"
+_MEMBERS = {Kind.TEXT: _TEXT, Kind.REASONING: _THINKING}
 
 
 def render_event(kind: str, **members: object) -> bytes:
@@ -41,87 +52,82 @@ def _piece(kind: str, index: int | None, **said: object) -> bytes:
     return render_event(kind, **place, delta={"message": said})
 
 
-class CohereWriter:
-    """One message as events (`wires.base.Writer`): its parts are numbered in one row, whichever
-    attempt they come from, and the part that is open is known."""
+PLAN: Place = ("tool_plan",)
+CITATIONS: Place = ("citations",)
+"""Parts of a message beside its content."""
 
-    follows_text = False
+
+class CohereLayout(FlatLayout):
+    """How one message is written as events (`wires.base.FlatLayout`). The parts of its content are
+    numbered in one row, whichever attempt they come from; calls are in a row of their own."""
 
     def __init__(self, model: str) -> None:
         self._id: object = "tenuto"
-        self.begun = False
         self._started = False
         self._next = 0
         self._open: int | None = None
-        self._kind = ""
+        self._kind = Kind.OTHER
         self._heard = [Cited()]
         self._cited = 0
 
     def begin(self, value: JsonObject) -> None:
-        """The identity: from a `message-start`, or from a whole body."""
+        """Take the identity from a `message-start`, or from a whole body."""
         self._id = value.get("id", self._id)
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
+    def given(self, signals: Sequence[AnySignal]) -> None:
         """Follow what the caller has been given: which part is open, and how many there were."""
-        match value.get("type"):
-            case "message-start":
-                self._started = True
-            case "content-start":
-                self._hear(value)
-                index = count(value.get("index"))
-                self._open = self._next if index is None else index
-                self._next = self._open + 1
-                self._kind = str(object_in(_said(value).get("content")).get("type"))
-            case "content-end":
-                self._open = None
-            case "citation-start":
-                self._cited += 1
+        for signal in signals:
+            match signal:
+                case Began():
+                    self._started = True
+                case Opened((index,), kind):
+                    self._hear(signal)
+                    self._open = index if isinstance(index, int) else self._next
+                    self._next, self._kind = self._open + 1, kind
+                case PartClosed():
+                    self._open = None
+                case Piece(place) if place == CITATIONS:
+                    self._cited += 1
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Text goes on in the part that is open: nothing is said between attempts."""
+        """Keep its citations by themselves. Text goes on in the part that is open."""
         self._heard.append(Cited())
         return b""
 
-    def text(self, text: str) -> bytes:
-        """A piece of text, in a part of text."""
-        return self._content(_TEXT, text)
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write a piece of text, or of thinking, in a part of its kind."""
+        piece = {_MEMBERS[kind]: text}
+        return self._to(kind) + _piece("content-delta", self._open, content=piece)
 
-    def reasoning(self, text: str) -> bytes:
-        """A piece of thinking."""
-        return self._content(_THINKING, text)
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write thinking and plans, unless text is open, which goes on without them. Citations wait
+        for the end: where they belong is known when all text is."""
+        return b"".join(map(self._pass, signals))
 
-    def parts(self, value: JsonObject) -> bool:
-        """Never: all text is in one part."""
-        return False
-
-    def passed(self, value: JsonObject) -> bytes:
-        """Thinking and plans, unless text is open, which goes on without them. Citations wait for
-        the end: where they belong is known when all text is."""
-        said = _said(value)
-        thinking, plan = object_in(said.get("content")).get(_THINKING), said.get("tool_plan")
-        self._hear(value)
-        if self._open is not None and self._kind == _TEXT:
+    def _pass(self, signal: AnySignal) -> bytes:
+        self._hear(signal)
+        if self._open is not None and self._kind is Kind.TEXT:
             return b""
-        if isinstance(thinking, str) and thinking:
-            return self._content(_THINKING, thinking)
-        if isinstance(plan, str) and plan and value.get("type") == "tool-plan-delta":
-            return self._close() + self._start() + _piece("tool-plan-delta", None, tool_plan=plan)
+        match signal:
+            case Piece(place, Kind.REASONING, str(plan)) if place == PLAN and plan:
+                said = _piece("tool-plan-delta", None, tool_plan=plan)
+                return self._close() + self._start() + said
+            case Opened(kind=Kind.REASONING, says=text) | Piece(_, Kind.REASONING, str(text)):
+                return self.said(Kind.REASONING, text) if text else b""
         return b""
 
-    def _hear(self, value: JsonObject) -> None:
+    def _hear(self, signal: AnySignal) -> None:
         """Note what citations there are, and the part of text that they may count in: the first,
         since how long it is nobody counts."""
-        said, heard = _said(value), self._heard[-1]
-        if value.get("type") == "citation-start" and said.get("citations"):
-            heard.citations.append(said["citations"])
-        elif value.get("type") == "content-start" and not heard.starts:
-            index = count(value.get("index"))
-            if index is not None and "text" in object_in(said.get("content")):
+        heard = self._heard[-1]
+        match signal:
+            case Piece(place, _, _, {"citations": [*citations]}) if place == CITATIONS:
+                heard.citations.extend(citations)
+            case Opened((int(index),), Kind.TEXT) if not heard.starts:
                 heard.starts[index] = 0
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """What is open and its citations, calls, the stop with the usage, and `[DONE]`."""
+        """Write what is open and its citations, calls, the stop with the usage, and `[DONE]`."""
         out = [self._start(), self._citing(answer), self._close()]
         for number, call in enumerate(answer.calls):
             begun = _call(call)
@@ -143,17 +149,15 @@ class CohereWriter:
 
     # --- parts and events
 
-    def _content(self, kind: str, text: str) -> bytes:
-        return self._to(kind) + _piece("content-delta", self._open, content={kind: text})
-
-    def _to(self, kind: str) -> bytes:
+    def _to(self, kind: Kind) -> bytes:
         """Be in an open part of this kind."""
-        if self._open is not None and self._kind == kind:
+        if self._open is not None and self._kind is kind:
             return b""
         closed = self._start() + self._close()
         self._open, self._kind = self._next, kind
         self._next += 1
-        return closed + _piece("content-start", self._open, content={"type": kind, kind: ""})
+        member = _MEMBERS[kind]
+        return closed + _piece("content-start", self._open, content={"type": member, member: ""})
 
     def _close(self) -> bytes:
         if self._open is None:
@@ -188,11 +192,6 @@ class CohereWriter:
         return b"".join(out)
 
 
-def _said(event: JsonObject) -> JsonObject:
-    """The piece of the message that an event brings."""
-    return object_in(object_in(event.get("delta")).get("message"))
-
-
 def clean_stop(calls: Sequence[ToolCall]) -> str:
     """The value of a clean end with these calls, often none."""
     return "TOOL_CALL" if calls else "COMPLETE"
@@ -206,27 +205,23 @@ def _call(call: ToolCall) -> JsonObject:
 # --- whole bodies
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wires.base.Wire`): its id, and what each of them brings.
+def as_body(told: Message) -> JsonObject:
+    """The body that a message tells (`wires.base.Wire`): its id, and what stands beside the words.
 
-    >>> body_of([{"type": "message-start", "id": "c"},
-    ...          {"type": "citation-start", "delta": {"message": {"citations": {"start": 0}}}}])
+    >>> from tenuto.core.parts import Envelope
+    >>> told, cited = Message(), {"citations": [{"start": 0}]}
+    >>> said = Piece(CITATIONS, Kind.NOTE, "", cited, holds="")
+    >>> _ = told.take([Envelope({"id": "c"}), said])
+    >>> as_body(told)
     {'id': 'c', 'message': {'citations': [{'start': 0}]}}
     """
-    body: JsonObject = {}
     message: JsonObject = {}
-    for event in events:
-        said = _said(event)
-        match event.get("type"):
-            case "message-start":
-                body["id"] = event.get("id")
-            case "tool-plan-delta":
-                message["tool_plan"] = ""  # where what it thought belongs
-            case "content-delta" if event.get("logprobs"):
-                body.setdefault("logprobs", []).append(event["logprobs"])
-            case "citation-start" if said.get("citations"):
-                message.setdefault("citations", []).append(said["citations"])
-    return {**body, "message": message}
+    for part in told.parts:
+        if part.place == PLAN:
+            message["tool_plan"] = ""  # where what it thought belongs
+        elif part.place == CITATIONS:
+            message |= part.whole()
+    return {**told.envelope, **told.said, "message": message}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

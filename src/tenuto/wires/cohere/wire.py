@@ -3,24 +3,32 @@
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
 table, reading, and the faces of an ending. The error table stands in `cohere_errors`, the request's
-side in `cohere_request`, the writing side in `cohere_render`, quick readings in `cohere_quick`. Of
-version 1 answers are read (`cohere_v1`), but not finished.
+side in `cohere_request`, the writing side in `cohere_render`, the quick reading of bodies in
+`cohere_quick`. Of version 1 answers are read (`cohere_v1`), but not finished.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    AnySignal,
+    CallPiece,
+    Envelope,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Place,
+    Said,
+)
 from tenuto.core.signals import (
     Began,
     CallDelta,
     Closed,
     FaultSeen,
-    OtherSeen,
-    ReasoningDelta,
     Signal,
-    TextDelta,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -29,11 +37,11 @@ from tenuto.wires.cohere import render
 from tenuto.wires.cohere import v1 as cohere_v1
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.form import FORM
-from tenuto.wires.cohere.quick import is_plain, read_flowing
+from tenuto.wires.cohere.quick import is_plain
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.cohere.usage import read_usage, usage_object
 from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import as_text, is_no_piece
+from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import object_in
 from tenuto.wires.stops import StopTable, in_other_words, look_up
 
@@ -67,35 +75,37 @@ _ALL_STOPS = {**DIALECT_STOPS, **STOPS}
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
     if cohere_v1.is_event(value) or cohere_v1.is_body(value):
         signals, stop_at, usage = cohere_v1.told(value)
         return [*signals, *_end_of(stop_at, "finish_reason", usage)]
-    signals = _parse_event(value) if event else _parse_body(value)
+    found = [*_read_event(value)] if event else [*_read_body(value)]
     error = _error_of(value)
-    return signals if error is None else [*signals, FaultSeen(read_fault(error))]
+    return found if error is None else [*found, FaultSeen(read_fault(error))]
 
 
-def _parse_body(body: JsonObject) -> list[Signal]:
+def _read_body(body: JsonObject) -> Iterator[AnySignal]:
     message = object_in(body.get("message"))
-    signals: list[Signal] = []
     content, plan = message.get("content"), message.get("tool_plan")
     if isinstance(plan, str) and plan:
-        signals.append(ReasoningDelta(plan))
+        yield Piece(render.PLAN, Kind.REASONING, plan, holds="tool_plan")
     if isinstance(content, str):  # as rows of a history may say it
         content = [{"type": "text", "text": content}]
-    for part in content if isinstance(content, list) else []:
-        signals.extend(_part(part))
+    for index, part in enumerate(content if isinstance(content, list) else []):
+        yield from _read_part(part, (index,))
     calls = message.get("tool_calls")
     for number, call in enumerate(calls if isinstance(calls, list) else []):
         if call is not None:
-            signals.append(_call(call, number, event=False))
+            yield CallPiece((_CALLS, number), _call(call, number, event=False))
     if calls and not isinstance(calls, list):
-        signals.append(_call(calls, 0, event=False))
-    return [*signals, *_end_of(body, "finish_reason", usage_object(body))]
+        yield CallPiece((_CALLS, 0), _call(calls, 0, event=False))
+    yield from _end_of(body, "finish_reason", usage_object(body))
+
+
+_CALLS = "tool_calls"
 
 
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
@@ -106,24 +116,25 @@ def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     return [*used] if stop is None else [stop, *used]
 
 
-def _part(part: object) -> list[Signal]:
-    """A part of the content: of a body, or as it starts in a stream."""
-    match object_in(part).get("type"):
-        case "text":
-            return _text(part)
-        case "thinking":
-            return _text(part) or [ReasoningDelta("")]
-        case str():
-            return [OtherSeen()]
-    return []
+def _read_part(part: object, place: Place) -> Iterator[Opened]:
+    """Read a part of the content: of a body, or as it starts in a stream."""
+    native, words = object_in(part), _words(part)
+    kind = native.get("type")
+    if words is not None and kind in ("text", "thinking"):
+        yield Opened(place, words[0], native, words[1], words[2])
+    elif kind == "thinking":
+        yield Opened(place, Kind.REASONING, native, "thinking")
+    elif isinstance(kind, str) and kind != "text":
+        yield Opened(place, Kind.OTHER, native)
 
 
-def _text(part: object) -> list[Signal]:
-    """The text or the thinking that a part of the content holds."""
+def _words(part: object) -> tuple[Kind, str, str] | None:
+    """The text or the thinking that a part of the content holds, and the member that holds it."""
     inner = object_in(part)
     if isinstance(thinking := inner.get("thinking"), str) and thinking:
-        return [ReasoningDelta(thinking)]
-    return [TextDelta(text)] if isinstance(text := inner.get("text"), str) else []
+        return Kind.REASONING, "thinking", thinking
+    text = inner.get("text")
+    return (Kind.TEXT, "text", text) if isinstance(text, str) else None
 
 
 _CALL_KEYS = frozenset({"id", "type", "function", "index"})
@@ -156,10 +167,10 @@ def _call(call: object, index: int | None, *, event: bool) -> CallDelta:
 # --- events
 
 
-def _parse_event(event: JsonObject) -> list[Signal]:
+def _read_event(event: JsonObject) -> Iterable[AnySignal]:
     kind = event.get("type")
-    parse = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return parse(event) if parse is not None else []
+    read = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return read(event) if read is not None else []
 
 
 def _said(event: JsonObject) -> JsonObject:
@@ -167,24 +178,41 @@ def _said(event: JsonObject) -> JsonObject:
     return object_in(object_in(event.get("delta")).get("message"))
 
 
-def _content_start(event: JsonObject) -> list[Signal]:
+def _message_start(event: JsonObject) -> list[AnySignal]:
+    return [Began(), Envelope({"id": event.get("id")})]
+
+
+def _content_start(event: JsonObject) -> Iterator[AnySignal]:
     # It begins empty, and says that what closed before it stays closed.
-    return _part(_said(event).get("content"))
+    return _read_part(_said(event).get("content"), (count(event.get("index")),))
 
 
-def _content_delta(event: JsonObject) -> list[Signal]:
-    return _text(_said(event).get("content"))
+def _content_delta(event: JsonObject) -> Iterator[AnySignal]:
+    if event.get("logprobs"):
+        yield Said({}, {"logprobs": [event["logprobs"]]})
+    words = _words(_said(event).get("content"))
+    if words is not None:
+        yield Piece((count(event.get("index")),), words[0], words[2])
 
 
-def _plan_delta(event: JsonObject) -> list[Signal]:
+def _plan_delta(event: JsonObject) -> list[AnySignal]:
     plan = _said(event).get("tool_plan")
-    return [ReasoningDelta(plan)] if isinstance(plan, str) else []
+    if not isinstance(plan, str):
+        return []
+    return [Piece(render.PLAN, Kind.REASONING, plan, holds="tool_plan")]
 
 
-def _call_piece(event: JsonObject) -> list[Signal]:
+def _call_piece(event: JsonObject) -> list[AnySignal]:
     index = event.get("index")
     number = index if isinstance(index, int) else None
-    return [_call(_said(event).get("tool_calls"), number, event=True)]
+    delta = _call(_said(event).get("tool_calls"), number, event=True)
+    return [CallPiece((_CALLS, number), delta)]
+
+
+def _citation(event: JsonObject) -> list[AnySignal]:
+    found = _said(event).get("citations")
+    cited = {"citations": [found] if found else []}
+    return [Piece(render.CITATIONS, Kind.NOTE, "", cited, holds="")]
 
 
 def _message_end(event: JsonObject) -> list[Signal]:
@@ -192,16 +220,16 @@ def _message_end(event: JsonObject) -> list[Signal]:
     return _end_of(delta, "delta.finish_reason", usage_object(event))
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
-    "message-start": lambda event: [Began()],
+_EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
+    "message-start": _message_start,
     "content-start": _content_start,
     "content-delta": _content_delta,
-    "content-end": lambda event: [Closed()],
+    "content-end": lambda event: [PartClosed((count(event.get("index")),))],
     "tool-plan-delta": _plan_delta,
     "tool-call-start": _call_piece,
     "tool-call-delta": _call_piece,
     "tool-call-end": lambda event: [Closed()],
-    "citation-start": lambda event: [],
+    "citation-start": _citation,
     "citation-end": lambda event: [],
     "message-end": _message_end,
     "debug": lambda event: [],
@@ -260,16 +288,15 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
-    read=parse_object,
+    read=read,
     parts_close=True,
-    read_flowing=read_flowing,
     opening=b"event: message-start\ndata: {",
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
-    writer=render.CohereWriter,
+    layout=render.CohereLayout,
     clean_stop=render.clean_stop,
-    body_of=render.body_of,
+    as_body=render.as_body,
     render_body=render.render_body,
     render_error=render.render_error,
     error_status=render.ERROR_STATUS,

@@ -124,7 +124,6 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    read_flowing=lambda _: None,
     unrepeated=Unrepeated,
     is_terminator=never,
     is_plain=lambda _: False,

@@ -89,7 +89,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     >>> def spoken(came, kept):
     ...     message = Message()
     ...     message.take([Opened((), Kind.TEXT, {"text": came}, "text", came, goes_on=True)])
-    ...     return Spoken(None, (), kept, message=message)
+    ...     return Spoken(None, kept, message=message)
     >>> merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     ({'text': 'Half of it.'},)
     """

@@ -7,11 +7,11 @@ tests. A message keeps the identity of its first attempt: response id, model ver
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Native, Opened, Said
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import OURS
@@ -58,10 +58,8 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "STOP"
 
 
-class ResponseLayout:
+class ResponseLayout(FlatLayout):
     """How one message is written as events (`wires.base.FlatLayout`): each stands for itself."""
-
-    numbered: Literal[False] = False
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"modelVersion": model} if model else {}
@@ -74,9 +72,6 @@ class ResponseLayout:
         """Write text, or a thought."""
         part = {"text": text} if kind is Kind.TEXT else {"text": text, "thought": True}
         return self._event({"content": _content([part])})
-
-    def given(self, signals: Sequence[AnySignal]) -> None:
-        """Do nothing: no event depends on those before it."""
 
     def passed(self, signals: Sequence[AnySignal]) -> bytes:
         """Write thoughts, signatures, and parts that are neither text nor calls; and what stands

@@ -6,15 +6,16 @@ its types in the tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import Message
 from tenuto.wires.base import Answer, JsonObject, kept_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.gemini_interactions.content import TOKEN, output, without_token
+from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, output, without_token
 from tenuto.wires.gemini_interactions.steps import CALL
 from tenuto.wires.json import encode
 from tenuto.wires.usage import Counts
@@ -69,13 +70,9 @@ def call_step(call: ToolCall) -> JsonObject:
     return {**(call.extra or {}), **named}
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
-    """The body that events tell (`wires.base.Wire`): all that they say of the interaction."""
-    body: JsonObject = {}
-    for event in events:
-        told = event.get("interaction")
-        body |= told if isinstance(told, dict) else {}
-    return body
+def as_body(message: Message) -> JsonObject:
+    """The body that a message tells (`wires.base.Wire`): all that is said of the interaction."""
+    return {key: item for key, item in message.said.items() if key != PAUSE}
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:

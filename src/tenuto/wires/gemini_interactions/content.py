@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tenuto.core.actions import Content
+from tenuto.core.parts import Kind, Part
 from tenuto.wires.base import JsonObject, Spoken
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
@@ -22,11 +23,13 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
 )
 from tenuto.wires.items_content import Speech
-from tenuto.wires.json import count, decode_object
 
 TOKEN = "continuation_token"
 """What goes on where the provider paused; it stands in the content as a step of its own, with the
 id of the interaction that gave it."""
+
+PAUSE = "pause"
+"""Where a message of a stream keeps that step."""
 
 _WAITING = ("queued", "in_progress")
 
@@ -39,7 +42,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     ...     part = {"type": "text", "text": text}
     ...     return {"steps": [{"type": "model_output", "content": [part]}]}
     >>> merged = merged_content([
-    ...     Spoken(body("Half of "), (), "Half "), Spoken(body("half of it."), (), "of it.")])
+    ...     Spoken(body("Half of "), "Half "), Spoken(body("half of it."), "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
@@ -113,37 +116,31 @@ def _steps(spoken: Spoken) -> list[JsonObject]:
         waiting = spoken.value.get("status") in _WAITING
         found: list[Any] = [] if waiting else steps_of(spoken.value)
     else:
-        found = _from_events(spoken.events)
+        parts = spoken.message.parts if spoken.message is not None else []
+        found = [_step(part) for part in sorted(parts, key=_number) if part.kind is not Kind.CALL]
     return [dict(s) for s in found if isinstance(s, dict) and kind_of(s) not in (CALL, INPUT)]
 
 
-def _from_events(events: Iterable[bytes]) -> list[JsonObject]:
-    """The steps that the events of a stream build, as a body would hold them."""
-    steps: dict[Any, JsonObject] = {}
-    texts: dict[Any, list[str]] = {}
-    for data in events:
-        event = decode_object(data)
-        if not isinstance(event, dict):
-            continue
-        index, step, delta = count(event.get("index")), event.get("step"), event.get("delta")
-        if event.get("event_type") == "step.start" and isinstance(step, dict):
-            _settle(steps.get(index), texts.pop(index, []))
-            steps[index] = dict(step)
-        elif event.get("event_type") == "step.delta" and isinstance(delta, dict):
-            if kind_of(delta) == "text" and isinstance(delta.get("text"), str):
-                steps.setdefault(index, {"type": OUTPUT})
-                texts.setdefault(index, []).append(delta["text"])
-                continue
-            _settle(steps.get(index), texts.pop(index, []))
-            _add(steps.get(index), delta)
-    for index, pieces in texts.items():
-        _settle(steps.get(index), pieces)
-    return [step for _, step in sorted(steps.items(), key=lambda pair: (pair[0] is None, pair[0]))]
+def _number(part: Part) -> tuple[bool, Any]:
+    """Where a step stands; those without a number are the last."""
+    return part.place[0] is None, part.place[0]
 
 
-def _settle(step: JsonObject | None, pieces: Sequence[str]) -> None:
+def _step(part: Part) -> JsonObject:
+    """A step as a body would hold it."""
+    step, said = dict(part.native), 0
+    pieces = part.pieces if part.kind is Kind.TEXT else []
+    for behind, (delta,) in zip(part.behind, part.grown.get("deltas", ()), strict=True):
+        _settle(step, pieces[said:behind])
+        _add(step, delta)
+        said = behind
+    _settle(step, pieces[said:])
+    return step
+
+
+def _settle(step: JsonObject, pieces: Sequence[str]) -> None:
     """Add a text that came in pieces: joined once, so that a long one stays linear."""
-    if step is None or not pieces:
+    if not pieces:
         return
     text, parts = "".join(pieces), parts_of(step)
     if parts and (held := text_in(parts[-1])) is not None and not parts[-1].get("annotations"):
@@ -153,10 +150,8 @@ def _settle(step: JsonObject | None, pieces: Sequence[str]) -> None:
     step["content"] = parts
 
 
-def _add(step: JsonObject | None, delta: JsonObject) -> None:
+def _add(step: JsonObject, delta: JsonObject) -> None:
     """Add a piece that is no text."""
-    if step is None:
-        return
     match kind_of(delta):
         case "thought_summary":
             content = delta.get("content")
@@ -177,20 +172,11 @@ def _add(step: JsonObject | None, delta: JsonObject) -> None:
             step.update({key: item for key, item in delta.items() if key != "type"})
 
 
-_LAST_EVENTS = 4
-"""The stop, and whatever a provider says behind it."""
-
-
 def _pause(spoken: Spoken) -> JsonObject | None:
-    """The token at the end of an attempt that paused: earlier ones are checkpoints."""
-    values: list[Any] = [spoken.value]
+    """The token at the end of an attempt that paused."""
     if spoken.value is None:
-        values = [decode_object(data) for data in spoken.events[-_LAST_EVENTS:]]
-    for value in reversed(values):
-        told = value if isinstance(value, dict) else {}
-        inner = told.get("interaction")
-        told = inner if isinstance(inner, dict) else told
-        token = told.get(TOKEN)
-        if token and told.get("status") == "requires_continuation":
-            return {TOKEN: token, "id": told.get("id") or told.get("interaction_id") or ""}
-    return None
+        return spoken.message.said.get(PAUSE) if spoken.message is not None else None
+    token = spoken.value.get(TOKEN)
+    if not token or spoken.value.get("status") != "requires_continuation":
+        return None
+    return {TOKEN: token, "id": spoken.value.get("id") or ""}

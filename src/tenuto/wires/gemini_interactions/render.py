@@ -3,13 +3,26 @@
 Theory of operation
 -------------------
 Steps are numbered in one row, whichever attempt they come from, and one of them is open at a time:
-`step.start`, pieces, `step.stop`. The writer follows what begins and ends among the events that are
+`step.start`, pieces, `step.stop`. The layout follows what begins and ends among the events that are
 handed on; their text it need not know, for nothing says it again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenuto.core.calls import ToolCall
-from tenuto.wires.base import Answer, JsonObject
+from tenuto.core.parts import (
+    AnySignal,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Place,
+    Restated,
+)
+from tenuto.core.signals import Began
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
 from tenuto.wires.gemini_interactions.body import (
     COUNTS,
     call_step,
@@ -27,30 +40,25 @@ from tenuto.wires.gemini_interactions.steps import (
     steps_of,
     text_in,
 )
-from tenuto.wires.json import count, encode_named_event
+from tenuto.wires.json import encode_named_event
 
 _DONE = b"event: done\ndata: [DONE]\n\n"
 
-_ANNOTATIONS = "text_annotation_delta"
 
-
-class InteractionWriter:
-    """One interaction as events (`wires.base.Writer`)."""
-
-    follows_text = False
+class InteractionLayout(FlatLayout):
+    """How one interaction is written as events (`wires.base.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
         self._identity: JsonObject = {"id": "", "object": "interaction"}
         self._identity |= {"model": model} if model else {}
         self._ahead: list[JsonObject] = []
-        self.begun = False
         self._started = False
         self._next = 0
         self._open: int | None = None
         self._kind = ""
         self._annotated = False
         # Of the attempt that is passed on:
-        self._numbers: dict[int | None, int | None] = {}
+        self._numbers: dict[Place, int | None] = {}
         self._outputs = 0
 
     def begin(self, value: JsonObject) -> None:
@@ -61,29 +69,27 @@ class InteractionWriter:
             self._identity |= identity_of(interaction)
             said = [step for step in steps_of(interaction) if isinstance(step, dict)]
             self._ahead = [s for s in said if kind_of(s) not in (OUTPUT, CALL, INPUT)]
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
+    def given(self, signals: Sequence[AnySignal]) -> None:
         """Follow what the caller has been given."""
-        match value.get("event_type"):
-            case "interaction.created":
-                self._started = True
-            case "step.start":
-                index = count(value.get("index"))
-                self._begin(self._next if index is None else index, kind_of(value.get("step")))
-            case "step.delta":
-                self._note(value.get("delta"))
-            case "step.stop":
-                self._open = None
+        for signal in signals:
+            match signal:
+                case Began():
+                    self._started = True
+                case Opened(place, _, native) | Restated(place, _, native):
+                    self._begin(place, kind_of(native))
+                case CallPiece(place, _, None):
+                    self._begin(place, CALL)
+                case Piece(_, _, _, _, {"type": "text_annotation_delta"}):
+                    self._annotated = True
+                case PartClosed():
+                    self._open = None
 
-    def _begin(self, index: int, kind: str) -> None:
+    def _begin(self, place: Place, kind: str) -> None:
+        index = place[0] if isinstance(place[0], int) else self._next
         self._started = True
         self._open, self._kind, self._annotated = index, kind, False
         self._next = max(self._next, index + 1)
-
-    def _note(self, delta: object) -> None:
-        if kind_of(delta) == _ANNOTATIONS:
-            self._annotated = True
 
     def next_attempt(self, *, apart: bool) -> bytes:
         """Text goes on in the step that is open, unless the attempt stands apart, or the step is no
@@ -98,63 +104,60 @@ class InteractionWriter:
     def _writes_text(self) -> bool:
         return self._open is not None and self._kind == OUTPUT
 
-    def text(self, text: str) -> bytes:
-        """A piece of text, in a step of the model's output."""
-        return self._to_output() + self._delta({"type": "text", "text": text})
-
-    def reasoning(self, text: str) -> bytes:
-        """A thought without a signature; where the body that is said had thoughts of its own, they
-        say it."""
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write text in a step of the model's output, or a thought without a signature; where the
+        body that is said had thoughts of its own, they say it."""
+        if kind is Kind.TEXT:
+            return self._to_output() + self._delta({"type": "text", "text": text})
         if any(kind_of(step) == THOUGHT for step in self._ahead):
             return b""
         return self._whole({"type": THOUGHT, "summary": [{"type": "text", "text": text}]})
 
-    def parts(self, value: JsonObject) -> bool:
-        """Another output, or something that the provider ran, behind the text that is open. Calls
-        wait for the end, and thoughts are left out there."""
-        if not self._writes_text or value.get("event_type") != "step.start":
-            return False
-        kind = kind_of(value.get("step"))
-        return self._outputs > 0 if kind == OUTPUT else kind not in (THOUGHT, CALL, INPUT)
+    def parts(self, signals: Sequence[AnySignal]) -> bool:
+        """Return whether another output, or something that the provider ran, stands behind the text
+        that is open. Calls wait for the end, and thoughts are left out there."""
+        kinds = [signal.kind for signal in signals if isinstance(signal, Opened)]
+        further = Kind.OTHER in kinds or (Kind.TEXT in kinds and self._outputs > 0)
+        return self._writes_text and further
 
     # --- what else a further attempt says
 
-    def passed(self, value: JsonObject) -> bytes:
-        """Steps that are neither text nor calls, under our numbers; thoughts, unless text is open,
-        which goes on without them; annotations, images."""
-        index, delta = count(value.get("index")), value.get("delta")
-        match value.get("event_type"):
-            case "step.start" if isinstance(step := value.get("step"), dict):
-                return self._pass_step(index, step)
-            case "step.delta" if isinstance(delta, dict):
-                return self._pass_piece(index, delta)
-            case "step.stop" if self._open is not None and self._numbers.get(index) == self._open:
-                return self._close()
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write steps that are neither text nor calls, under our numbers; thoughts, unless text is
+        open, which goes on without them; annotations, images."""
+        return b"".join(map(self._pass, signals))
+
+    def _pass(self, signal: AnySignal) -> bytes:
+        match signal:
+            case Opened(place, kind, native):
+                return self._pass_step(place, kind, dict(native))
+            case CallPiece(place, _, None) | Restated(place):
+                self._numbers[place] = None
+            case Piece(place, _, _, _, raw) if raw is not None:
+                return self._pass_piece(place, dict(raw))
+            case PartClosed(place):
+                is_open = self._open is not None and self._numbers.get(place) == self._open
+                return self._close() if is_open else b""
         return b""
 
-    def _pass_step(self, index: int | None, step: JsonObject) -> bytes:
-        kind = kind_of(step)
-        self._numbers[index] = None
-        if kind in (CALL, INPUT):
-            return b""
-        if kind == OUTPUT:
+    def _pass_step(self, place: Place, kind: Kind, step: JsonObject) -> bytes:
+        self._numbers[place] = None
+        if kind is Kind.TEXT:
             self._outputs += 1
             out = self._close() if self._outputs > 1 else b""
             media = [part for part in parts_of(step) if text_in(part) is None]
             return out + b"".join(self._to_output() + self._delta(part) for part in media)
-        if kind == THOUGHT and self._writes_text:
+        if kind is Kind.REASONING and self._writes_text:
             return b""
         out = self._close() + self._start_step(step)
-        self._numbers[index] = self._open
+        self._numbers[place] = self._open
         return out
 
-    def _pass_piece(self, index: int | None, delta: JsonObject) -> bytes:
-        kind, number = kind_of(delta), self._numbers.get(index)
-        if kind in ("text", "arguments_delta"):
-            return b""
+    def _pass_piece(self, place: Place, delta: JsonObject) -> bytes:
+        kind, number = kind_of(delta), self._numbers.get(place)
         if number is not None:
             return self._delta(delta) if number == self._open else b""
-        if kind == _ANNOTATIONS:
+        if kind == "text_annotation_delta":
             self._annotated = self._annotated or self._writes_text
             return self._delta(delta) if self._writes_text else b""
         if kind in ("image", "audio", "video", "document"):
@@ -192,7 +195,7 @@ class InteractionWriter:
 
     def _start_step(self, step: JsonObject) -> bytes:
         started = self._start()
-        self._begin(self._next, kind_of(step))
+        self._begin((self._next,), kind_of(step))
         return started + self._event("step.start", index=self._open, step=step)
 
     def _delta(self, delta: JsonObject) -> bytes:

@@ -9,21 +9,29 @@ the writing side in `gemini_interactions_body` and `…_render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Literal, cast
 
 import msgspec
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
+from tenuto.core.parts import (
+    AnySignal,
+    CallPiece,
+    Kind,
+    Opened,
+    PartClosed,
+    Piece,
+    Restated,
+    Said,
+)
 from tenuto.core.signals import (
     Began,
     CallDelta,
-    Closed,
     Ended,
     FaultSeen,
     OtherSeen,
-    ReasoningDelta,
     Signal,
     StopSeen,
     TextDelta,
@@ -35,10 +43,10 @@ from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.errors import error_in
 from tenuto.wires.gemini_generate.errors import asked_to_wait_s
 from tenuto.wires.gemini_interactions import body
-from tenuto.wires.gemini_interactions.content import TOKEN, merged_content
+from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, merged_content
 from tenuto.wires.gemini_interactions.errors import ERRORS, errors_in, is_its_own, read_fault
 from tenuto.wires.gemini_interactions.form import FORM
-from tenuto.wires.gemini_interactions.render import InteractionWriter
+from tenuto.wires.gemini_interactions.render import InteractionLayout
 from tenuto.wires.gemini_interactions.request import parse_request
 from tenuto.wires.gemini_interactions.steps import (
     answered_in,
@@ -98,45 +106,47 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals = _parse_event(value) if event else _parse_body(value)
+    signals = _read_event(value) if event else [*_read_body(value)]
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
     return signals
 
 
-def _parse_body(interaction: JsonObject) -> list[Signal]:
-    signals: list[Signal] = [_began_as(interaction)]
+def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
+    yield _began_as(interaction)
     steps = steps_of(interaction)
     answered = answered_in(steps)
     for index, step in enumerate(steps):
-        signals.extend(_parse_step(step, index, answered))
-    return [*signals, *_end_of(interaction, "")]
+        yield from _read_step(step, index, answered)
+    yield from _end_of(interaction, "")
 
 
-def _parse_step(
+def _read_step(
     step: object, index: int | None, answered: Collection[str] = (), *, begun: bool = False
-) -> list[Signal]:
+) -> Iterator[AnySignal]:
     """A step of a body, or (`begun`) as a stream begins it."""
     if not isinstance(step, dict):
-        return []
+        return
+    place = (index,)
     match kind_of(step):
         case "model_output":
-            error = step.get("error")
-            failed: list[Signal] = [FaultSeen(read_fault(error))] if error else []
-            return [TextDelta(""), *map(_part, parts_of(step)), *failed]
+            yield Opened(place, Kind.TEXT, step)
+            yield from map(_part, parts_of(step))
+            if error := step.get("error"):
+                yield FaultSeen(read_fault(error))
         case "thought":
-            return [ReasoningDelta(thought(step))]
+            yield Opened(place, Kind.REASONING, step, says=thought(step))
         case "function_call" if not _is_answered(step, answered):
-            return [_call(step, index, begun=begun)]
+            yield CallPiece(place, _call(step, index, begun=begun))
         case "user_input":  # those that are fetched hold what was asked as well
-            return []
+            yield Restated(place, Kind.NOTE, step)
         case _:
-            return [OtherSeen(index)]
+            yield Opened(place, Kind.OTHER, step)
 
 
 def _is_answered(step: JsonObject, answered: Collection[str]) -> bool:
@@ -189,10 +199,10 @@ def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
 # --- events
 
 
-def _parse_event(event: JsonObject) -> list[Signal]:
+def _read_event(event: JsonObject) -> list[AnySignal]:
     kind = event.get("event_type")
-    parse = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return parse(event) if parse is not None else []
+    read = _EVENTS.get(kind) if isinstance(kind, str) else None
+    return [*read(event)] if read is not None else []
 
 
 def _index(event: JsonObject) -> int | None:
@@ -209,43 +219,57 @@ def _began_as(interaction: JsonObject) -> Began:
     return Began(name if isinstance(name, str) else "")
 
 
-def _created(event: JsonObject) -> list[Signal]:
-    return [_began_as(_interaction(event))]
+def _created(event: JsonObject) -> list[AnySignal]:
+    return [_began_as(_interaction(event)), Said(_interaction(event))]
 
 
-def _status_update(event: JsonObject) -> list[Signal]:
+def _status_update(event: JsonObject) -> Iterator[AnySignal]:
     """A status between steps. A word that no table has may only tell of progress, and the last
     event says how it ended."""
+    yield from _paused(event)
     stop = read_stop(event)
     usage = event.get("usage")
-    used: list[Signal] = [UsageSeen(_usage(usage))] if isinstance(usage, dict) else []
     if stop is None or not stop.known or stop.detail == "background":
         name = event.get("interaction_id")
-        return [Began(name if isinstance(name, str) else ""), *used]
-    return [stop, *used]
+        yield Began(name if isinstance(name, str) else "")
+    else:
+        yield stop
+    if isinstance(usage, dict):
+        yield UsageSeen(_usage(usage))
 
 
-def _step_begun(event: JsonObject) -> list[Signal]:
-    return _parse_step(event.get("step"), _index(event), begun=True)
+def _paused(told: JsonObject) -> list[Said]:
+    """The token of a pause; earlier ones are checkpoints."""
+    token = told.get(TOKEN)
+    if not token or told.get("status") != "requires_continuation":
+        return []
+    return [Said({PAUSE: {TOKEN: token, "id": told.get("id") or told.get("interaction_id") or ""}})]
 
 
-def _step_piece(event: JsonObject) -> list[Signal]:
+def _step_begun(event: JsonObject) -> Iterator[AnySignal]:
+    return _read_step(event.get("step"), _index(event), begun=True)
+
+
+def _step_piece(event: JsonObject) -> list[AnySignal]:
     delta = event.get("delta")
     if not isinstance(delta, dict):
         return []
+    place, adds = (_index(event),), {"deltas": [delta]}
     match kind_of(delta):
         case "text":
-            return [TextDelta(text)] if isinstance(text := delta.get("text"), str) else []
+            text = delta.get("text")
+            return [Piece(place, Kind.TEXT, text)] if isinstance(text, str) else []
         case "text_annotation_delta":  # they belong to the text that is being written
-            return [TextDelta("")]
+            return [Piece(place, Kind.TEXT, "", adds, delta)]
         case "thought_summary":
-            return [ReasoningDelta(text_in(delta.get("content")) or "")]
+            summary = text_in(delta.get("content")) or ""
+            return [Piece(place, Kind.REASONING, summary, adds, delta)]
         case "thought_signature":
-            return [ReasoningDelta("")]
+            return [Piece(place, Kind.REASONING, "", adds, delta)]
         case "arguments_delta":
-            return [_call_piece(delta.get("arguments"), _index(event))]
+            return [CallPiece(place, _call_piece(delta.get("arguments"), _index(event)), delta)]
         case _:
-            return [OtherSeen(_index(event))]
+            return [Piece(place, Kind.OTHER, "", adds, delta)]
 
 
 def _call_piece(given: object, index: int | None) -> CallDelta:
@@ -255,16 +279,17 @@ def _call_piece(given: object, index: int | None) -> CallDelta:
     return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
 
 
-def _completed(event: JsonObject) -> list[Signal]:
-    return [*_end_of(_interaction(event), "interaction."), Ended()]
+def _completed(event: JsonObject) -> list[AnySignal]:
+    told = _interaction(event)
+    return [Said(told), *_paused(told or event), *_end_of(told, "interaction."), Ended()]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[Signal]]] = {
+_EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
     "interaction.created": _created,
     "interaction.status_update": _status_update,
     "step.start": _step_begun,
     "step.delta": _step_piece,
-    "step.stop": lambda event: [Closed()],
+    "step.stop": lambda event: [PartClosed((_index(event),))],
     # However it ended: the status in it says so.
     "interaction.completed": _completed,
     "error": lambda event: [],
@@ -300,46 +325,6 @@ def _usage(usage: JsonObject) -> Usage:
         reasoning_tokens=thoughts,
         cached_tokens=count(usage.get("total_cached_tokens")),
     )
-
-
-# --- the quick reading of an event that only carries text ---------------------------------------
-
-
-class _Text(msgspec.Struct, tag_field="type", tag="text"):
-    text: str
-
-
-class _Summary(msgspec.Struct, tag_field="type", tag="thought_summary"):
-    content: _Text
-
-
-class _Flowing(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    event_type: Literal["step.delta"]
-    delta: _Text | _Summary
-    error: None = None
-    interaction: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of an event that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"index":1,"delta":{"text":"Hi","type":"text"},"event_type":"step.delta"}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"index":1,"event_type":"step.stop"}') is None
-    True
-    """
-    try:
-        delta = _read_flowing(data).delta
-    except UNREADABLE:
-        return None
-    if type(delta) is _Text:
-        return TextDelta(delta.text)
-    return ReasoningDelta(cast("_Summary", delta).content.text)
 
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
@@ -441,16 +426,15 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
-    read=parse_object,
+    read=read,
     parts_close=True,
-    read_flowing=read_flowing,
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
-    writer=InteractionWriter,
+    layout=InteractionLayout,
     content=merged_content,
     clean_stop=body.clean_stop,
-    body_of=body.body_of,
+    as_body=body.as_body,
     render_body=body.render_body,
     render_error=body.render_error,
     error_status=body.ERROR_STATUS,

@@ -73,7 +73,6 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=lambda _: False,
     read=parse_object,
-    read_flowing=lambda _: None,
     is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get("stats")) or None,
 )

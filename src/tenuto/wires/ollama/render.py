@@ -15,26 +15,26 @@ from typing import Any
 import msgspec
 
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_event
-from tenuto.wires.members import object_in
 
 COUNTS = ("prompt_eval_count", "eval_count")
 
 _SAID = frozenset({"message", "response", "thinking", "tool_calls", "image", "images", "error"})
 """Members that hold what the model said."""
 
-_TOLD_ANEW = _SAID - {"response"}
-"""What a body says once for all lines; `response` tells what was asked."""
+_OF_LINES = _SAID - {"response"}
+"""What a body has otherwise than its lines; `response` tells what was asked."""
 
-_WORDS = frozenset({"role", "content", "thinking", "tool_calls"})
+WORDS = frozenset({"role", "content", "thinking", "tool_calls"})
 """What a message says; the rest is shown beside it: images, and what nobody knows yet."""
 
-_IMAGES = frozenset({"image", "images"})
+IMAGES = frozenset({"image", "images"})
 
-_OF_THE_END = frozenset(
+OF_THE_END = frozenset(
     {"done", "done_reason", "context", "logprobs", "total_duration", "load_duration"}
     | {"prompt_eval_duration", "eval_duration", *COUNTS}
 )
@@ -49,45 +49,33 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "stop"
 
 
-class LineWriter:
-    """One message as lines (`wires.base.Writer`): each stands for itself."""
-
-    follows_text = False
+class LineLayout(FlatLayout):
+    """How one message is written as lines (`wires.base.FlatLayout`)."""
 
     def __init__(self, model: str) -> None:
         self._shared: JsonObject = {"model": model, "created_at": "1970-01-01T00:00:00Z"}
         self._prompted = False
-        self.begun = False
 
     def begin(self, value: JsonObject) -> None:
-        """What all lines of one message share, taken from the first of them."""
-        self._shared = {k: v for k, v in value.items() if k not in _SAID | _OF_THE_END}
+        """Take what all lines of one message share from the first of them."""
+        self._shared = {k: v for k, v in value.items() if k not in _SAID | OF_THE_END}
         self._prompted = is_prompted(value)
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
-        """Nothing follows from the lines that were given."""
-
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """Nothing is said between attempts."""
-        return b""
-
-    def text(self, text: str) -> bytes:
-        """A line that carries text."""
-        return self._line(self._told(text))
-
-    def reasoning(self, text: str) -> bytes:
-        """A line that carries reasoning."""
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write a line that carries text, or reasoning."""
+        if kind is Kind.TEXT:
+            return self._line(self._told(text))
         return self._line(self._told("", {"thinking": text}))
 
-    def parts(self, value: JsonObject) -> bool:
-        """Never: all text is in one part."""
-        return False
-
-    def passed(self, value: JsonObject) -> bytes:
-        """Reasoning and images."""
-        part = value if self._prompted else object_in(value.get("message"))
-        kept = {k: item for k, item in part.items() if k in {"thinking", *_IMAGES} and item}
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write reasoning and images."""
+        kept: JsonObject = {}
+        for signal in signals:
+            match signal:
+                case Piece((name,), Kind.REASONING, text):
+                    kept[str(name)] = text
+                case Piece(_, Kind.OTHER, _, adds) if adds:
+                    kept |= adds
         return self._line(self._told("", kept)) if kept else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
@@ -135,39 +123,41 @@ def call_of(call: ToolCall) -> JsonObject:
 def end_of(answer: Answer) -> JsonObject:
     """The members of what is done: those that came, the stop, the counts of the whole turn."""
     joined = len(answer.spoken) > 1
-    kept = {k: v for k, v in answer.ending.items() if k in _OF_THE_END}
+    kept = {k: v for k, v in answer.ending.items() if k in OF_THE_END}
     kept = {k: v for k, v in kept.items() if not joined or k not in _OF_ONE_ATTEMPT}
     counts = merged_usage(answer.raw_usage or {}, answer.usage)
     return {**kept, "done": True, "done_reason": answer.native_stop, **counts}
 
 
-def body_of(events: Sequence[JsonObject]) -> JsonObject:
+def as_body(message: Message) -> JsonObject:
     """The body that lines tell (`wires.base.Wire`): the identity of the first, the end of the last.
 
-    >>> body_of([{"model": "m", "response": "H", "done": False}, {"response": "i", "done": True}])
+    >>> from tenuto.core.parts import Envelope, Said
+    >>> message = Message()
+    >>> _ = message.take([Envelope({"model": "m", "response": "H"}), Said({"done": True})])
+    >>> as_body(message)
     {'model': 'm', 'response': 'H', 'done': True}
     """
-    body: JsonObject = {}
-    for event in events:
-        body |= {k: v for k, v in event.items() if k in _OF_THE_END or k not in body}
-    body = {k: v for k, v in body.items() if k not in _TOLD_ANEW}
-    odds = [event["logprobs"] for event in events if isinstance(event.get("logprobs"), list)]
-    return body | ({"logprobs": [*chain(*odds)]} if odds else {}) | beside(events)
+    told = message.envelope.items()
+    return {k: v for k, v in told if k not in _OF_LINES | OF_THE_END} | message.said
 
 
-def beside(values: Iterable[JsonObject]) -> JsonObject:
-    """What answers, or lines of one, hold beside their words, where it stands; lists are joined.
+def beside(messages: Iterable[Message]) -> JsonObject:
+    """What answers hold beside their words, where it stands; lists are joined.
 
-    >>> beside([{"message": {"content": "H", "images": ["a"]}}, {"message": {"images": ["b"]}}])
+    >>> messages = [Message(), Message()]
+    >>> for message, image in zip(messages, "ab", strict=True):
+    ...     place = ("message", "images")
+    ...     _ = message.take([Piece(place, Kind.OTHER, "", {"images": [image]}, holds="")])
+    >>> beside(messages)
     {'message': {'images': ['a', 'b']}}
     """
     told: JsonObject = {}
-    message: JsonObject = {}
-    for value in values:
-        _join(told, {k: v for k, v in value.items() if k in _IMAGES})
-        said = object_in(value.get("message"))
-        _join(message, {k: v for k, v in said.items() if k not in _WORDS})
-    return told | ({"message": message} if message else {})
+    for part in chain.from_iterable(message.parts for message in messages):
+        if part.kind in (Kind.OTHER, Kind.NOTE):
+            in_message = part.place[0] == "message"
+            _join(told.setdefault("message", {}) if in_message else told, part.whole())
+    return told
 
 
 def _join(told: JsonObject, more: JsonObject) -> None:
@@ -182,12 +172,12 @@ def _join(told: JsonObject, more: JsonObject) -> None:
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     """A whole response: the first attempt's identity, the last one's end, the merged answer, and
     what came beside it."""
-    shared = {k: v for k, v in first.items() if k not in _SAID | _OF_THE_END}
+    shared = {k: v for k, v in first.items() if k not in _SAID | OF_THE_END}
     more: JsonObject = {"thinking": answer.reasoning} if answer.reasoning else {}
     if answer.calls:
         more["tool_calls"] = [call_of(call) for call in answer.calls]
     said = told(answer.text, more, prompted=is_prompted(first))
-    kept = beside([one.value for one in answer.spoken if one.value] or [first])
+    kept = beside(one.message for one in answer.spoken if one.message is not None)
     if message := kept.pop("message", None):
         said.setdefault("message", {}).update(message)
     return encode({**shared, **said, **kept, **end_of(answer)})

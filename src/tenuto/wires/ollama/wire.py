@@ -12,20 +12,19 @@ whole, its arguments as an object, and is named by no stop.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
 from tenuto.core.signals import (
     CallDelta,
     Ended,
     FaultSeen,
-    OtherSeen,
-    ReasoningDelta,
-    Signal,
     StopSeen,
-    TextDelta,
     Usage,
     UsageSeen,
 )
@@ -75,18 +74,19 @@ def _end(value: JsonObject) -> StopSeen | Ended | None:
 _CALL_KEYS = frozenset({"id", "function"})
 
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
+def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one line of a stream; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    signals: list[Signal] = []
+    signals: list[AnySignal] = [Envelope(value), _said(value)]
     message = value.get("message")
     if isinstance(message, dict):
-        _say(message, "content", signals)
-        _parse_calls(message.get("tool_calls"), signals)
+        signals += _read_message(message, "content")
+        signals += _beside(message, message.keys() - render.WORDS, "message")
+        signals += _beside(value, render.IMAGES & value.keys())
     else:
-        _say(value, "response", signals)
-        _parse_calls(value.get("tool_calls"), signals)
+        signals += _read_message(value, "response")
+        signals += _beside(value, render.IMAGES & value.keys())
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -101,26 +101,38 @@ def parse_object(value: object, *, event: bool) -> list[Signal]:
     return signals
 
 
-def _say(part: JsonObject, key: str, signals: list[Signal]) -> None:
-    thinking, text = part.get("thinking"), part.get(key)
-    if isinstance(thinking, str) and thinking:
-        signals.append(ReasoningDelta(thinking))
-    if isinstance(text, str) and text:
-        signals.append(TextDelta(text))
-    if part.get("images") or part.get("image"):
-        signals.append(OtherSeen())
+def _said(value: JsonObject) -> Said:
+    """What a line says of the end. Of the log probabilities each line has a piece."""
+    logs = value.get("logprobs")
+    own = {key: item for key, item in value.items() if key in render.OF_THE_END}
+    return Said(own, {"logprobs": own.pop("logprobs")} if isinstance(logs, list) else None)
 
 
-_UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
-"""Stands for what is no call where there should be one: it belongs to the call before it."""
-
-
-def _parse_calls(calls: object, signals: list[Signal]) -> None:
+def _read_message(message: JsonObject, content: str) -> Iterator[AnySignal]:
+    """The words and calls of a message, or of an answer to a prompt."""
+    for name, kind in ("thinking", Kind.REASONING), (content, Kind.TEXT):
+        text = message.get(name)
+        if isinstance(text, str) and text:
+            yield Piece((name,), kind, text, holds=name)
+    calls = message.get("tool_calls")
     if isinstance(calls, list):
         given = [call for call in calls if call is not None]
-        signals.extend(_call(call) if isinstance(call, dict) else _UNREADABLE for call in given)
+        deltas = [_call(call) if isinstance(call, dict) else _UNREADABLE for call in given]
+        yield from (CallPiece(_CALLS, delta) for delta in deltas)
     elif calls:
-        signals.append(_UNREADABLE)
+        yield CallPiece(_CALLS, _UNREADABLE)
+
+
+def _beside(value: JsonObject, names: AbstractSet[str], *place: str) -> Iterator[Piece]:
+    """What stands beside the words: images, and what nobody knows yet."""
+    for name in [name for name in value if name in names]:
+        kind = Kind.OTHER if name in render.IMAGES and value[name] else Kind.NOTE
+        yield Piece((*place, name), kind, "", {name: value[name]}, holds="")
+
+
+_CALLS: Place = ("tool_calls", None)
+_UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
+"""Stands for what is no call where there should be one: it belongs to the call before it."""
 
 
 def _call(call: JsonObject) -> CallDelta:
@@ -161,55 +173,6 @@ def _usage(usage: JsonObject) -> Usage:
         input_tokens=count(usage.get("prompt_eval_count")),
         output_tokens=count(usage.get("eval_count")),
     )
-
-
-# --- the quick reading of a line that only carries text ------------------------------------------
-
-
-class _FlowingMessage(msgspec.Struct, gc=False):
-    content: str | None = None
-    thinking: str | None = None
-    tool_calls: None = None
-    images: None = None
-
-
-class _Flowing(msgspec.Struct, gc=False):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    done: Literal[False]
-    message: _FlowingMessage | None = None
-    response: str | None = None
-    thinking: str | None = None
-    done_reason: Literal["", None] = None
-    tool_calls: None = None
-    error: None = None
-    image: None = None
-    images: None = None
-    prompt_eval_count: None = None
-    eval_count: None = None
-
-
-_read_flowing = msgspec.json.Decoder(_Flowing).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | ReasoningDelta | None:
-    """The one signal of a line that carries text or reasoning and nothing else, else None.
-
-    >>> read_flowing(b'{"message":{"role":"assistant","content":"Hi"},"done":false}')
-    TextDelta(text='Hi')
-    >>> read_flowing(b'{"message":{"content":""},"done":true,"done_reason":"stop"}') is None
-    True
-    """
-    try:
-        line = _read_flowing(data)
-    except UNREADABLE:
-        return None
-    message = line.message
-    text = line.response if message is None else message.content
-    thinking = line.thinking if message is None else message.thinking
-    if text and not thinking:
-        return TextDelta(text)
-    return ReasoningDelta(thinking) if thinking and not text else None
 
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
@@ -277,15 +240,14 @@ WIRE = Wire(
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
-    read=parse_object,
-    read_flowing=read_flowing,
+    read=read,
     is_terminator=never,
     is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
-    writer=render.LineWriter,
+    layout=render.LineLayout,
     clean_stop=render.clean_stop,
-    body_of=render.body_of,
+    as_body=render.as_body,
     render_body=render.render_body,
     render_error=render.render_error,
     form=FORM,

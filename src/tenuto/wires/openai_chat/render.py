@@ -7,11 +7,11 @@ tests. A message keeps the identity of its first attempt: id, created, model.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
 from tenuto.wires.citations import is_one
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
@@ -44,10 +44,8 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "tool_calls" if calls else "stop"
 
 
-class ChatLayout:
+class ChatLayout(FlatLayout):
     """How one message is written as chunks (`wires.base.FlatLayout`)."""
-
-    numbered: Literal[False] = False
 
     def __init__(self, model: str) -> None:
         # The least that the official SDK's chunk type asks for.

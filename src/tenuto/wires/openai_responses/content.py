@@ -30,7 +30,7 @@ def merged_content(spoken: Sequence[Spoken]) -> Content:
     ...     part, message = {"type": "output_text", "text": ""}, Message()
     ...     message.take([Opened((0,), Kind.GROUP, {"type": "message"}),
     ...                   Opened((0, 0), Kind.TEXT, part, "text", came)])
-    ...     return Spoken(None, (), kept, message=message)
+    ...     return Spoken(None, kept, message=message)
     >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')

@@ -7,18 +7,21 @@ several attempts must be said there as one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 from tenuto.core.calls import ToolCall
+from tenuto.core.parts import AnySignal, Kind, Message, Native, Place, Said
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_event
 from tenuto.wires.members import object_in
 
 TEXT, DETAILS, TOKEN = "generated_text", "details", "token"
+
+TOKENS: Place = ("tokens",)
+"""Where the tokens of a stream are kept, text or not."""
 
 _OF_NONE: JsonObject = {"id": 0, "text": "", "logprob": 0.0, "special": False}
 """The token of a text that no token is known for."""
@@ -29,54 +32,50 @@ def clean_stop(calls: Sequence[ToolCall]) -> str:
     return "eos_token"
 
 
-class TokenWriter:
-    """One message as events (`wires.base.Writer`).
+class TokenLayout(FlatLayout):
+    """How one message is written as events (`wires.base.FlatLayout`).
 
     Args:
         details: whether the last event says why it is the last.
         echoed: the prompt, where that event may begin with it.
     """
 
-    follows_text = True
-
     def __init__(self, model: str, *, details: bool = True, echoed: str = "") -> None:
         self._details, self._echoed = details, echoed
         self._index, self._before = 0, ""
-        self.begun = False
 
     def begin(self, value: JsonObject) -> None:
         """There is no identity to take."""
-        self.begun = True
 
-    def given(self, value: JsonObject) -> None:
-        """Further events count on from those that were given."""
-        index = value.get("index")
-        self._index = index if type(index) is int else self._index
+    def given(self, signals: Sequence[AnySignal]) -> None:
+        """Count on from an event that was given."""
+        for signal in signals:
+            if isinstance(signal, Said):
+                self.follow(dict(signal.members))
+
+    def follow(self, last: JsonObject | None) -> None:
+        """Count on from the last of them."""
+        index = (last or {}).get("index")
+        self._index = max(index, self._index) if type(index) is int else self._index
 
     def next_attempt(self, *, apart: bool) -> bytes:
-        """Nothing is said between attempts. Those that follow do not begin with the prompt."""
+        """Expect no prompt: further attempts do not begin with it."""
         self._echoed = ""
         return b""
 
-    def text(self, text: str) -> bytes:
-        """An event that carries text."""
-        return self._event({**_OF_NONE, "text": text})
+    def said(self, kind: Kind, text: str) -> bytes:
+        """Write an event that carries text; reasoning has no place here."""
+        return self._event({**_OF_NONE, "text": text}) if kind is Kind.TEXT else b""
 
-    def reasoning(self, text: str) -> bytes:
-        """Nothing: reasoning has no place here."""
-        return b""
-
-    def parts(self, value: JsonObject) -> bool:
-        """Never: all text is in one part."""
-        return False
-
-    def passed(self, value: JsonObject) -> bytes:
-        """Nothing is handed on; whether the whole text begins with the prompt is noted."""
-        self._before = self._before or before(value, self._echoed)
+    def passed(self, signals: Sequence[AnySignal]) -> bytes:
+        """Write nothing; note whether the whole text begins with the prompt."""
+        for signal in signals:
+            if isinstance(signal, Said):
+                self._before = self._before or before(signal.members, self._echoed)
         return b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """The event that says all of it once more."""
+        """Write the event that says all of it once more."""
         token = object_in(answer.ending.get(TOKEN))
         special = token.get("special") is True
         told = details_of(object_in(answer.ending.get(DETAILS)), answer) if self._details else None
@@ -84,7 +83,7 @@ class TokenWriter:
         return self._event(token if special else {**token, **_OF_NONE}, whole, told)
 
     def error(self, code: str, message: str) -> bytes:
-        """An event on which the official SDK raises `IncompleteGenerationError`."""
+        """Write an event on which the official SDK raises `IncompleteGenerationError`."""
         return encode_event(_error(code, message))
 
     def _event(
@@ -95,7 +94,7 @@ class TokenWriter:
         return encode_event(told)
 
 
-def before(value: JsonObject, echoed: str) -> str:
+def before(value: Native, echoed: str) -> str:
     """The prompt where an answer begins with it, else nothing.
 
     >>> before({"generated_text": "The tide turns"}, "The tide")
@@ -116,19 +115,19 @@ def details_of(given: JsonObject, answer: Answer) -> JsonObject:
     return told
 
 
-def body_of(events: Iterable[JsonObject]) -> JsonObject:
+def as_body(message: Message) -> JsonObject:
     """The body that events tell (`wires.base.Wire`).
 
-    >>> body_of([{"token": {"text": "Hi"}, "generated_text": "Hi", "details": None}])
+    >>> message = Message()
+    >>> _ = message.take([Said({"generated_text": "Hi", "index": 1})])
+    >>> as_body(message)
     {'generated_text': 'Hi'}
     """
-    body: JsonObject = {TEXT: ""}
-    tokens: list[Any] = []
-    for event in events:
-        tokens.append(event.get(TOKEN))
-        body |= {TEXT: event[TEXT]} if isinstance(event.get(TEXT), str) else {}
-        if details := object_in(event.get(DETAILS)):
-            body[DETAILS] = {**details, "prefill": [], "tokens": tokens}
+    said = message.said
+    body: JsonObject = {TEXT: said.get(TEXT, "")}
+    if DETAILS in said:
+        tokens = [part.whole()["tokens"] for part in message.parts if part.place == TOKENS]
+        body[DETAILS] = {**said[DETAILS], "prefill": [], "tokens": [*chain(*tokens)]}
     return body
 
 

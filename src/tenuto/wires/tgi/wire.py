@@ -14,17 +14,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.parts import AnySignal, Kind, Piece, Said
 from tenuto.core.signals import (
     Ended,
     FaultSeen,
     OtherSeen,
-    Signal,
-    TextDelta,
     Usage,
     UsageSeen,
 )
@@ -32,7 +29,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
 from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, error_in, read
 from tenuto.wires.errors import row as _row
-from tenuto.wires.json import UNREADABLE, count
+from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.retry_after import retry_after_s
@@ -41,8 +38,9 @@ from tenuto.wires.tgi.render import (
     DETAILS,
     TEXT,
     TOKEN,
-    TokenWriter,
-    body_of,
+    TOKENS,
+    TokenLayout,
+    as_body,
     clean_stop,
     render_body,
     render_error,
@@ -90,20 +88,20 @@ SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
 # --- reading ----------------------------------------------------------------------------------
 
 
-def parse_object(value: object, *, event: bool, echoed: str = "") -> list[Signal]:
+def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none.
 
     `echoed`: the prompt, where a body may begin with it."""
     if not isinstance(value, dict):
         return []
-    signals: list[Signal] = []
+    signals: list[AnySignal] = []
     token, details = object_in(value.get(TOKEN)), object_in(value.get(DETAILS))
     whole = value.get(TEXT)
     text = token.get("text")
     if TOKEN not in value:
         text = whole.removeprefix(echoed) if isinstance(whole, str) else None
     if isinstance(text, str) and text and token.get("special") is not True:
-        signals.append(TextDelta(text))
+        signals.append(Piece((TEXT,), Kind.TEXT, text, holds=TEXT))
     stop = look_up(details.get("finish_reason"), "details.finish_reason", _ALL_STOPS)
     if stop is not None:
         signals.append(stop)
@@ -117,7 +115,16 @@ def parse_object(value: object, *, event: bool, echoed: str = "") -> list[Signal
         signals.append(Ended())
     if not signals and not event and not {TEXT, TOKEN} & value.keys():
         signals.append(OtherSeen())  # the answer of another task, asked for alike
-    return signals
+    if event:
+        signals.append(Piece(TOKENS, Kind.NOTE, "", {"tokens": [value.get(TOKEN)]}, holds=""))
+    return [Said({k: item for k, item in value.items() if _is_told(k, item)}), *signals]
+
+
+def _is_told(name: str, item: object) -> bool:
+    """Whether a member says something of the whole answer."""
+    if name == DETAILS:
+        return bool(object_in(item))
+    return isinstance(item, {TEXT: str, "index": int}.get(name, ()))
 
 
 def _error_of(value: JsonObject) -> JsonObject:
@@ -136,36 +143,6 @@ def _read_fault(error: object, status: int | None = None, wait_s: float | None =
 def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
     """The fault of an HTTP error response; what it asks to wait is read."""
     return _read_fault(error_in(body, _error_of), status, retry_after_s(headers))
-
-
-class _Token(msgspec.Struct):
-    text: str
-    special: Literal[False] = False
-
-
-class _Event(msgspec.Struct):
-    """All keys that `parse_object` looks at. Whatever is more than text fails the decoding."""
-
-    token: _Token
-    generated_text: None = None
-    details: None = None
-    error: None = None
-
-
-_read_event = msgspec.json.Decoder(_Event).decode
-
-
-def read_flowing(data: bytes) -> TextDelta | None:
-    """The one signal of an event that carries text and nothing else, else None.
-
-    >>> read_flowing(b'{"index":1,"token":{"id":5,"text":"Hi","special":false}}')
-    TextDelta(text='Hi')
-    """
-    try:
-        text = _read_event(data).token.text
-    except UNREADABLE:
-        return None
-    return TextDelta(text) if text else None
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -191,8 +168,8 @@ def in_form(form: Form) -> Wire:
     return replace(
         WIRE,
         listed=form.listed,
-        read=partial(parse_object, echoed=form.echoed),
-        writer=partial(TokenWriter, **told),
+        read=partial(read_places, echoed=form.echoed),
+        layout=partial(TokenLayout, **told),
         render_body=partial(render_body, listed=form.listed, **told),
     )
 
@@ -206,13 +183,12 @@ WIRE = Wire(
     request=request,
     looks_like=looks_like,
     is_event=lambda value: TOKEN in value,
-    read=parse_object,
-    read_flowing=read_flowing,
+    read=read_places,
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
     parse_fault=parse_fault,
-    writer=TokenWriter,
+    layout=TokenLayout,
     clean_stop=clean_stop,
-    body_of=body_of,
+    as_body=as_body,
     render_body=render_body,
     render_error=render_error,
 )

@@ -87,6 +87,5 @@ WIRE = replace(
     looks_like=lambda value: bool({"message", "delta"} & _first(value).keys()),
     is_event=is_event,
     read=read,
-    read_flowing=lambda _: None,
     is_plain=lambda _: False,
 )
