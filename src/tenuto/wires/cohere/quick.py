@@ -32,9 +32,6 @@ class _Flowing(msgspec.Struct):
     delta: _Delta
     message: None = None
     error: None = None
-    text: None = None
-    event_type: None = None
-    generations: None = None
 
 
 _read_flowing = msgspec.json.Decoder(_Flowing).decode
