@@ -112,6 +112,12 @@ def _read_cohere(raw: bytes) -> None:
     list(EventSource(httpx.Response(200, headers=named, content=raw, request=request)).iter_sse())
 
 
+def _read_cohere_v1(raw: bytes) -> None:
+    for line in raw.decode().splitlines():
+        if line:
+            json.loads(line)
+
+
 def _read_events(raw: bytes) -> None:
     for line in raw.splitlines():
         if line.startswith(b"data:"):
@@ -237,6 +243,18 @@ ALL = (
             "tools": [{"type": "function", "function": {"name": "read", "parameters": TOOL}}],
         },
         _read_cohere,
+        ApiError,
+    ),
+    Asked(
+        "/v1/chat",
+        "chat_history",
+        {
+            "model": "m",
+            "message": "Caf\u00e9?",
+            "chat_history": [{"role": "USER", "message": "Hi"}],
+            "tools": [{"name": "read", "parameter_definitions": {"path": {"type": "str"}}}],
+        },
+        _read_cohere_v1,
         ApiError,
     ),
     Asked(

@@ -95,6 +95,7 @@ ASKED: Mapping[str, Mapping[str, Members]] = {
         "limit": {"max_tokens": 90},
         "schema": {"response_format": _JSON_SCHEMA},
     },
+    "cohere-v1": {"limit": {"max_tokens": 90}},
     "ollama": {"limit": {"options": {"num_predict": 90}}, "thinks": {"think": True}},
     "openai-completions": {
         "echo": {"echo": True},

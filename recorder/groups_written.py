@@ -369,7 +369,14 @@ def _rows() -> list[dict[str, Any]]:
     path = corpus()
     assert path is not None
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+        return [row | {"wire": _spoken(row)} for row in map(json.loads, lines)]
+
+
+def _spoken(row: dict[str, Any]) -> str:
+    """Return the wire of a record: the corpus has one name for both versions of Cohere's API."""
+    of_version_1 = ('"event_type"', '"generation_id"', '"generations"', '"is_finished"')
+    is_one = row["wire"] == "cohere" and any(name in row["response_body"] for name in of_version_1)
+    return "cohere-v1" if is_one else str(row["wire"])
 
 
 def _corpus(wire: str, part: int, parts: int) -> Iterator[Recorded]:

@@ -241,6 +241,20 @@ def _cohere(wanted: Wanted) -> tuple[str, Json]:
     return "/v2/chat", {"model": wanted.model, **_chat_body(wanted), "stream": wanted.stream}
 
 
+def _cohere_v1(wanted: Wanted) -> tuple[str, Json]:
+    told = {name: {"type": "str", "required": True} for name in ("path", "content")}
+    tool = {"name": NAME, "description": "Write a text file.", "parameter_definitions": told}
+    body: Json = {"model": wanted.model, "message": wanted.prompt, **wanted.more}
+    body |= {"tools": [tool]} if _with_tools(wanted) else {}
+    if wanted.result:
+        call = {"name": NAME, "parameters": json.loads(_call(wanted.prompt))}
+        said = {"role": "CHATBOT", "message": "", "tool_calls": [call]}
+        before = [{"role": "USER", "message": wanted.prompt}, said]
+        results = [{"call": call, "outputs": [{"text": "written"}]}]
+        body |= {"message": "", "chat_history": before, "tool_results": results}
+    return "/v1/chat", {**body, "stream": wanted.stream}
+
+
 def _ollama(wanted: Wanted) -> tuple[str, Json]:
     rows: list[Json] = [{"role": "user", "content": wanted.prompt}]
     if wanted.result:
@@ -274,6 +288,7 @@ QUESTIONS: dict[str, Question] = {
     "bedrock-converse": Question(_BEDROCK, _converse),
     "bedrock-invoke": Question(_BEDROCK, _invoke),
     "cohere": Question("https://api.cohere.com", _cohere),
+    "cohere-v1": Question("https://api.cohere.com", _cohere_v1, "chat_history"),
     "ollama": Question("http://localhost:11434", _ollama),
     "mistral": Question("https://api.mistral.ai", _mistral, before="/mistral"),
     "tgi": Question("https://x.endpoints.huggingface.cloud", _tgi, "inputs"),

@@ -10,6 +10,7 @@ from typing import Any
 from asking import TOOLS as CHAT_TOOLS
 from asking_anthropic import TOOLS as ANTHROPIC_TOOLS
 from asking_bedrock import TOOLS as CONVERSE_TOOLS
+from asking_cohere_v1 import TOOLS as COHERE_V1_TOOLS
 from asking_gemini import TOOLS as GEMINI_TOOLS
 from asking_interactions import TOOLS as INTERACTIONS_TOOLS
 from asking_interactions import asks
@@ -21,6 +22,7 @@ from wrapping import Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_cohere import WrappedCohere
+from wrapping_cohere_v1 import WrappedCohereV1
 from wrapping_gemini import WrappedGemini
 from wrapping_interactions import WrappedInteractions
 from wrapping_mistral import WrappedMistral
@@ -32,6 +34,7 @@ MAKERS: dict[str, Any] = {
     "bedrock-converse": WrappedBedrock,
     "bedrock-invoke": WrappedInvoke,
     "cohere": WrappedCohere,
+    "cohere-v1": WrappedCohereV1,
     "gemini-generate": WrappedGemini,
     "gemini-interactions": WrappedInteractions,
     "mistral": WrappedMistral,
@@ -44,6 +47,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"toolConfig": CONVERSE_TOOLS},
     "bedrock-invoke": {"tools": CHAT_TOOLS},
     "cohere": {"tools": CHAT_TOOLS},
+    "cohere-v1": {"tools": COHERE_V1_TOOLS},
     "gemini-generate": {"tools": GEMINI_TOOLS},
     "gemini-interactions": {"tools": INTERACTIONS_TOOLS},
     "mistral": {"tools": CHAT_TOOLS},
@@ -53,10 +57,11 @@ TOOLS: dict[str, dict[str, Any]] = {
 }
 ROWS: dict[str, dict[str, Any]] = {
     "bedrock-converse": {"role": "user", "content": [{"text": "Write it."}]},
+    "cohere-v1": {"role": "USER", "message": "Write it."},
     "gemini-generate": {"role": "user", "parts": [{"text": "Write it."}]},
     "gemini-interactions": asks("Write it."),
 }
-DECODED = ("gemini-generate", "ollama")
+DECODED = ("cohere-v1", "gemini-generate", "ollama")
 """Wires on which arguments are no text but an object."""
 NAME, ID = "write_file", "call_1"
 Event = dict[str, Any]
@@ -103,7 +108,7 @@ def as_stream(wire: str, events: list[Event]) -> bytes:
     if wire in AWS:
         raw = b"".join(map(AWS[wire], events))
         return answer(raw, "content-type: application/vnd.amazon.eventstream", length=False)
-    if wire == "ollama":
+    if wire in LINES:
         raw = b"".join(json.dumps(event).encode() + b"\n" for event in events)
         return answer(raw, "content-type: application/x-ndjson", length=False)
     return sse_answer(b"".join(_line(event) for event in events))
@@ -115,6 +120,7 @@ def _named(event: Event) -> bytes:
     return message(json.dumps(payload).encode(), event_type=name, **kinds)
 
 
+LINES = ("cohere-v1", "ollama")
 AWS = {
     "bedrock-converse": _named,
     "bedrock-invoke": lambda event: chunk(json.dumps(event).encode()),
@@ -192,6 +198,25 @@ def _cohere(pieces: Iterable[Any], text: str) -> Iterable[Event]:
     yield {"type": "tool-call-end", "index": 0}
     usage = {"tokens": {"input_tokens": 1, "output_tokens": 5}}
     yield {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL", "usage": usage}}
+
+
+def _cohere_v1(pieces: Iterable[Any], text: str) -> Iterable[Event]:
+    """A call comes whole here, behind what says that it begins, where there is something to come."""
+
+    def event(kind: str, **said: Any) -> Event:
+        return {"is_finished": kind == "stream-end", "event_type": kind, **said}
+
+    yield event("stream-start", generation_id="g1")
+    if text:
+        yield event("tool-calls-chunk", text=text)
+    calls = [{"name": NAME, "parameters": piece} for piece in pieces]
+    for number, piece in enumerate(pieces):
+        if piece is not None and piece != "":
+            yield event("tool-calls-chunk", tool_call_delta={"index": number, "name": NAME})
+    yield event("tool-calls-generation", text=text, tool_calls=calls)
+    usage = {"tokens": {"input_tokens": 1, "output_tokens": 5}}
+    whole = {"text": text, "generation_id": "g1", "tool_calls": calls, "meta": usage}
+    yield event("stream-end", response=whole, finish_reason="COMPLETE")
 
 
 def _responses(pieces: Iterable[Any], text: str) -> Iterable[Event]:
@@ -349,6 +374,13 @@ def _cohere_body(text: str) -> Event:
     return {"id": "m1", "finish_reason": "TOOL_CALL", "message": said, "usage": usage}
 
 
+def _cohere_v1_body(text: str) -> Event:
+    calls = [{"name": NAME, "parameters": ABSENT}]
+    usage = {"tokens": {"input_tokens": 1, "output_tokens": 5}}
+    told: Event = {"text": text, "generation_id": "g1", "tool_calls": calls, "meta": usage}
+    return told | {"finish_reason": "COMPLETE"}
+
+
 def _gemini_body(text: str) -> Event:
     said = [{"text": text}] if text else []
     parts = [*said, {"functionCall": {"name": NAME, "args": ABSENT}}]
@@ -391,6 +423,7 @@ BODIES = {
     "bedrock-converse": _converse_body,
     "bedrock-invoke": _chat_body,
     "cohere": _cohere_body,
+    "cohere-v1": _cohere_v1_body,
     "gemini-generate": _gemini_body,
     "gemini-interactions": _interactions_body,
     "mistral": _mistral_body,
@@ -404,6 +437,7 @@ EVENTS = {
     "bedrock-converse": _converse,
     "bedrock-invoke": _chat,
     "cohere": _cohere,
+    "cohere-v1": _cohere_v1,
     "gemini-generate": _gemini,
     "gemini-interactions": _interactions,
     "mistral": _mistral,

@@ -11,6 +11,7 @@ import asking
 import asking_anthropic
 import asking_bedrock
 import asking_cohere
+import asking_cohere_v1
 import asking_completions
 import asking_dashscope
 import asking_gemini
@@ -40,6 +41,8 @@ from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
 from wrapping_cohere import WrappedCohere
 from wrapping_cohere import assert_one_message as assert_one_cohere_message
+from wrapping_cohere_v1 import WrappedCohereV1
+from wrapping_cohere_v1 import assert_one_message as assert_one_message_of_v1
 from wrapping_completions import WrappedCompletions
 from wrapping_dashscope import WrappedDashScope
 from wrapping_gemini import WrappedGemini
@@ -242,6 +245,24 @@ FACING = (
         broken_call=lambda asker, got, case: asking_cohere.broken_call(got),
         is_one=lambda asker: assert_one_cohere_message(asker.told),
         bare=asking_cohere.CohereAsker,
+        left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
+    ),
+    Facing(
+        "cohere-v1",
+        WrappedCohereV1,
+        asking_cohere_v1.WIRE,
+        raises=(ApiError, asking_cohere.ErrorSeen),
+        limit="MAX_TOKENS",
+        stops=_CHAT
+        | {
+            "content_filter": "ERROR_TOXIC",
+            "length_then_filter": "ERROR_TOXIC",
+            "empty_after_tool_result_always": "COMPLETE",
+        },
+        broken_call=_inputs(asking_cohere_v1.broken_call),
+        refused=asking_cohere_v1.next_turn_is_refused,
+        is_one=lambda asker: assert_one_message_of_v1(asker.told),
+        bare=asking_cohere_v1.CohereV1Asker,
         left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
     ),
     Facing(

@@ -45,6 +45,7 @@ STOP = {
         re.IGNORECASE,
     ),
     "cohere": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
+    "cohere-v1": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
     "mistral": re.compile(rb'"finish_reason"\s*:\s*"[^"]+"'),
 }
 """The native stop, by wire."""
@@ -70,8 +71,16 @@ def corpus() -> dict[str, list[tuple[str, bytes, frozenset[str]]]]:
             raw = base64.b64decode(body) if row["response_is_base64"] else body.encode()
             reasons = (row["label"], *row["label_alt"])
             labels = frozenset(LABELS.get(r, r) for r in reasons)
-            found[row["wire"]].append((row["id"], raw, labels))
+            found[spoken(row["wire"], raw)].append((row["id"], raw, labels))
     return found
+
+
+OF_VERSION_1 = re.compile(rb'"(?:event_type|generation_id|generations|is_finished)"')
+
+
+def spoken(wire: str, raw: bytes) -> str:
+    """The wire of a record: the corpus has one name for both versions of Cohere's API."""
+    return "cohere-v1" if wire == "cohere" and OF_VERSION_1.search(raw) else wire
 
 
 def recorded(wire: str) -> list[tuple[str, bytes, frozenset[str]]]:

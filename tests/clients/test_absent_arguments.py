@@ -1,5 +1,5 @@
 """Arguments that never came, and names that came in pieces (T12a). Real bytes, through the official
-SDKs of ten wires; the far side sees what is asked for again."""
+SDKs of eleven wires; the far side sees what is asked for again."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ NOTHING: dict[str, tuple[tuple[Any, ...], ...]] = {
     "bedrock-converse": ((), ("",)),
     "bedrock-invoke": ((), ("",), (None,)),
     "cohere": ((), ("",)),
+    "cohere-v1": ((None,), ("",)),
     "gemini-generate": ((None,),),
     "gemini-interactions": ((), ("",)),
     "mistral": (("",), (None,), ("null",)),

@@ -20,6 +20,7 @@ ODD: dict[str, tuple[tuple[Any, ...], ...]] = {
     "bedrock-converse": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
     "bedrock-invoke": ((5,), (False,), ('{"path": ', 5, "}")),
     "cohere": ((5,), (False,), ('{"path": ', 5, "}")),
+    "cohere-v1": ((5,), ("x",), ([],)),
     "gemini-generate": ((5,), ("x",), ([],)),
     "gemini-interactions": ((5,), (None,), ([],), (WHOLE[:9], 5, WHOLE[9:])),
     "mistral": ((5,), (False,), ([],)),

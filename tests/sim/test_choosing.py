@@ -39,6 +39,7 @@ REQUESTS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "bedrock-invoke": ("/model/{}/invoke", CHAT),
     "cohere": ("/v2/chat", CHAT),
+    "cohere-v1": ("/v1/chat", {"message": "x"}),
     "mistral": ("/mistral/v1/chat/completions", CHAT),
     "ollama": ("/api/chat", CHAT | {"stream": False}),
     "tgi": ("/models/{}", {"inputs": "x"}),

@@ -92,6 +92,7 @@ CUT = {
     "bedrock-converse": "max-tokens-stream",
     "bedrock-invoke": "nova-max-tokens-stream",
     "cohere": "max-tokens-stream",
+    "cohere-v1": "max-tokens-stream",
     "dashscope": "length-stream",
     "gemini-generate": "max-tokens-stream",
     "gemini-interactions": "incomplete-stream",

@@ -32,6 +32,7 @@ ASKED: dict[str, tuple[str, dict[str, Any]]] = {
         ROWS,
     ),
     "cohere": ("https://api.cohere.com/v2/chat", {"model": "m"} | ROWS),
+    "cohere-v1": ("https://api.cohere.com/v1/chat", {"model": "m", "message": "Hi"}),
     "dashscope": (
         "https://dashscope.aliyuncs.com/api/v1/services/aigc/text-generation/generation",
         {"model": "m", "input": ROWS, "parameters": {}},
@@ -57,6 +58,7 @@ NAMING: dict[str, str] = {
     "bedrock-converse": "extraneous key [{}] is not permitted",
     "bedrock-invoke": "extraneous key [{}] is not permitted",
     "cohere": "unknown field: parameter '{}' is not a valid field",
+    "cohere-v1": "unknown field: parameter '{}' is not a valid field",
     "gemini-generate": "Unknown name \"{}\" at 'contents': Cannot find field.",
     "gemini-interactions": "Unknown parameter '{}'",
 }
@@ -79,6 +81,7 @@ OKS: dict[str, Any] = {
         "message": {"role": "assistant", "content": [{"type": "text", "text": "Hi."}]},
         "finish_reason": "COMPLETE",
     },
+    "cohere-v1": {"text": "Hi.", "generation_id": "1", "finish_reason": "COMPLETE"},
     "dashscope": {"output": {"choices": OK["choices"]}, "request_id": "1"},
     "gemini-generate": {
         "candidates": [{"content": {"parts": [{"text": "Hi."}]}, "finishReason": "STOP"}]

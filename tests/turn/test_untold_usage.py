@@ -30,6 +30,7 @@ ROWS: list[tuple[str, str, str, dict[str, Any], str]] = [
     ("gemini-generate", "max-tokens", "/v1beta/models/m:%s", GEMINI, "usageMetadata"),
     ("bedrock-converse", "max-tokens", "/model/m/converse", CONVERSE, "usage"),
     ("cohere", "max-tokens", "/v2/chat", CHAT, "usage"),
+    ("cohere-v1", "max-tokens", "/v1/chat", {"message": "Go on."}, "meta"),
     ("mistral", "length", "/v1/chat/completions", CHAT, "usage"),
     ("ollama", "length", "/api/chat", CHAT, "eval_count"),
     ("tgi", "length", "/%s", {"inputs": "Go on."}, "generated_tokens"),
@@ -77,7 +78,7 @@ def cut_answer(wire: str, case: str, name: str, *, stream: bool) -> Scripted:
 
     made = re.sub(rb"\{.*\}", told, raw)
     assert f'"{name}"'.encode() not in made
-    if wire == "ollama":
+    if wire in ("cohere-v1", "ollama"):
         return Scripted.body(made, headers=((b"content-type", b"application/x-ndjson"),))
     return Scripted.stream(made)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from cohere.types import StreamedChatResponse, UserChatMessageV2
+from cohere.types import UserChatMessageV2
 from cohere.v2.types import V2ChatResponse, V2ChatStreamResponse
 from pydantic import TypeAdapter
 
@@ -28,7 +28,6 @@ from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Dialect, Spoken
-from tenuto.wires.cohere import v1 as cohere_v1
 from tenuto.wires.cohere import wire
 from tenuto.wires.cohere.errors import read_fault
 from tenuto.wires.cohere.render import CohereLayout, render_body
@@ -78,16 +77,9 @@ def test_no_event_of_the_installed_sdk_is_missing_from_the_table():
     assert kinds == set(wire._EVENTS)
 
 
-@pytest.mark.behaviour("N13")
-def test_no_event_of_version_1_is_missing_either():
-    variants: Any = get_args(get_args(StreamedChatResponse)[0])
-    kinds = {variant.model_fields["event_type"].default for variant in variants}
-    assert kinds == cohere_v1.EVENT_TYPES
-
-
-def test_the_path_of_version_2_is_finished_and_no_other():
+def test_the_path_of_version_2_is_its_own_and_no_other():
     assert wire_for_path("/v2/chat") is wire.WIRE
-    assert [wire_for_path(path) for path in ("/v1/chat", "/v2/embed", "/v2/rerank")] == [None] * 3
+    assert [wire_for_path(path) for path in ("/v2/embed", "/v2/rerank")] == [None] * 2
 
 
 # --- what is said when something fails

@@ -64,6 +64,21 @@ def _converse(r: random.Random) -> Row:
     return row | r.choice([{}, {}, {"_private": 1}])
 
 
+def _cohere_v1(r: random.Random) -> Row:
+    calls = [{"name": r.choice("fg"), "parameters": r.choice(ARGUMENTS)} for _ in range(2)]
+    results = [{"call": {"name": r.choice("fg"), "parameters": {}}, "outputs": []}]
+    return r.choice(
+        [
+            {"role": "USER", "message": "Hi"},
+            {"role": "CHATBOT", "message": r.choice(TEXTS)},
+            {"role": "CHATBOT", "message": r.choice(TEXTS), "tool_calls": calls[: r.randint(0, 2)]},
+            {"role": "TOOL", "tool_results": results * r.randint(0, 2)},
+            {"role": "TOOL", "tool_results": results},
+            {"role": "SYSTEM", "message": "Be brief.", "_private": 1},
+        ]
+    )
+
+
 def _gemini(r: random.Random) -> Row:
     name, number = r.choice("fg"), r.choice([{}, {"id": r.choice(IDS)}])
     parts: list[Any] = [
@@ -127,6 +142,7 @@ HISTORY: dict[str, tuple[str, str, Any, dict[str, Any]]] = {
     "bedrock-converse": ("messages", "/model/anthropic.claude-x/converse", _converse, {}),
     "bedrock-invoke": ("messages", "/model/qwen.qwen3/invoke", _chat, {}),
     "cohere": ("messages", "/v2/chat", _chat, {"model": "m"}),
+    "cohere-v1": ("chat_history", "/v1/chat", _cohere_v1, {"message": "", "model": "m"}),
     "dashscope": ("messages", "/services/aigc/text-generation/generation", _chat, {"model": "m"}),
     "gemini-generate": ("contents", "/v1beta/models/m:generateContent", _gemini, {}),
     "gemini-interactions": ("input", "/v1beta/interactions", _steps, {"model": "m"}),
@@ -189,6 +205,10 @@ CALLED_TWICE: dict[str, tuple[Row, Row]] = {
     "bedrock-converse": (
         {"role": "assistant", "content": [{"toolUse": {"toolUseId": "a", "name": "f", "input": {}}}]},
         {"role": "user", "content": [{"toolResult": {"toolUseId": "a", "content": [{"text": "x"}]}}]},
+    ),
+    "cohere-v1": (
+        {"role": "CHATBOT", "message": "", "tool_calls": [{"name": "f", "parameters": {}}]},
+        {"role": "TOOL", "tool_results": [{"call": {"name": "f", "parameters": {}}, "outputs": []}]},
     ),
     "gemini-generate": (
         {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "f", "args": {}}}]},

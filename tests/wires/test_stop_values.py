@@ -57,6 +57,7 @@ BODIES: dict[str, Any] = {
         "finish_reason": "canceled",
         "message": {"role": "assistant", "content": [{"type": "text", "text": "Half"}]},
     },
+    "cohere-v1": {"text": "Half", "generation_id": "1", "finish_reason": "canceled"},
     "gemini-interactions": {
         "object": "interaction",
         "status": "canceled",
@@ -126,7 +127,7 @@ def test_the_stop_beside_is_finished_is_read_on_bedrock(raw, reason):
 
 
 @pytest.mark.behaviour("N1", "S5")
-@pytest.mark.parametrize("wire", [None, "cohere"])
+@pytest.mark.parametrize("wire", [None, "cohere-v1"])
 @pytest.mark.parametrize(("raw", "reason"), ENDS)
 @pytest.mark.parametrize("within", [False, True], ids=["beside", "in its response"])
 def test_the_stop_of_coheres_old_streams_of_text_is_read(raw, reason, wire, within):

@@ -62,6 +62,7 @@ KNOWN: dict[str, Callable[[], Iterable[str]]] = {
     "anthropic-messages": lambda: literals(StopReason) | literals(BetaStopReason),
     "bedrock-converse": lambda: RUNTIME.shape_for("StopReason").enum,
     "cohere": lambda: set().union(*map(literals, COHERES)),
+    "cohere-v1": lambda: set().union(*map(literals, COHERES[1:])),
     "gemini-generate": lambda: [reason.value for reason in FinishReason],
     "mistral": lambda: set().union(*map(literals, MISTRALS)),
     "tgi": lambda: literals(TextGenerationOutputFinishReason),

@@ -99,7 +99,7 @@ def wrap(
             or another of the anthropic SDK's, a `groq.Groq`, a `together.Together`, a
             `cerebras.cloud.sdk.Cerebras`, an `ollama.Client`, their async sisters, a
             `google.genai.Client` (whose `aio` is wrapped with it, over httpx2 or httpx instead of
-            aiohttp), a `cohere.ClientV2` or `Client` (whose `v2` is finished), a
+            aiohttp), a `cohere.ClientV2` or `Client`, a
             `mistralai.client.Mistral`, `MistralAzure` or `MistralGCP` (sync and async alike), or an
             instance of a subclass of one of them; or a client of boto3 or aiobotocore for
             `bedrock-runtime`. Where a client signs its requests, every request that differs from

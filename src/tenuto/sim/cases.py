@@ -12,6 +12,7 @@ from tenuto.sim.bedrock_converse.cases import tables as converse_tables
 from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
 from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.cohere.cases import tables as cohere_tables
+from tenuto.sim.cohere_v1.cases import tables as cohere_v1_tables
 from tenuto.sim.dashscope.cases import tables as dashscope_tables
 from tenuto.sim.gemini_generate.cases import tables as gemini_tables
 from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
@@ -87,6 +88,7 @@ _OWN: Final = {
     "bedrock-converse": converse_tables,
     "bedrock-invoke": invoke_tables,
     "cohere": cohere_tables,
+    "cohere-v1": cohere_v1_tables,
     "ollama": ollama_tables,
     "mistral": mistral_tables,
     "tgi": tgi_tables,

@@ -97,12 +97,21 @@ def _ollamas(_: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
     return FramingRule(Framing.LINES, LineCodec, reads, b"application/x-ndjson", or_json=True)
 
 
+def _coheres(request: Request, events: MakeCodec, left_alone: bool) -> FramingRule:
+    # Version 1 writes events where one of these asks for them; the SDK's name is the second one.
+    asking = (value for key, value in request.headers if key.lower() in (b"accept", b"accepts"))
+    if any(EVENTS in value for value in asking):
+        return rule_for_events(events)
+    return _ollamas(request, events, left_alone)
+
+
 RULES: dict[str, Callable[[Request, MakeCodec, bool], FramingRule]] = {
     "/invoke-with-response-stream": partial(_aws, render_event),
     "/converse-stream": partial(_aws, render_named),
     ":streamGenerateContent": _googles,
     "/api/chat": _ollamas,
     "/api/generate": _ollamas,
+    "/v1/chat": _coheres,
 }
 """By how the path of a request ends; all other callers read events."""
 

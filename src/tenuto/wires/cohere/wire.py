@@ -2,9 +2,9 @@
 
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
-table, reading, and the faces of an ending. The error table stands in `cohere_errors`, the request's
-side in `cohere_request`, the writing side in `cohere_render`, the quick reading of bodies in
-`cohere_quick`. Of version 1 answers are read (`cohere_v1`), but not finished.
+table, reading, and the faces of an ending. The error table stands in `errors`, the request's
+side in `request`, the writing side in `render`, the quick reading of bodies in
+`quick`. Version 1 is a wire of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.cohere import render
-from tenuto.wires.cohere import v1 as cohere_v1
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.form import FORM
 from tenuto.wires.cohere.quick import is_plain
@@ -79,9 +78,6 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     if not isinstance(value, dict):
         return []
-    if cohere_v1.is_event(value) or cohere_v1.is_body(value):
-        signals, stop_at, usage = cohere_v1.told(value)
-        return [*signals, *_end_of(stop_at, "finish_reason", usage)]
     found = [*_read_event(value)] if event else [*_read_body(value)]
     error = _error_of(value)
     return found if error is None else [*found, FaultSeen(read_fault(error))]
@@ -265,9 +261,7 @@ def looks_like(value: JsonObject) -> bool:
         return True
     if isinstance(message, str) and "id" in value and value.keys() <= _ERROR_KEYS:
         return True
-    if value.get("type") in _NAMES:
-        return True
-    return cohere_v1.is_event(value) or cohere_v1.is_body(value)
+    return value.get("type") in _NAMES
 
 
 _NAMES = tuple(name for name in _EVENTS if name != "debug")
@@ -276,7 +270,7 @@ _NAMES = tuple(name for name in _EVENTS if name != "debug")
 
 def is_event(value: JsonObject) -> bool:
     """Whether an object is one event of a stream."""
-    return value.get("type") in (*_NAMES, "debug") or cohere_v1.is_event(value)
+    return value.get("type") in (*_NAMES, "debug")
 
 
 WIRE = Wire(

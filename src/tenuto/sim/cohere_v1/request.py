@@ -1,0 +1,69 @@
+"""What a request asks for: rows of a history, and beside them what is asked now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from tenuto.sim.asked import Asked, Row
+from tenuto.sim.envelope import dump
+from tenuto.sim.reply import Settings
+
+_SPEAKERS: Final = {"USER": "user", "CHATBOT": "assistant", "SYSTEM": "system", "TOOL": "tool"}
+
+
+def rows_of(body: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of the history, and what is asked now as the last of them.
+
+    >>> rows_of({"message": "Hi", "tool_results": []})
+    [{'role': 'USER', 'message': 'Hi'}]
+    """
+    rows = list(body.get("chat_history") or ())
+    if body["message"]:
+        rows.append({"role": "USER", "message": body["message"]})
+    if body.get("tool_results"):
+        rows.append({"role": "TOOL", "tool_results": body["tool_results"]})
+    return rows
+
+
+def read(body: Mapping[str, Any], _: Settings) -> Asked:
+    """Return what a body asks for, which `impossible` let pass. Every answer says the rows again.
+
+    >>> read({"message": "Hi", "max_tokens": 5}, Settings()).rows
+    (Row(role='user', text='Hi', resumes=False),)
+    """
+    rows = rows_of(body)
+    stops = body.get("stop_sequences")
+    budget = body.get("max_tokens")
+    return Asked(
+        model=str(body.get("model") or "command-r"),
+        rows=tuple(Row(_SPEAKERS.get(r["role"]), str(r.get("message") or "")) for r in rows),
+        counted=dump(rows),
+        tools=tuple(_tools(body.get("tools"))),
+        budget_tokens=budget if type(budget) is int else None,
+        stream=body.get("stream") is True,
+        response_format=_format(body.get("response_format")),
+        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        prefill="restart",
+        echoed=dump(rows),
+    )
+
+
+def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for tool in tools if isinstance(tools, list) else ():
+        told = tool.get("parameter_definitions") or {}
+        needed = [name for name, one in told.items() if one.get("required")]
+        types = {
+            name: {"type": _TYPES.get(one.get("type"), "string")} for name, one in told.items()
+        }
+        yield str(tool.get("name")), {"type": "object", "properties": types, "required": needed}
+
+
+_TYPES: Final = {"int": "integer", "float": "number", "bool": "boolean"}
+
+
+def _format(given: Any) -> Mapping[str, Any] | None:
+    if not isinstance(given, dict):
+        return None
+    schema = given.get("schema")
+    return given | ({"json_schema": {"schema": schema}} if schema else {})

@@ -1,0 +1,56 @@
+"""How Cohere's API of version 1 says that something failed: the error table.
+
+https://docs.cohere.com/v1/reference/errors (read 2026-11-24) and messages quoted in public issues.
+An error is an object with a `message`; of codes there is one, the `error_type` of limits.
+"""
+
+from __future__ import annotations
+
+from tenuto.core.fault import Fault, FaultKind
+from tenuto.wires.base import JsonObject
+from tenuto.wires.errors import HISTORY_REJECTED, OURS, ErrorRow, by_status, fault_reader, row
+
+_K = FaultKind
+
+ERRORS: tuple[ErrorRow, ...] = (
+    # The end of a stream has room for words alone.
+    row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"),
+    row(
+        _K.OUTPUT_BUDGET_TOO_LARGE,
+        words=r"tokens must be less than or equal to (?P<allowed>\d{1,9})",
+    ),
+    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
+    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
+    # Blocked by the usage guidelines.
+    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
+    HISTORY_REJECTED,
+    *by_status(),
+)
+"""First fit decides: by a code, the words, or the HTTP status; the last row fits all."""
+
+
+def error_of(value: JsonObject) -> object | None:
+    """Return the error that an object carries, None where it carries none.
+
+    >>> error_of({"message": "No."}), error_of({"text": "Hi", "generation_id": "g"})
+    ({'message': 'No.'}, None)
+    """
+    if isinstance(value.get("message"), str) and "event_type" not in value:
+        return value
+    return value.get("error") or None
+
+
+read_fault = fault_reader(ERRORS)
+
+
+def fault_in(value: JsonObject) -> Fault | None:
+    """Return the fault that an answer of status 200 tells of, None where it tells of none. At such
+    a path many servers are asked for a `message` and answer with one: of these words decide.
+
+    >>> fault_in({"message": "Hello!"}) is None, fault_in({"error": "No."}).kind.value
+    (True, 'server')
+    """
+    error = error_of(value)
+    fault = None if error is None else read_fault(error)
+    unclear = error is value and fault is not None and fault.kind is _K.SERVER
+    return None if unclear else fault

@@ -1,0 +1,43 @@
+"""Say how Cohere's chat of version 1 writes a history, for the repairs of `core.history`.
+
+A row of the model's (`CHATBOT`) may hold calls; their results are the list of a `TOOL` row directly
+behind it. Calls have no ids: a result repeats its call and belongs to the next one of that name. No
+row is without a message, but for one with calls. Roles need not alternate.
+https://docs.cohere.com/v1/docs/multi-step-tool-use (read 2026-11-24)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenuto.core import hints
+from tenuto.core.history_table import Call, Result, Role, Rules, by_role
+from tenuto.wires.base import JsonObject
+from tenuto.wires.members import object_in
+
+PARTS = "tool_calls"
+"""Rules know one member that holds a row's parts. In a plan results stand where calls do."""
+
+
+def _stub(call: Any) -> JsonObject:
+    given = call.get("parameters")  # what is no object is replaced in the call as well
+    named = {"name": call.get("name"), "parameters": given if isinstance(given, dict) else {}}
+    return {"call": named, "outputs": [{"text": hints.ORPHAN_RESULT}]}
+
+
+RULES = Rules(
+    role_of=by_role(CHATBOT=Role.MODEL, TOOL=Role.ANSWERS),
+    stub=_stub,
+    content="message",
+    parts=PARTS,
+    kind_of=lambda part: "result" if "call" in part else "call",
+    shapes={
+        Role.MODEL: {"call": Call(("name",), ("parameters",))},
+        Role.ANSWERS: {"result": Result(("call", "name"))},
+    },
+    beside=(PARTS,),
+    answers=lambda result, call: object_in(result.get("call")).get("name") == call.get("name"),
+    ordered=False,
+    turns=False,
+    object_arguments=True,
+)

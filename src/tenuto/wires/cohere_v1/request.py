@@ -1,0 +1,168 @@
+"""The request's side of Cohere's chat of version 1: facts and edits; its history in `history`.
+
+What is asked now stands beside the history: `message`, or `tool_results` where the model called
+tools. To append rows is to move it into the history, and the last row out of it. With both members
+set (a single step) the results answer calls that the history does not hold; they are put there.
+https://docs.cohere.com/v1/reference/chat (read through cohere-python 7.3, 2026-11-24)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tenuto.core import hints
+from tenuto.core.actions import AppendAssistant, AppendCalls, AppendUser, Edit
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
+from tenuto.wires.calls import schemas_in, valid_call
+from tenuto.wires.cohere_v1.history import PARTS, RULES
+from tenuto.wires.cohere_v1.render import call_of
+from tenuto.wires.history import apply_repairs
+from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
+from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
+from tenuto.wires.request_edits import EditableRequest, Paths
+from tenuto.wires.request_reading import asks_for_json, limit_in, text_in, why_left_alone
+
+ROWS, RESULTS = "chat_history", "tool_results"
+
+_BRIDGE = encode({"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE})
+"""Stands between the results of tools and what a user says."""
+
+
+class ChatRequest(EditableRequest):
+    """A request as bytes, with what was read of it (`wires.base.WireRequest`).
+
+    Attributes:
+        wire: writes answers to this request, which say its rows.
+        asked: the rows of the history, and behind them what is asked now.
+    """
+
+    wire: Wire
+    paths = Paths(rows=ROWS, output_limit=(("max_tokens",),), constraints=[(("response_format",),)])
+
+    def __init__(self, body: bytes, facts: RequestFacts) -> None:
+        members = members_of(body)
+        before = rows_of(members[ROWS]) if list_in(value_of(members.get(ROWS))) else []
+        self._now = _asked_now(members, before)
+        own = [*before, *self._now]
+        planned = [_renamed(row, RESULTS, PARTS) for row in own]
+        self._own = dict(zip(planned, own, strict=True))
+        self.asked = [object_in(decode_object(row)) for row in own]
+        super().__init__(body, list(map(decode_object, planned)), RULES, facts)
+        self._members = members
+        self._rows = apply_repairs(self._plan, planned, RULES) if self.repairs else planned
+        if len(self._now) == 1 and self._arranged(planned) != planned:
+            self.repairs += ("rows_arranged",)
+
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits."""
+        members = super().edited(edits, dialect)
+        if members.get(ROWS) is self._members.get(ROWS):
+            return members
+        rows = [self._own.get(row) or _named(row) for row in rows_of(members[ROWS])]
+        at = len(rows) - len(self._now)
+        appends = any(isinstance(e, AppendAssistant | AppendUser | AppendCalls) for e in edits)
+        if rows[at:] == self._now and not appends:
+            return members | {ROWS: listed(rows[:at])}
+        members.pop(RESULTS, None)
+        members["message"] = b'""'
+        last = members_of(rows[-1]) if rows else {}
+        if value_of(last.get("role")) in ("USER", "TOOL"):
+            members |= {key: raw for key, raw in last.items() if key in ("message", RESULTS)}
+            rows.pop()
+        return members | {ROWS: listed(rows)}
+
+    def _arranged(self, rows: list[bytes]) -> list[bytes]:
+        """The rows; between results and a last word of the user's the model speaks."""
+        roles = [value_of(members_of(row).get("role")) for row in rows[-2:]]
+        bridged = roles in (["TOOL", "USER"], ["user", "USER"])
+        return [*rows[:-1], _BRIDGE, rows[-1]] if bridged else rows
+
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
+        return [{"role": "CHATBOT", "message": edit.text}]
+
+    def _asked(self, text: str) -> JsonObject:
+        return {"role": "USER", "message": text}
+
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        calls = [call_of(valid_call(call)) for call in edit.calls]
+        pairs = zip(calls, edit.results, strict=True)
+        results = [{"call": call, "outputs": [{"text": text}]} for call, text in pairs]
+        said = {"role": "CHATBOT", "message": edit.text, "tool_calls": calls}
+        return [said, {"role": "TOOL", RESULTS: results}]
+
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        told = schemas_in(list_in(tools), "parameter_definitions")
+        return {
+            name: {"required": [key for key, one in own.items() if object_in(one).get("required")]}
+            for name, own in told.items()
+        }
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        """Do nothing: there is no knob."""
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        """Do nothing: no tool can be forced here."""
+
+
+def _asked_now(members: Mapping[str, bytes], before: Sequence[bytes]) -> list[bytes]:
+    """Return what is asked now as rows."""
+    says = [joined({"role": b'"USER"', "message": members["message"]})]
+    says = says if value_of(members["message"]).strip() else []
+    answered = list_in(value_of(members.get(RESULTS)))
+    if not answered:
+        return says
+    results = joined({"role": b'"TOOL"', RESULTS: members[RESULTS]})
+    if not says or (before and members_of(before[-1]).get("tool_calls")):
+        return [results, *says]
+    calls = [object_in(result).get("call") for result in answered]
+    called = {"role": "CHATBOT", "message": hints.EMPTY_WITH_TOOLS_NOTE, "tool_calls": calls}
+    return [*says, encode(called), results]
+
+
+def _renamed(row: bytes, name: str, other: str, **more: str) -> bytes:
+    """Return a row in which one member has another name."""
+    members = members_of(row)
+    if name not in members or other in members:
+        return row
+    renamed = {other if key == name else key: raw for key, raw in members.items()}
+    return joined(renamed | {key: encode(value) for key, value in more.items()})
+
+
+def _named(row: bytes) -> bytes:
+    """Return a planned row in the API's own words; of rows with results the role may be ours."""
+    is_ours = value_of(members_of(row).get("role")) in ("TOOL", "user")
+    return _renamed(row, PARTS, RESULTS, role="TOOL") if is_ours else row
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0) -> ChatRequest | None:
+    """Return a request, or None where the bytes are none: they then pass untouched (C7).
+
+    >>> parse_request(b'{"message": "Hi", "model": "m"}').facts.model
+    'm'
+    >>> parse_request(b'{"input": "Hi"}') is None
+    True
+    """
+    asked = object_in(decode_object(body)) if is_utf8(body) else {}
+    rows, results = list_in(asked.get(ROWS)), list_in(asked.get(RESULTS))
+    are_rows = all(isinstance(row, dict) for row in (*rows, *results))
+    if not isinstance(asked.get("message"), str) or not are_rows:
+        return None
+    max_tokens = limit_in(asked.get("max_tokens"))
+    reasons = {why: asked.get(why) for why in ("search_queries_only", "raw_prompting")}
+    facts = RequestFacts(
+        model=text_in(asked.get("model")),
+        stream=bool(asked.get("stream")),
+        max_tokens=max_tokens,
+        tools=bool(asked.get("tools")),
+        after_tool_result=bool(results) or (bool(rows) and rows[-1].get("role") == "TOOL"),
+        structured=asks_for_json(asked.get("response_format")),
+        include_usage=True,
+        left_alone=why_left_alone(reasons, max_tokens, probe_max_tokens),
+        # What is sent is kept in a history that others read.
+        sent_once="conversation" if asked.get("conversation_id") else "",
+    )
+    try:
+        return ChatRequest(body, facts)
+    except UNREADABLE:
+        return None

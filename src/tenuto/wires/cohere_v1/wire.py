@@ -1,0 +1,209 @@
+"""Cohere's chat of version 1, `/v1/chat`; of `/v1/generate` the answers are read.
+
+https://docs.cohere.com/v1/reference/chat (read through cohere-python 7.3, 2026-11-24:
+`cohere/types/non_streamed_chat_response.py`, `streamed_chat_response.py`, `generation.py`). Its
+streams are lines of JSON, each with an `event_type`, or server-sent events where the request asks
+for them; the last one holds the whole response again. Calls have no ids, and come decoded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
+from tenuto.core.signals import CallDelta, Ended, FaultSeen, Usage, UsageSeen
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
+from tenuto.wires.bedrock_invoke import makers
+from tenuto.wires.cohere_v1 import render
+from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
+from tenuto.wires.cohere_v1.request import parse_request
+from tenuto.wires.errors import fault_parser
+from tenuto.wires.json import arguments_of
+from tenuto.wires.members import list_in, object_in
+from tenuto.wires.openai_chat.wire import CONTENT
+from tenuto.wires.request_reading import text_in
+from tenuto.wires.stops import StopTable, in_other_words, look_up
+
+_R = StopReason
+
+STOPS: StopTable = {
+    # The model finished sending a complete message; calls end with it too.
+    "complete": (_R.END_TURN, None),
+    # One of the request's stop_sequences was reached.
+    "stop_sequence": (_R.STOP_SEQUENCE, None),
+    # The generation failed due to an internal error.
+    "error": (_R.ERROR, None),
+    # The reply was deemed toxic.
+    "error_toxic": (_R.SAFETY_BLOCKED, None),
+    # The context of the model is full.
+    "error_limit": (_R.CONTEXT_WINDOW_EXCEEDED, None),
+    # The caller went away.
+    "user_cancel": (_R.CANCELLED, None),
+    # The number of generated tokens reached max_tokens.
+    "max_tokens": (_R.MAX_TOKENS, None),
+    # It took longer than it may.
+    "timeout": (_R.ERROR, "time_limit"),
+}
+"""In the order of the SDK's types."""
+
+_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+
+EVENT_TYPES = frozenset(
+    {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
+    | {"search-queries-generation", "search-results", "citation-generation", "debug"}
+)
+
+# --- shapes
+
+_TYPED = frozenset({"event_type", "type", "message"})
+"""Members of the events and bodies that came after the streams of `/v1/generate`."""
+
+
+def is_event(value: JsonObject) -> bool:
+    """Whether an object is an event of a stream. Those that `/v1/generate` began with only say
+    whether they are the last one.
+
+    >>> is_event({"event_type": "stream-end"}), is_event({"is_finished": False, "text": "Hi"})
+    (True, True)
+    """
+    untyped = isinstance(value.get("is_finished"), bool) and _TYPED.isdisjoint(value)
+    return untyped or text_in(value.get("event_type")) in EVENT_TYPES
+
+
+def looks_like(value: JsonObject) -> bool:
+    """Whether an object is an event, or a whole answer: a text or texts that were generated.
+
+    >>> looks_like({"text": "Hi", "generation_id": "1"}), looks_like({"text": "Hi"})
+    (True, False)
+    """
+    if isinstance(value.get("text"), str) and {"generation_id", "response_id"} & value.keys():
+        return True
+    return is_event(value) or "text" in object_in(next(iter(list_in(value.get("generations"))), 0))
+
+
+# --- reading
+
+_NOT_BESIDE = render.TOLD | {"event_type", "is_finished", "response", "tool_call_delta", "prompt"}
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """Return the signals of a body, or of one event; an object of another shape has none."""
+    if not isinstance(value, dict):
+        return []
+    signals: list[AnySignal] = []
+    kind, whole = value.get("event_type"), object_in(value.get("response"))
+    if kind is None and ("generations" in value or is_event(value)):
+        signals += makers.read(value, event=event)  # as Bedrock has it, and its end of this one
+    else:
+        beside = (whole or value).items()
+        signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
+        signals += _said(value) if kind is None else _said_in_event(kind, value, whole)
+        raw = value.get("finish_reason") or whole.get("finish_reason")
+        stop = look_up(raw, "finish_reason", _ALL_STOPS)
+        signals += [stop] if stop is not None else [Ended()] if kind == "stream-end" else []
+    if (fault := fault_in(value)) is not None:
+        signals.append(FaultSeen(fault))
+    if (meta := usage_object(value)) is not None:
+        counts = [render.counted_in(meta, name) for name in ("input_tokens", "output_tokens")]
+        signals.append(UsageSeen(Usage(*(None if count < 0 else count for count in counts))))
+    return signals
+
+
+def _said(value: JsonObject) -> list[AnySignal]:
+    """Return what a body says, or the part of one that an event is."""
+    signals: list[AnySignal] = []
+    if isinstance(text := value.get("text"), str):
+        signals.append(Piece(CONTENT, Kind.TEXT, text, holds="text"))
+    if cited := [one for one in list_in(value.get("citations")) if isinstance(one, dict)]:
+        adds = {"annotations": render.as_annotations(cited)}
+        signals.append(Piece(CONTENT, Kind.TEXT, None, adds, holds="text"))
+    return signals + _calls(value)
+
+
+def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[AnySignal]:
+    match kind:
+        case "text-generation" | "citation-generation":
+            return _said(value)
+        case "tool-calls-chunk":
+            piece = object_in(value.get("tool_call_delta"))
+            return [*_said(value if value.get("text") else piece), *_call_begun(piece)]
+        case "tool-calls-generation" | "stream-end":  # their text was said in pieces
+            return _calls(whole or value)
+    return []
+
+
+def _call_begun(piece: JsonObject) -> list[AnySignal]:
+    """Return that a call begins. Its pieces are not read: all of it comes again, decoded. A call
+    of which that never comes was cut: the brace stands for its arguments."""
+    name, index = text_in(piece.get("name")), piece.get("index")
+    number = int(index) if isinstance(index, int | float) and 0 <= index < 1000 else None
+    delta = CallDelta(number, None, name, "{", may_lack_id=True)
+    return [CallPiece(("tool_calls", number), delta)] if name else []
+
+
+def _calls(value: JsonObject) -> list[AnySignal]:
+    """Return its calls. What was said of them in pieces, or in an event before, is said again."""
+    return [
+        CallPiece(("tool_calls", number), _call(number, call))
+        for number, call in enumerate(list_in(value.get("tool_calls")))
+    ]
+
+
+def _call(number: int, call: Any) -> CallDelta:
+    told = dict(object_in(call))
+    name, given = text_in(told.pop("name", None)), told.pop("parameters", None)
+    return CallDelta(
+        number,
+        None,
+        name or None,
+        arguments_of(given)[0],
+        may_lack_id=True,
+        decoded=isinstance(given, dict),
+        unreadable=not isinstance(call, dict),
+        whole=True,
+        extra=told or None,
+    )
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """Return the native usage object: `meta`, of a body or of the end of a stream."""
+    meta = object_in(value.get("meta") or object_in(value.get("response")).get("meta"))
+    return meta if any(object_in(meta.get(name)) for name in render.COUNTED) else None
+
+
+# --- the wire
+
+
+def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
+    """Return a request, which says the rows that its answer follows; None where the bytes are
+    none."""
+    parsed = parse_request(body, probe_max_tokens)
+    if parsed is not None:
+        layout = partial(render.ChatLayout, asked=parsed.asked)
+        body_of = partial(render.render_body, asked=parsed.asked)
+        parsed.wire = replace(WIRE, layout=layout, render_body=body_of)
+    return parsed
+
+
+WIRE = Wire(
+    name="cohere-v1",
+    stops=STOPS,
+    errors=ERRORS,
+    shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
+    is_request=lambda path: path.rstrip("/").endswith("/v1/chat"),  # below whatever base URL
+    request=request,
+    looks_like=looks_like,
+    signed=lambda value: "event_type" in value and is_event(value) and makers.METRICS not in value,
+    is_event=is_event,
+    read=read,
+    parts_close=True,
+    usage_object=usage_object,
+    parse_fault=fault_parser(error_of, read_fault),
+    layout=render.ChatLayout,
+    clean_stop=lambda calls: "COMPLETE",  # with calls and without
+    render_body=render.render_body,
+    render_error=render.render_error,
+)
