@@ -74,7 +74,7 @@ def recovering(client: Any, engine: Engine) -> Any:
     vars(wrapped).update(vars(client))
     wrapped.meta = copy.copy(client.meta)
     wrapped.meta.events = events = copy.copy(client.meta.events)
-    cls: Any = type(client._endpoint)  # noqa: SLF001 - there is no public way
+    cls: Any = type(client._endpoint)  # noqa: SLF001 - see private_seams
     endpoint = copy.copy(client._endpoint)  # noqa: SLF001
     signer = copy.copy(client._request_signer)  # noqa: SLF001
     if engine_of(client) is None:
