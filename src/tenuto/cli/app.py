@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, demo_agent, detect, explain, faults, policy, providers, run, sim
+    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim
 
     app = App(
         name="tenuto",
@@ -84,11 +84,9 @@ def build() -> cyclopts.App:
     )
     for command, examples in commands:
         app.command(command, help_epilogue=_examples(*examples))
-    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES, *demo_agent.EXAMPLES[:1]))
+    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
     demos.default(demo.demo)
-    demos.command(
-        demo_agent.demo_agent, name="agent", help_epilogue=_examples(*demo_agent.EXAMPLES)
-    )
+    demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))
     app.command(demos)
     return app
 
