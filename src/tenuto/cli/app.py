@@ -44,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
     except cyclopts.CycloptsError as error:
-        return _say(f"{_one_line(str(error))} (see tenuto --help)", 2)
+        return _say(f"{one_line(str(error))} (see tenuto --help)", 2)
     except CommandError as error:
-        return _say(_one_line(str(error)), error.exit_code)
+        return _say(one_line(str(error)), error.exit_code)
     except TenutoError as error:
-        return _say(_one_line(str(error)), 2)
+        return _say(one_line(str(error)), 2)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `tenuto faults | head`: the reader has seen enough
@@ -95,7 +95,8 @@ def _examples(*lines: str) -> str:
     return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The same words with one space between each two."""
     return " ".join(text.split())
 
 

@@ -17,7 +17,7 @@ from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import FaultRow, ModelRow
 from tenuto.cli.demo_view import View
 from tenuto.cli.model_server import MODEL_NAME, ModelServer, ModelServerUnavailable
-from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.cli.printing import JsonFlag, Switch, print_json
 
 AGENT_EXAMPLES = (
     "tenuto demo agent",
@@ -32,7 +32,6 @@ EXAMPLES = (
     *AGENT_EXAMPLES[:1],
 )
 LIVE_MODEL = "gpt-4.1-mini"
-Switch = Annotated[bool, Parameter(negative="")]
 
 
 def demo(

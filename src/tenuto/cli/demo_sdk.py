@@ -242,7 +242,8 @@ def play(plan: list[tuple[str, str]]) -> Iterator[FaultRow]:
                     got = ask(client, stream=mode == "stream", **request)
                     told = judge(got, Answered(whole.text, calls), own)
                     played.append(Played(*told, len(simulator.requests) - before))
-                yield FaultRow(name, mode, case.summary, *played, played[1].verdict in _GOOD)
+                alone, ours = played
+                yield FaultRow(name, mode, case.summary, alone, ours, ours.verdict in _GOOD)
 
 
 def judge(got: Answered, right: Answered, fine: str) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
+from tenuto.cli.app import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow, pieces
 from tenuto.cli.printing import print_table
@@ -98,11 +99,11 @@ class View:
                 table.add_row(*line)
             self._console.print(table)
             return
-        lines = [COLUMNS, *([cell.plain for cell in line] for line in cells)]
+        lines = [COLUMNS, *(tuple(cell.plain for cell in line) for line in cells)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         self.say("")
-        for line in lines:
-            self.say("  ".join(map(str.ljust, line, widths)).rstrip())
+        for texts in lines:
+            self.say("  ".join(map(str.ljust, texts, widths)).rstrip())
         self.say("")
 
     # --- the agent's --------------------------------------------------------------------------
@@ -126,7 +127,7 @@ class View:
             case StepEnded(status=status, reason=reason):
                 self._tell_faults()
                 if self._said.strip():
-                    self.say(f"  text       {_one_line(self._said)}")
+                    self.say(f"  text       {one_line(self._said)}")
                 self._said = ""
                 if status != "complete":
                     self.say(f"  {status:<10} {reason}", "red")
@@ -197,10 +198,6 @@ def _cells(row: FaultRow) -> list[Text]:
     return [Text(row.fault), Text(row.mode), *both, Text(str(row.wrapped.requests))]
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 def _short(text: str) -> str:
-    line = text[:13] + _one_line(text[13:])
+    line = text[:13] + one_line(text[13:])
     return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,7 +12,18 @@ from cyclopts import Parameter
 from tenuto.cli import explained
 from tenuto.cli.app import CommandError
 from tenuto.cli.explained import Plain
-from tenuto.cli.printing import JsonFlag, print_json, print_table, read_file, visible, why_unread
+from tenuto.cli.printing import (
+    BAD_FILE,
+    FileName,
+    JsonFlag,
+    Switch,
+    print_json,
+    print_table,
+    read_file,
+    say_unread,
+    visible,
+    why_unread,
+)
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
@@ -27,14 +37,13 @@ EXAMPLES = (
     "curl -s $URL -d @request.json | tenuto explain --show-content -",
     "tenuto explain --json turns/*.json",
 )
-_BAD_FILE = 2
 _SEAM = "⟦seam⟧"
 
 
 def explain(
-    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *files: FileName,
     policy: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
-    show_content: Annotated[bool, Parameter(negative="")] = False,
+    show_content: Switch = False,
     json: JsonFlag = False,
 ) -> int:
     """Say why each attempt of a recorded turn ended, and what follows from it.
@@ -50,7 +59,7 @@ def explain(
         json: print one JSON object a line.
     """
     if not files:
-        raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
+        raise CommandError("name at least one file, or - for standard input", BAD_FILE)
     asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
     told = [_told(name, asked, in_force, show_content) for name in files]
@@ -58,15 +67,14 @@ def explain(
         if json:
             print_json(one, indent=None)
         elif "error" in one:
-            where = printable(one["file"], 200)
-            print(f"tenuto: {where} cannot be explained: {visible(one['error'])}", file=sys.stderr)
+            say_unread(one["file"], "explained", visible(one["error"]))
         elif len(told) == 1 or show_content:
             print("\n".join(map(visible, _story(one))), flush=True)
         else:
             print(visible(_headline(one)), flush=True)
     if not json and len(told) > 1:
         _print_summary([one for one in told if "error" not in one])
-    return _BAD_FILE if any("error" in one for one in told) else 0
+    return BAD_FILE if any("error" in one for one in told) else 0
 
 
 def _policy_of(file: Path) -> Policy:
@@ -133,11 +141,7 @@ def _story(told: Plain) -> Iterator[str]:
 def _why(attempt: Plain) -> str:
     status = f"{attempt['status']}, " if attempt.get("status") else ""
     lost = f"broken off ({attempt['lost']}), " if attempt.get("lost") else ""
-    native = ""
-    if attempt["raw"] is not None:
-        native = f", {attempt['field']} = {printable(str(attempt['raw']))!r}"
-    odd = f", odd: {', '.join(attempt['anomalies'])}" if attempt["anomalies"] else ""
-    return f"{status}{lost}{attempt['reason']} ({attempt['confidence']} confidence{native}{odd})"
+    return f"{status}{lost}{explained.why(attempt)}"
 
 
 def _measured(attempt: Plain) -> str:

@@ -1,4 +1,4 @@
-"""What the commands share: the flag `--json`, JSON on stdout, and tables for people."""
+"""What the commands share: their flags, the files that they read, JSON on stdout, and tables."""
 
 from __future__ import annotations
 
@@ -17,8 +17,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tenuto.cli.app import one_line
+from tenuto.core.stop import printable
+
+Switch = Annotated[bool, Parameter(negative="")]
+FileName = Annotated[str, Parameter(allow_leading_hyphen=True)]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative="")]
 """Whether a program reads the output."""
+
+
+BAD_FILE = 2
+"""The exit code where a file that was named cannot be read."""
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says of an error."""
+    return error.strerror or str(error)
 
 
 def why_unread(name: str, error: OSError) -> str:
@@ -29,7 +43,7 @@ def why_unread(name: str, error: OSError) -> str:
     >>> why_unread("--jsno", FileNotFoundError(2, "No such file or directory"))
     'No such file or directory, and no such option (see tenuto --help)'
     """
-    why = error.strerror or str(error)
+    why = reason_of(error)
     meant = name.startswith("-") and isinstance(error, FileNotFoundError)
     return f"{why}, and no such option (see tenuto --help)" if meant else why
 
@@ -39,6 +53,12 @@ READ_MAX_BYTES = 268_435_456
 
 _PIPES_OF_A_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Where a shell puts what it has opened already, as for `<(command)`."""
+
+
+def say_unread(name: str, verb: str, why: str) -> None:
+    """Tell a person of a file that nothing can be said about."""
+    where = printable(name, 200)
+    print(f"tenuto: {where} cannot be {verb}: {why}", file=sys.stderr)
 
 
 def read_file(name: str) -> bytes:
@@ -93,6 +113,16 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     print(text, flush=True)
 
 
+def print_rows(
+    value: Any, columns: Sequence[str], rows: Iterable[Sequence[str]], *, json: bool
+) -> None:
+    """Print one JSON value for a program, or a table of the same for a person."""
+    if json:
+        print_json(value)
+    else:
+        print_table(columns, rows)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
     """Print rows as a table on a terminal, else as lines of tab-separated fields.
 
@@ -108,9 +138,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     if not console.is_terminal:
         print("\t".join(columns))
         for row in rows:
-            print("\t".join(visible(" ".join(cell.split())) for cell in row))
+            print("\t".join(visible(one_line(cell)) for cell in row))
         return
-    cells = [[visible(" ".join(cell.split())) for cell in row] for row in rows]
+    cells = [[visible(one_line(cell)) for cell in row] for row in rows]
     if title:
         console.print(Text(title, "italic"))
     if sum(_least_widths(columns, cells)) + 2 * len(columns) > console.width:
