@@ -3,7 +3,6 @@ faults, bare and with Tenuto."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import time
 from collections.abc import Iterator, Sequence
@@ -192,16 +191,6 @@ def ask_model(
         yield ModelRow(
             prompt, LIMIT_TOKENS, bare, wrapped, uncut, seams, requests, taken_s, equal, verdict
         )
-
-
-def pieces(text: str, seams: Sequence[int]) -> list[str]:
-    """The text in the pieces that each request brought.
-
-    >>> pieces("one two three", [4, 8])
-    ['one ', 'two ', 'three']
-    """
-    edges = [0, *seams, len(text)]
-    return [text[start:end] for start, end in itertools.pairwise(edges)]
 
 
 # --- the simulator's faults ----------------------------------------------------------------------

@@ -15,8 +15,8 @@ from rich.text import Text
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
 from tenuto.cli.app import one_line
 from tenuto.cli.demo_faults import Faults
-from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow, pieces
-from tenuto.cli.printing import print_table
+from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
+from tenuto.cli.printing import pieces, print_table
 from tenuto.core.events import StopReasonObserved
 from tenuto.core.ladders import SENTENCES
 

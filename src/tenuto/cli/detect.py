@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from tenuto.cli.app import CommandError
 from tenuto.cli.explained import plain_stop, why
-from tenuto.cli.printing import (
-    BAD_FILE,
-    FileName,
-    JsonFlag,
-    print_json,
-    read_file,
-    say_unread,
-    visible,
-    why_unread,
-)
+from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
@@ -38,23 +29,11 @@ def detect(*files: FileName, json: JsonFlag = False) -> int:
             standard input.
         json: print one JSON object a line.
     """
-    if not files:
-        raise CommandError("name at least one file, or - for standard input", BAD_FILE)
     code = 0
-    for name in files:
-        try:
-            found = described(name, read_file(name))
-            if found["wire"] is None and found["message"] == _OF_NO_WIRE:
-                code = BAD_FILE
-        except OSError as error:
-            found, code = {"file": name, "error": why_unread(name, error)}, BAD_FILE
-        if json:
-            print_json(found, indent=None)
-        elif "error" in found:
-            say_unread(name or '""', "read", found["error"])
-        else:
-            where = printable(name, 200)
-            print(visible(f"{where}: {why(found)}. {found['message']}"), flush=True)
+    for found in told_of(files, lambda name: described(name, read_file(name))):
+        if "error" in found or (found["wire"] is None and found["message"] == _OF_NO_WIRE):
+            code = BAD_FILE
+        print_told(found, "read", partial(_sentence, found), json=json)
     return code
 
 
@@ -89,3 +68,7 @@ def described(name: str, content: bytes) -> dict[str, Any]:
         "broken": stop.broken,
         "message": _message(response, wire),
     }
+
+
+def _sentence(found: dict[str, Any]) -> str:
+    return f"{printable(found['file'], 200)}: {why(found)}. {found['message']}"

@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
@@ -17,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tenuto.cli.app import one_line
+from tenuto.cli.app import CommandError, one_line
 from tenuto.core.stop import printable
 
 Switch = Annotated[bool, Parameter(negative="")]
@@ -55,10 +56,41 @@ _PIPES_OF_A_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Where a shell puts what it has opened already, as for `<(command)`."""
 
 
-def say_unread(name: str, verb: str, why: str) -> None:
-    """Tell a person of a file that nothing can be said about."""
-    where = printable(name, 200)
-    print(f"tenuto: {where} cannot be {verb}: {why}", file=sys.stderr)
+def told_of(
+    files: Sequence[str], tell: Callable[[str], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Return what there is to tell of each file: its `file` and an `error` where it is not read."""
+    if not files:
+        raise CommandError("name at least one file, or - for standard input", BAD_FILE)
+
+    def told(name: str) -> dict[str, Any]:
+        try:
+            return tell(name)
+        except OSError as error:
+            return {"file": name, "error": why_unread(name, error)}
+
+    return map(told, files)
+
+
+def print_told(told: dict[str, Any], verb: str, words: Callable[[], str], *, json: bool) -> None:
+    """Print what is told of a file: as JSON on one line, or in words; an error in words goes to
+    standard error."""
+    if json:
+        print_json(told, indent=None)
+    elif "error" in told:
+        where, why = printable(told["file"], 200) or '""', visible(told["error"])
+        print(f"tenuto: {where} cannot be {verb}: {why}", file=sys.stderr)
+    else:
+        print(visible(words()), flush=True)
+
+
+def pieces(text: str, seams: Sequence[int]) -> list[str]:
+    """The text in the pieces that each request brought.
+
+    >>> pieces("one two three", [4, 8])
+    ['one ', 'two ', 'three']
+    """
+    return [text[start:end] for start, end in pairwise([0, *seams, len(text)])]
 
 
 def read_file(name: str) -> bytes:
