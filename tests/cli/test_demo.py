@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tenuto.cli import main
-from tenuto.cli.demo_ask import Answered
-from tenuto.cli.demo_faults import WORST, judge
+from tenuto.cli.demo_faults import FAULTS
+from tenuto.cli.demo_sdk import Answered, judge
 from tenuto.cli.model_server import ModelServer, ModelServerUnavailable, missing_wheels
 from tenuto.sim import Simulator
 
@@ -35,7 +35,7 @@ def test_the_faults_are_recovered_or_told_truthfully(capsys: pytest.CaptureFixtu
     result = json.loads(capsys.readouterr().out)
     assert result["ok"]
     assert result["model"] == {"skipped": "not wanted (--no-model)", "answers": []}
-    assert {row["fault"] for row in result["faults"]} == set(WORST)
+    assert {row["fault"] for row in result["faults"]} == {fault.case for fault in FAULTS} - {""}
     assert all(row["good"] for row in result["faults"])
     bare = {row["bare"]["verdict"] for row in result["faults"]}
     assert bare == {"silent", "harmful", "raised", "truthful"}

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from tenuto.cli import main
-from tenuto.cli.demo_agent_faults import KINDS, Faults
-from tenuto.cli.demo_agent_play import WIRES, play
-from tenuto.cli.demo_agent_script import ANSWERS
+from tenuto.cli.demo_agent import WIRES, play
+from tenuto.cli.demo_faults import Faults
+from tenuto.cli.demo_script import ANSWERS
 from tenuto.sim import Step
 
+KINDS = Faults("openai-chat").kinds
 CALLS = sum(len(answer.calls) for answer in ANSWERS)
 
 
@@ -92,9 +93,9 @@ def test_a_run_that_comes_again_and_another_file_are_noticed(tmp_path: Path) -> 
 
 
 def test_every_third_response_has_a_fault_and_some_are_in_a_row() -> None:
-    faults = Faults()
+    faults = Faults("openai-chat")
     broken = [n for n in range(24) if faults(n, ANSWERS[0]) != Step()]
     assert broken == [2, 5, 8, 11, 12, 14, 17, 20, 23]
     assert {*faults.met} == {kind.name for kind in KINDS}
-    only_text = Faults()
+    only_text = Faults("openai-chat")
     assert only_text(2, ANSWERS[-1]) == KINDS[0].of_text

@@ -44,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
     except cyclopts.CycloptsError as error:
-        return _say(f"{_one_line(str(error))} (see tenuto --help)", 2)
+        return _say(f"{one_line(str(error))} (see tenuto --help)", 2)
     except CommandError as error:
-        return _say(_one_line(str(error)), error.exit_code)
+        return _say(one_line(str(error)), error.exit_code)
     except TenutoError as error:
-        return _say(_one_line(str(error)), 2)
+        return _say(one_line(str(error)), 2)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # `tenuto faults | head`: the reader has seen enough
@@ -62,7 +62,7 @@ def build() -> cyclopts.App:
     from cyclopts import App
 
     import tenuto
-    from tenuto.cli import demo, demo_agent, detect, explain, faults, policy, providers, run, sim
+    from tenuto.cli import demo, detect, explain, faults, policy, providers, run, sim
 
     app = App(
         name="tenuto",
@@ -84,11 +84,9 @@ def build() -> cyclopts.App:
     )
     for command, examples in commands:
         app.command(command, help_epilogue=_examples(*examples))
-    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES, *demo_agent.EXAMPLES[:1]))
+    demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
     demos.default(demo.demo)
-    demos.command(
-        demo_agent.demo_agent, name="agent", help_epilogue=_examples(*demo_agent.EXAMPLES)
-    )
+    demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))
     app.command(demos)
     return app
 
@@ -97,7 +95,8 @@ def _examples(*lines: str) -> str:
     return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The same words with one space between each two."""
     return " ".join(text.split())
 
 

@@ -1,33 +1,37 @@
-"""`tenuto demo`: a real model's cut answers and a simulator's faults, without and with Tenuto."""
+"""`tenuto demo` and `tenuto demo agent`: broken answers, without Tenuto and with it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import tempfile
+from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from tenuto.cli import demo_agent, demo_sdk
 from tenuto.cli.app import CommandError
-from tenuto.cli.demo_faults import FaultRow, faults_to_play, play
-from tenuto.cli.demo_model import PROMPTS, ModelRow, ask_model
-from tenuto.cli.demo_view import View, view
+from tenuto.cli.demo_faults import Faults
+from tenuto.cli.demo_sdk import FaultRow, ModelRow
+from tenuto.cli.demo_view import View
 from tenuto.cli.model_server import MODEL_NAME, ModelServer, ModelServerUnavailable
-from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.cli.printing import JsonFlag, Switch, print_json
 
-if TYPE_CHECKING:
-    import openai
-
+AGENT_EXAMPLES = (
+    "tenuto demo agent",
+    "tenuto demo agent --wire anthropic-messages",
+    "tenuto demo agent --json",
+)
 EXAMPLES = (
     "tenuto demo",
     "tenuto demo --fast --json",
     "tenuto demo --no-model",
     "OPENAI_API_KEY=... tenuto demo --live --model gpt-4.1-mini",
+    *AGENT_EXAMPLES[:1],
 )
 LIVE_MODEL = "gpt-4.1-mini"
-Switch = Annotated[bool, Parameter(negative="")]
 
 
 def demo(
@@ -52,19 +56,21 @@ def demo(
         no_model: leave the model out, and play the simulator's faults only.
     """
     _check(live=live, model=model, no_model=no_model)
-    show = view(quiet=json)
-    rows, skipped = _first_act(show, live=live, model=model, fast=fast, no_model=no_model)
-    faults = _second_act(show, fast=fast)
+    show = View(quiet=json)
+    rows: list[ModelRow] = []
+    skipped = "not wanted (--no-model)" if no_model else None
+    try:
+        if not no_model:
+            _ask_model(show, rows, live=live, model=model, fast=fast)
+    except ModelServerUnavailable as error:
+        skipped = str(error)
+        show.say(f"The small model is left out: {error}.")
+    faults = _play_faults(show, fast=fast)
     # A service that samples need not say the same twice, so only the small model is held to it.
     good = all(row.good for row in faults) and (live or all(r.verdict != "differs" for r in rows))
     if json:
-        print_json(
-            {
-                "ok": good,
-                "model": {"skipped": skipped, "answers": [_plain_answer(row) for row in rows]},
-                "faults": [asdict(row) | {"good": row.good} for row in faults],
-            }
-        )
+        answers = {"skipped": skipped, "answers": [asdict(row) for row in rows]}
+        print_json({"ok": good, "model": answers, "faults": [asdict(row) for row in faults]})
     return 0 if good else 1
 
 
@@ -83,56 +89,39 @@ def _check(*, live: bool, model: str | None, no_model: bool) -> None:
         ) from None
 
 
-def _first_act(
-    show: View, *, live: bool, model: str | None, fast: bool, no_model: bool
-) -> tuple[list[ModelRow], str | None]:
-    """The model's answers, and why it was left out if it was."""
-    if no_model:
-        return [], "not wanted (--no-model)"
-    prompts = PROMPTS[:1] if fast else PROMPTS
-    rows: list[ModelRow] = []
-    try:
-        with _live() if live else _small_model(show) as client:
-            named, limit_key = MODEL_NAME, "max_tokens"
-            if live:
-                named, limit_key = model or LIVE_MODEL, "max_completion_tokens"
-                show.say(f"Asking {named} at {client.base_url}.")
-            for row in ask_model(client, prompts, model=named, limit_key=limit_key):
-                failed = row.bare.error or row.wrapped.error or row.uncut.error
-                if failed:
-                    raise CommandError(f"the model did not answer ({failed})")
-                rows.append(row)
-                show.model_row(row)
-    except ModelServerUnavailable as error:
-        show.say(f"The small model is left out: {error}.")
-        return rows, str(error)
-    return rows, None
+def _ask_model(
+    show: View, rows: list[ModelRow], *, live: bool, model: str | None, fast: bool
+) -> None:
+    """Add the answers of a model to the rows.
 
-
-@contextmanager
-def _live() -> Iterator[openai.OpenAI]:
+    Raises:
+        ModelServerUnavailable: the small model cannot be had."""
     import openai
 
-    with openai.OpenAI() as client:
-        yield client
+    named, limit_key = (
+        (model or LIVE_MODEL, "max_completion_tokens") if live else (MODEL_NAME, "max_tokens")
+    )
+    with ExitStack() as stack:
+        if live:
+            client = stack.enter_context(openai.OpenAI())
+            show.say(f"Asking {named} at {client.base_url}.")
+        else:
+            show.say(f"Starting {named} on this machine; no network is used.")
+            url = stack.enter_context(ModelServer()).base_url
+            bare = openai.OpenAI(base_url=url, api_key="none", max_retries=0)
+            client = stack.enter_context(bare)
+        prompts = demo_sdk.PROMPTS[:1] if fast else demo_sdk.PROMPTS
+        for row in demo_sdk.ask_model(client, prompts, model=named, limit_key=limit_key):
+            if failed := row.bare.error or row.wrapped.error or row.uncut.error:
+                raise CommandError(f"the model did not answer ({failed})")
+            rows.append(row)
+            show.model_row(row)
 
 
-@contextmanager
-def _small_model(show: View) -> Iterator[openai.OpenAI]:
-    import openai
-
-    show.say(f"Starting {MODEL_NAME} on this machine; no network is used.")
-    with (
-        ModelServer() as server,
-        openai.OpenAI(base_url=server.base_url, api_key="none", max_retries=0) as client,
-    ):
-        yield client
-
-
-def _second_act(show: View, *, fast: bool) -> list[FaultRow]:
-    plan = faults_to_play(fast=fast)
+def _play_faults(show: View, *, fast: bool) -> list[FaultRow]:
+    plan = demo_sdk.faults_to_play(fast=fast)
     show.say("\nThe same SDK against a provider that is told to fail:")
-    rows = list(show.faults(play(plan), len(plan)))
+    rows = list(show.faults(demo_sdk.play(plan), len(plan)))
     show.closing(rows)
     good = sum(row.good for row in rows)
     recovered = sum(row.wrapped.verdict == "recovered" for row in rows)
@@ -143,5 +132,45 @@ def _second_act(show: View, *, fast: bool) -> list[FaultRow]:
     return rows
 
 
-def _plain_answer(row: ModelRow) -> dict[str, Any]:
-    return asdict(row) | {"equal": row.equal, "verdict": row.verdict}
+def agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
+    """Show an agent that writes and edits a small project while every third answer is broken.
+
+    A simulated model on this machine calls the agent's file tools in two turns; its answers are
+    cut, malformed, empty or dropped in turn, some of them in a row. The exit code is 0 if all files
+    and answers equal those of a run without faults and no tool ran twice.
+
+    Args:
+        wire: what the model speaks, such as openai-chat, anthropic-messages or gemini-generate.
+        json: print one JSON object at the end, and nothing before it.
+    """
+    if wire not in demo_agent.WIRES:
+        allowed = ", ".join(demo_agent.WIRES)
+        raise CommandError(f"the wire {wire} is not played; allowed is one of {allowed}", 2)
+    faults = Faults(wire)
+    show = View(quiet=json, faults=faults)
+    with tempfile.TemporaryDirectory() as scratch:
+        right = demo_agent.play(Path(scratch), wire)
+    folder = Path(tempfile.mkdtemp(prefix="tenuto-demo-"))
+    show.say(f"A simulated model writes into {folder}; every third answer is broken.")
+    made = demo_agent.play(folder, wire, faults=faults, show=show)
+    identical = made.equals(right)
+    whole = all(result.ok for result in (*made.results, *right.results))
+    outcome = {
+        "ok": identical and whole and not made.twice and not made.refused,
+        "identical": identical,
+        "faults": faults.counts(),
+        "faults_met": len(faults.met),
+        "faults_recovered": len(faults.recovered),
+        "turns": [result.as_dict() for result in made.results],
+        "tool_runs": len(made.runs),
+        "ran_twice": made.twice,
+        "requests": made.requests,
+        "requests_without_faults": right.requests,
+        "requests_refused": made.refused,
+        "files": list(made.files),
+        "folder": str(folder),
+    }
+    show.outcome(outcome)
+    if json:
+        print_json(outcome)
+    return 0 if outcome["ok"] else 1

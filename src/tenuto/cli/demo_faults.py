@@ -1,153 +1,117 @@
-"""The demo's second act: the simulator's worst faults, with the bare SDK and with Tenuto."""
+"""The faults that the demos play: what the bare SDK meets, and what befalls an agent's model."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tenuto.cli.demo_ask import Answered, ask
+from tenuto.sim import Step, Wanted
+from tenuto.sim.case import Arguments, Ending, Say
 
-WORST: Final = (
-    "length_twice",
-    "length_in_multibyte",
-    "length_always",
-    "reasoning_only_length",
-    "call_cut_tool_calls",
-    "call_malformed",
-    "batch_one_broken",
-    "empty_once",
-    "body_cut",
-    "drop_mid_text",
-    "eof_no_finish",
-    "error_chunk_mid_text",
-    "content_filter",
-)
-"""Names of the simulator's cases that are played."""
-
-TOOLS: Final[list[Any]] = [
-    {
-        "type": "function",
-        "function": {
-            "name": "write_file",
-            "description": "Write a text file.",
-            "parameters": {
-                "type": "object",
-                "properties": {"path": {"type": "string"}, "content": {"type": "string"}},
-                "required": ["path", "content"],
-            },
-        },
-    }
-]
-_PROMPT: Final = "Tell me what happened in the harbour."
-_RIGHT: Final = ("the whole text", "the right call", "the right calls")
-_TRUTHFUL_CUTS: Final = frozenset({"length", "content_filter"})
+_EVERY: Final = 3
+_IN_A_ROW: Final = 12
+"""Every so many responses, the one after a fault has a fault too."""
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """One fault as one of the two clients met it.
+class Fault:
+    """A fault, as the SDK meets it and as an agent does.
 
     Attributes:
-        verdict: "fine" or "recovered" for the right answer, "truthful" for an answer that shows
-            that it is not whole, "raised" for an exception of the SDK, "silent" for a wrong answer
-            without a word, "harmful" for a broken call or a foreign exception.
-        detail: what exactly was handed out.
-        requests: how many requests the provider saw.
+        case: the name of the simulator's case that the SDK meets; "": it meets none.
+        turn: when an agent meets it first, counted from 1; 0: it does not.
+        name: how the agent's demo calls it.
+        of_calls: what becomes of an answer with calls; None: it is not met by it.
+        of_text: the same of an answer without calls.
+        not_on: names of the wires that have no room for it.
     """
 
-    verdict: str
-    detail: str
-    requests: int
+    case: str
+    turn: int = 0
+    name: str = ""
+    of_calls: Step | None = None
+    of_text: Step | None = None
+    not_on: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRow:
-    """One fault, in one mode, met by both clients."""
+FAULTS: Final = (
+    Fault("length_twice", 1, "cut by the output limit",
+          Step(arguments=Arguments.CUT, finish="length"), Step(keep=0.5, finish="length")),
+    Fault("length_in_multibyte"),
+    Fault("length_always"),
+    Fault("reasoning_only_length"),
+    Fault("call_cut_tool_calls", 5, "cut call called whole",
+          Step(arguments=Arguments.CUT, broken_call=-1, finish="tool_calls")),
+    # Calls that hold an object have no text that could be malformed.
+    Fault("call_malformed", 4, "malformed call", Step(arguments=Arguments.MALFORMED),
+          not_on=("gemini-generate", "ollama")),
+    Fault("batch_one_broken"),
+    Fault("empty_once", 3, "empty answer", Step(say=Say.NOTHING), Step(say=Say.NOTHING)),
+    Fault("body_cut"),
+    Fault("drop_mid_text", 2, "connection dropped",
+          Step(arguments=Arguments.CUT, ending=Ending.DROP), Step(keep=0.5, ending=Ending.DROP)),
+    Fault("eof_no_finish"),
+    Fault("error_chunk_mid_text"),
+    Fault("content_filter"),
+    Fault("", 6, "connection reset",
+          Step(arguments=Arguments.CUT, ending=Ending.RESET), Step(keep=0.5, ending=Ending.RESET)),
+)  # fmt: skip
 
-    fault: str
-    mode: str
-    summary: str
-    bare: Played
-    wrapped: Played
 
-    @property
-    def good(self) -> bool:
-        """Whether the wrapped client recovered, or told the truth."""
-        return self.wrapped.verdict in ("fine", "recovered", "truthful")
+@dataclass(slots=True)
+class Faults:
+    """Lays faults over the answers of a plan, and keeps what became of them.
 
-
-def faults_to_play(*, fast: bool) -> list[tuple[str, str]]:
-    """Names of faults, each with a mode; fast: each fault in one mode only.
-
-    >>> len(faults_to_play(fast=True)) == len(WORST)
-    True
+    Attributes:
+        wire: on which they are played.
+        kinds: those that have room there.
+        met: their names, in the order in which they were met.
+        recovered: those of them that were made good.
     """
-    from tenuto.sim import FAULTS, HTTP_FAULTS, QUIRKS
-    from tenuto.sim.cases import BLOCKED
 
-    known = FAULTS | HTTP_FAULTS | QUIRKS | BLOCKED
-    modes = {name: sorted(known[name].modes, reverse=True) for name in WORST}
-    return [(name, mode) for name in WORST for mode in modes[name][: 1 if fast else None]]
+    wire: str
+    kinds: list[Fault] = field(init=False)
+    met: list[str] = field(default_factory=list)
+    recovered: list[str] = field(default_factory=list)
+    _waiting: list[Fault] = field(init=False)
+    _behind: int = 0
+    _shown: int = 0
 
+    def __post_init__(self) -> None:
+        met = [fault for fault in FAULTS if fault.turn and self.wire not in fault.not_on]
+        self.kinds = sorted(met, key=lambda fault: fault.turn)
+        self._waiting = self.kinds.copy()
 
-def play(plan: list[tuple[str, str]]) -> Iterator[FaultRow]:
-    """Play faults one after the other against a simulator on loopback."""
-    import openai
+    def __call__(self, number: int, due: Wanted) -> Step:
+        """The step of the response with this number, counted from 0."""
+        if number % _EVERY != _EVERY - 1 and (not number or number % _IN_A_ROW):
+            return Step()
+        for fault in self._waiting:
+            step = fault.of_calls if due.calls else fault.of_text
+            if step is not None:
+                self._waiting.remove(fault)
+                self._waiting.append(fault)
+                self.met.append(fault.name)
+                return step
+        return Step()
 
-    import tenuto
-    from tenuto.sim import CASES, Simulator
+    def news(self, most: int | None = None) -> list[str]:
+        """The faults that were met since this was last asked; at most so many of them."""
+        news = self.met[self._shown :][:most]
+        self._shown += len(news)
+        return news
 
-    with Simulator() as simulator:
-        bare = openai.OpenAI(base_url=simulator.base_url, api_key="none", max_retries=0)
-        with bare, tenuto.wrap(bare) as wrapped:
-            for name, mode in plan:
-                case = CASES[name]
-                request: dict[str, Any] = {
-                    "model": f"sim/{name}",
-                    "messages": [{"role": "user", "content": _PROMPT}],
-                    **case.request,
-                    **({"tools": TOOLS} if case.wants_tools else {}),
-                }
-                whole = simulator.expected(_PROMPT, name)
-                calls = tuple((call.name, call.arguments) for call in whole.calls)
-                right = Answered(whole.text, calls)
-                played: list[Played] = []
-                for client, own in ((bare, "fine"), (wrapped, "recovered")):
-                    simulator.forget()
-                    before = len(simulator.requests)
-                    got = ask(client, stream=mode == "stream", **request)
-                    verdict, detail = judge(got, right, own)
-                    played.append(Played(verdict, detail, len(simulator.requests) - before))
-                yield FaultRow(name, mode, case.summary, *played)
+    def step_ended(self, *, whole: bool) -> None:
+        """What a step met is behind it, and made good if its answer is whole."""
+        if whole:
+            self.recovered += self.met[self._behind :]
+        self._behind = len(self.met)
 
-
-def judge(got: Answered, right: Answered, fine: str) -> tuple[str, str]:
-    """The verdict on an answer, and what was handed out; `fine` is the word for the right answer.
-
-    >>> judge(Answered("Half", finish="length"), Answered("Half of it."), "fine")
-    ('truthful', '36 % of the text, finish reason length')
-    >>> judge(Answered("Half", finish="stop"), Answered("Half of it."), "fine")[0]
-    'silent'
-    """
-    if got.error:
-        return ("harmful" if got.foreign else "raised"), got.error
-    finish = f"finish reason {got.finish or 'none'}"
-    if (got.text, got.calls) == (right.text, right.calls) and got.finish in ("stop", "tool_calls"):
-        return fine, (_RIGHT[min(len(right.calls), 2)]) + f", {finish}"
-    if any(not _is_object(raw) for _, raw in got.calls):
-        return "harmful", f"a broken call, {finish}"
-    if got.calls != right.calls and got.calls:
-        return "harmful", f"{len(got.calls)} of {len(right.calls)} calls, {finish}"
-    share = round(100 * len(got.text) / len(right.text)) if right.text else 0
-    detail = f"{share} % of the text" if got.text else "nothing"
-    honest = got.finish in _TRUTHFUL_CUTS and right.text.startswith(got.text.rstrip("\ufffd"))
-    return ("truthful" if honest and not got.calls else "silent"), f"{detail}, {finish}"
-
-
-def _is_object(raw: object) -> bool:
-    try:
-        return isinstance(raw, str) and isinstance(json.loads(raw), dict)
-    except ValueError:
-        return False
+    def counts(self) -> list[dict[str, Any]]:
+        """How often each was met, and how often it was made good."""
+        met, recovered = Counter(self.met), Counter(self.recovered)
+        return [
+            {"fault": fault.name, "met": met[fault.name], "recovered": recovered[fault.name]}
+            for fault in self.kinds
+        ]

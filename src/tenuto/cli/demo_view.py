@@ -1,9 +1,9 @@
-"""How the demo looks: on a terminal, in plain lines, or not at all while a program waits."""
+"""How the demos look: on a terminal, in plain lines, or not at all while a program waits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.columns import Columns
 from rich.console import Console
@@ -12,8 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from tenuto.cli.demo_faults import FaultRow
-from tenuto.cli.demo_model import ModelRow, pieces
+from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
+from tenuto.cli.app import one_line
+from tenuto.cli.demo_faults import Faults
+from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
+from tenuto.cli.printing import pieces, print_table
+from tenuto.core.events import StopReasonObserved
+from tenuto.core.ladders import SENTENCES
 
 STYLES = {
     "recovered": "green",
@@ -27,142 +32,152 @@ STYLES = {
 _PIECE_STYLES = ("", "green", "cyan", "magenta")
 SEAM = "⟦{}⟧"
 COLUMNS = ("fault", "as", "bare SDK", "with Tenuto", "requests")
+_WIDTH = 100
 
 
-class View(Protocol):
-    """What the demo wants shown."""
+class View:
+    """Shows a demo.
 
-    def say(self, text: str) -> None:
-        """A line of explanation."""
+    Args:
+        quiet: whether nothing is shown.
+        faults: those that an agent meets.
+    """
 
-    def model_row(self, row: ModelRow) -> None:
-        """One question with its answers."""
+    def __init__(self, *, quiet: bool, faults: Faults | None = None) -> None:
+        self._console = Console(quiet=quiet, highlight=False)
+        self._quiet = quiet
+        self._colours = self._console.is_terminal and not quiet
+        self._faults = faults
+        self._step = 0
+        self._said = ""
 
-    def faults(self, rows: Iterator[FaultRow], total: int) -> Iterator[FaultRow]:
-        """The faults as they are played, with the progress shown."""
-
-    def closing(self, rows: Sequence[FaultRow]) -> None:
-        """The table at the end."""
-
-
-def view(*, quiet: bool) -> View:
-    """The view that fits where the output goes."""
-    console = Console()
-    if quiet:
-        return QuietView()
-    return TerminalView(console) if console.is_terminal else PlainView()
-
-
-class QuietView:
-    """Shows nothing."""
-
-    def say(self, text: str) -> None:
-        """Nothing."""
-
-    def model_row(self, row: ModelRow) -> None:
-        """Nothing."""
-
-    def faults(self, rows: Iterator[FaultRow], total: int) -> Iterator[FaultRow]:
-        """The rows as they come."""
-        return rows
-
-    def closing(self, rows: Sequence[FaultRow]) -> None:
-        """Nothing."""
-
-
-class PlainView:
-    """Lines without colours, for files and pipes."""
-
-    def say(self, text: str) -> None:
+    def say(self, text: str, style: str = "") -> None:
         """A line."""
-        print(text, flush=True)
+        soft = self._faults is not None or not self._colours
+        self._console.print(Text(text, style), soft_wrap=soft)
+
+    # --- the SDK's ----------------------------------------------------------------------------
 
     def model_row(self, row: ModelRow) -> None:
-        """Both answers, one below the other."""
-        print(f"\nQuestion: {row.prompt} (output limit {row.limit_tokens} tokens)")
-        for title, text in _answers(row):
-            print(f"{title}\n    {text.plain}".replace("\n\n", "\n"))
-        print(_comparison(row), flush=True)
-
-    def faults(self, rows: Iterator[FaultRow], total: int) -> Iterator[FaultRow]:
-        """A line for each fault as it comes."""
-        for number, row in enumerate(rows, start=1):
-            print(f"[{number}/{total}] {row.fault} ({row.mode}): {row.summary}", flush=True)
-            yield row
-
-    def closing(self, rows: Sequence[FaultRow]) -> None:
-        """Columns of equal width."""
-        cells = [COLUMNS, *(_cells(row) for row in rows)]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
-        print()
-        for line in cells:
-            print("  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip())
-        print(flush=True)
-
-
-class TerminalView:
-    """Colours, panels side by side and a bar."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-
-    def say(self, text: str) -> None:
-        """A line."""
-        self._console.print(Text(text))
-
-    def model_row(self, row: ModelRow) -> None:
-        """Both answers, side by side where there is room."""
+        """One question with both answers, side by side where there is room."""
+        limit = f"(output limit {row.limit_tokens} tokens)"
+        answers = _answers(row)
+        if not self._colours:
+            self.say(f"\nQuestion: {row.prompt} {limit}")
+            for title, text in answers:
+                self.say(f"{title}\n    {text.plain}".replace("\n\n", "\n"))
+            self.say(_comparison(row))
+            return
         self._console.print()
-        self._console.print(
-            Text(f"{row.prompt} ", "bold")
-            + Text(f"(output limit {row.limit_tokens} tokens)", "dim")
-        )
+        self._console.print(Text(f"{row.prompt} ", "bold") + Text(limit, "dim"))
         width = self._console.width // 2 - 1 if self._console.width >= 80 else self._console.width
         panels = [
             Panel(text, title=Text(title), width=width, border_style=style)
-            for (title, text), style in zip(_answers(row), ("red", "green"), strict=True)
+            for (title, text), style in zip(answers, ("red", "green"), strict=True)
         ]
         self._console.print(Columns(panels, padding=(0, 1)))
-        self._console.print(Text(_comparison(row), STYLES[row.verdict]))
+        self.say(_comparison(row), STYLES[row.verdict])
 
     def faults(self, rows: Iterator[FaultRow], total: int) -> Iterator[FaultRow]:
-        """A bar that names the fault that was played last."""
+        """The faults as they are played: a bar that names the last one, or a line for each."""
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-        with Progress(*columns, console=self._console, transient=True) as progress:
-            task = progress.add_task("", total=total)
-            for row in rows:
-                progress.update(task, advance=1, description=f"{row.fault} ({row.mode})")
+        bar = Progress(*columns, console=self._console, transient=True, disable=not self._colours)
+        with bar:
+            task = bar.add_task("", total=total)
+            for number, row in enumerate(rows, start=1):
+                bar.update(task, advance=1, description=f"{row.fault} ({row.mode})")
+                if not self._colours:
+                    self.say(f"[{number}/{total}] {row.fault} ({row.mode}): {row.summary}")
                 yield row
 
     def closing(self, rows: Sequence[FaultRow]) -> None:
-        """A table with the verdicts in colour."""
-        table = Table(*COLUMNS)
-        for row in rows:
-            fault, mode, bare, wrapped, requests = _cells(row)
-            table.add_row(
-                fault,
-                mode,
-                Text(bare, STYLES[row.bare.verdict]),
-                Text(wrapped, STYLES[row.wrapped.verdict]),
-                requests,
-            )
-        self._console.print(table)
+        """The table at the end, with the verdicts in colour, or in columns of equal width."""
+        cells = [_cells(row) for row in rows]
+        if self._colours:
+            table = Table(*COLUMNS)
+            for line in cells:
+                table.add_row(*line)
+            self._console.print(table)
+            return
+        lines = [COLUMNS, *(tuple(cell.plain for cell in line) for line in cells)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        self.say("")
+        for texts in lines:
+            self.say("  ".join(map(str.ljust, texts, widths)).rstrip())
+        self.say("")
+
+    # --- the agent's --------------------------------------------------------------------------
+
+    def turn(self, prompt: str) -> None:
+        """What the user says."""
+        self._step = 0
+        self.say(f"\nUser: {prompt}", "bold")
+
+    def event(self, event: AgentEvent) -> None:
+        """One thing, as it happens."""
+        if event.step != self._step:
+            self._step = event.step
+            self.say(f"Step {event.step}", "bold")
+        match event:
+            case Said(text):
+                self._said += text
+            case Recovered(StopReasonObserved(outcome=outcome, rung=rung)) if rung:
+                self._tell_faults(1)
+                self.say(f"  recovery   {outcome}: {SENTENCES[rung]}", "green")
+            case StepEnded(status=status, reason=reason):
+                self._tell_faults()
+                if self._said.strip():
+                    self.say(f"  text       {one_line(self._said)}")
+                self._said = ""
+                if status != "complete":
+                    self.say(f"  {status:<10} {reason}", "red")
+            case Called(call, synthetic=synthetic):
+                note = " (not run)" if synthetic else ""
+                self.say(_short(f"  call       {call.name}{note} {call.arguments}"), "cyan")
+            case Returned(result=result):
+                self.say(_short(f"  {'failed' if result.failed else 'result':<10} {result.text}"))
+
+    def _tell_faults(self, most: int | None = None) -> None:
+        for name in self._faults.news(most) if self._faults else ():
+            self.say(f"  fault      {name}", "red")
+
+    def outcome(self, outcome: Mapping[str, Any]) -> None:
+        """The tables at the end, from what a program is told."""
+        if self._quiet:
+            return
+        rows = [tuple(map(str, row.values())) for row in outcome["faults"]]
+        rows.append(("all", str(outcome["faults_met"]), str(outcome["faults_recovered"])))
+        without = outcome["requests_without_faults"]
+        twice = ", ".join(outcome["ran_twice"]) or "none"
+        print()
+        print_table(("fault", "met", "recovered"), rows)
+        print_table(
+            ("in all", ""),
+            (
+                ("requests", f"{outcome['requests']} (without faults: {without})"),
+                ("tool runs", f"{outcome['tool_runs']} (twice: {twice})"),
+                ("identical to the fault-free run", "yes" if outcome["identical"] else "no"),
+                ("folder", outcome["folder"]),
+            ),
+        )
 
 
-def _answers(row: ModelRow) -> Iterable[tuple[str, Text]]:
+def _answers(row: ModelRow) -> list[tuple[str, Text]]:
     """Title and text of both answers, the seams of the second marked."""
-    yield f"bare SDK: finish reason {_finish(row.bare.finish, row.bare.error)}", Text(row.bare.text)
     stitched = Text()
     for number, piece in enumerate(pieces(row.wrapped.text, row.seams)):
         if number:
             stitched.append(SEAM.format(number + 1), "reverse")
         stitched.append(piece, _PIECE_STYLES[number % len(_PIECE_STYLES)])
-    finish = _finish(row.wrapped.finish, row.wrapped.error)
-    yield f"with Tenuto: finish reason {finish}, {row.requests} requests", stitched
+    bare, wrapped = _finish(row.bare), _finish(row.wrapped)
+    return [
+        (f"bare SDK: finish reason {bare}", Text(row.bare.text)),
+        (f"with Tenuto: finish reason {wrapped}, {row.requests} requests", stitched),
+    ]
 
 
-def _finish(finish: str | None, error: str) -> str:
-    return error or finish or "none"
+def _finish(answered: Answered) -> str:
+    return answered.error or answered.finish or "none"
 
 
 def _comparison(row: ModelRow) -> str:
@@ -176,11 +191,13 @@ def _comparison(row: ModelRow) -> str:
     return "The stitched answer differs from the uncut answer of this run."
 
 
-def _cells(row: FaultRow) -> tuple[str, ...]:
-    return (
-        row.fault,
-        row.mode,
-        f"{row.bare.verdict}: {row.bare.detail}",
-        f"{row.wrapped.verdict}: {row.wrapped.detail}",
-        str(row.wrapped.requests),
-    )
+def _cells(row: FaultRow) -> list[Text]:
+    both = [
+        Text(f"{one.verdict}: {one.detail}", STYLES[one.verdict]) for one in (row.bare, row.wrapped)
+    ]
+    return [Text(row.fault), Text(row.mode), *both, Text(str(row.wrapped.requests))]
+
+
+def _short(text: str) -> str:
+    line = text[:13] + one_line(text[13:])
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1] + "…"

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from typing import Annotated, Any
+from functools import partial
+from typing import Any
 
-from cyclopts import Parameter
-
-from tenuto.cli.app import CommandError
-from tenuto.cli.printing import JsonFlag, print_json, read_file, visible, why_unread
+from tenuto.cli.explained import plain_stop, why
+from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
 from tenuto.core.response import Response
 from tenuto.core.stop import printable
 from tenuto.detection import recognize
@@ -19,12 +17,9 @@ EXAMPLES = (
     "curl -s $URL -d @request.json | tenuto detect -",
     "tenuto detect --json *.json",
 )
-_BAD_FILE = 2
 
 
-def detect(
-    *files: Annotated[str, Parameter(allow_leading_hyphen=True)], json: JsonFlag = False
-) -> int:
+def detect(*files: FileName, json: JsonFlag = False) -> int:
     """Say why each recorded answer ended.
 
     The exit code is 2 where a file cannot be read, or holds no answer that a wire knows.
@@ -34,23 +29,11 @@ def detect(
             standard input.
         json: print one JSON object a line.
     """
-    if not files:
-        raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
     code = 0
-    for name in files:
-        try:
-            found = described(name, read_file(name))
-            if found["wire"] is None and found["message"] == _OF_NO_WIRE:
-                code = _BAD_FILE
-        except OSError as error:
-            found, code = {"file": name, "error": why_unread(name, error)}, _BAD_FILE
-        if json:
-            print_json(found, indent=None)
-        elif "error" in found:
-            shown = printable(name, 200) or '""'
-            print(f"tenuto: {shown} cannot be read: {found['error']}", file=sys.stderr)
-        else:
-            print(visible(_sentence(found)), flush=True)
+    for found in told_of(files, lambda name: described(name, read_file(name))):
+        if "error" in found or (found["wire"] is None and found["message"] == _OF_NO_WIRE):
+            code = BAD_FILE
+        print_told(found, "read", partial(_sentence, found), json=json)
     return code
 
 
@@ -81,21 +64,11 @@ def described(name: str, content: bytes) -> dict[str, Any]:
     return {
         "file": name,
         "wire": wire.name if wire else None,
-        "reason": stop.reason.value,
-        "raw": stop.raw,
-        "field": stop.field,
-        "detail": stop.detail,
-        "confidence": stop.confidence.value,
-        "anomalies": list(stop.anomalies),
+        **plain_stop(stop),
         "broken": stop.broken,
         "message": _message(response, wire),
     }
 
 
 def _sentence(found: dict[str, Any]) -> str:
-    native = ""
-    if found["raw"] is not None:
-        native = f", {found['field']} = {printable(found['raw'])!r}"
-    odd = f", odd: {', '.join(found['anomalies'])}" if found["anomalies"] else ""
-    why = f"{found['reason']} ({found['confidence']} confidence{native}{odd})"
-    return f"{printable(found['file'], 200)}: {why}. {found['message']}"
+    return f"{printable(found['file'], 200)}: {why(found)}. {found['message']}"

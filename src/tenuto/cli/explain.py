@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from tenuto.cli import explained
-from tenuto.cli.app import CommandError
 from tenuto.cli.explained import Plain
-from tenuto.cli.printing import JsonFlag, print_json, print_table, read_file, visible, why_unread
+from tenuto.cli.printing import (
+    BAD_FILE,
+    FileName,
+    JsonFlag,
+    Switch,
+    pieces,
+    print_table,
+    print_told,
+    read_file,
+    told_of,
+    visible,
+    why_unread,
+)
 from tenuto.cli.recorded import NotRecorded
 from tenuto.config import load_policy, read_policy
 from tenuto.core.errors import PolicyError
@@ -27,14 +37,13 @@ EXAMPLES = (
     "curl -s $URL -d @request.json | tenuto explain --show-content -",
     "tenuto explain --json turns/*.json",
 )
-_BAD_FILE = 2
 _SEAM = "⟦seam⟧"
 
 
 def explain(
-    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *files: FileName,
     policy: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
-    show_content: Annotated[bool, Parameter(negative="")] = False,
+    show_content: Switch = False,
     json: JsonFlag = False,
 ) -> int:
     """Say why each attempt of a recorded turn ended, and what follows from it.
@@ -49,24 +58,15 @@ def explain(
         show_content: print the text as well, with a mark wherever two attempts were joined.
         json: print one JSON object a line.
     """
-    if not files:
-        raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
     asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
-    told = [_told(name, asked, in_force, show_content) for name in files]
+    told = list(told_of(files, lambda name: _told(name, asked, in_force, show_content)))
     for one in told:
-        if json:
-            print_json(one, indent=None)
-        elif "error" in one:
-            where = printable(one["file"], 200)
-            print(f"tenuto: {where} cannot be explained: {visible(one['error'])}", file=sys.stderr)
-        elif len(told) == 1 or show_content:
-            print("\n".join(map(visible, _story(one))), flush=True)
-        else:
-            print(visible(_headline(one)), flush=True)
+        words = _story if len(told) == 1 or show_content else _headline
+        print_told(one, "explained", partial(words, one), json=json)
     if not json and len(told) > 1:
         _print_summary([one for one in told if "error" not in one])
-    return _BAD_FILE if any("error" in one for one in told) else 0
+    return BAD_FILE if any("error" in one for one in told) else 0
 
 
 def _policy_of(file: Path) -> Policy:
@@ -83,12 +83,10 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
     try:
         content = read_file(name)
         told = explained.explain(content, asked, in_force)
-    except PolicyError:  # of the settings in force, not of the file
+    except (PolicyError, OSError):  # of the settings in force, not of the file; or of reading it
         raise
     except NotRecorded as error:
         return {"file": name, "error": str(error)}
-    except OSError as error:
-        return {"file": name, "error": why_unread(name, error)}
     except Exception as error:  # noqa: BLE001 - one odd file must not hide the others
         return {"file": name, "error": f"it cannot be read ({type(error).__name__})"}
     if not show_content:
@@ -105,7 +103,11 @@ def _headline(told: Plain) -> str:
     return f"{printable(told['file'], 200)}: {attempts}, {_why(last)}. {_follows(told['next'])}"
 
 
-def _story(told: Plain) -> Iterator[str]:
+def _story(told: Plain) -> str:
+    return "\n".join(_lines(told))
+
+
+def _lines(told: Plain) -> Iterator[str]:
     about = [told["kind"], told.get("provider"), told["wire"], told.get("model")]
     yield f"{printable(told['file'], 200)}: {', '.join(printable(a) for a in about if a)}"
     if told["request"]:
@@ -133,11 +135,7 @@ def _story(told: Plain) -> Iterator[str]:
 def _why(attempt: Plain) -> str:
     status = f"{attempt['status']}, " if attempt.get("status") else ""
     lost = f"broken off ({attempt['lost']}), " if attempt.get("lost") else ""
-    native = ""
-    if attempt["raw"] is not None:
-        native = f", {attempt['field']} = {printable(str(attempt['raw']))!r}"
-    odd = f", odd: {', '.join(attempt['anomalies'])}" if attempt["anomalies"] else ""
-    return f"{status}{lost}{attempt['reason']} ({attempt['confidence']} confidence{native}{odd})"
+    return f"{status}{lost}{explained.why(attempt)}"
 
 
 def _measured(attempt: Plain) -> str:
@@ -175,12 +173,7 @@ def _follows(following: Plain) -> str:
 
 def _marked(content: Plain) -> str:
     """The text with its seams, and nothing in it that a terminal would obey."""
-    text, begin, parts = content["text"], 0, []
-    for seam in content["seams"]:
-        parts.append(text[begin:seam])
-        begin = seam
-    parts.append(text[begin:])
-    return _SEAM.join(map(visible, parts))
+    return _SEAM.join(map(visible, pieces(content["text"], content["seams"])))
 
 
 def _print_summary(told: list[Plain]) -> None:

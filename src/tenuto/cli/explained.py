@@ -110,7 +110,7 @@ def _answer(content: bytes, policy: Policy) -> Plain:
     else:
         changes = [word for edit in action.edits for word in _edit(edit)]
         follows = {"do": "send", "rung": action.rung, "changes": changes}
-    told = _stop(response.stop) | _size(response)
+    told = plain_stop(response.stop) | _message_and_size(response)
     attempt = {"number": 1, **told, "outcome": classify(response).value, "rung": action.rung}
     return {
         "kind": "body" if document else "stream",
@@ -308,7 +308,7 @@ class _Turn:
         told["lost"] = exchange.lost.kind.value if exchange.lost else None
         observed = self._observed(number)
         keys = ("reason", "raw", "detail", "confidence", "anomalies", "outcome", "rung")
-        told |= _stop(response.stop) | _size(response)
+        told |= plain_stop(response.stop) | _message_and_size(response)
         told |= {key: observed[key] for key in keys if key in observed}
         told.setdefault("outcome", None)
         told.setdefault("rung", "")
@@ -358,7 +358,8 @@ class _Turn:
 # --- words --------------------------------------------------------------------------------------
 
 
-def _stop(stop: Stop) -> Plain:
+def plain_stop(stop: Stop) -> Plain:
+    """Why an answer ended, as plain values."""
     return {
         "reason": stop.reason.value,
         "raw": stop.raw,
@@ -366,12 +367,21 @@ def _stop(stop: Stop) -> Plain:
         "detail": stop.detail,
         "confidence": stop.confidence.value,
         "anomalies": list(stop.anomalies),
-        "message": stop.message,
     }
 
 
-def _size(response: Response) -> Plain:
+def why(told: Plain) -> str:
+    """The same in a person's words."""
+    native = ""
+    if told["raw"] is not None:
+        native = f", {told['field']} = {printable(str(told['raw']))!r}"
+    odd = f", odd: {', '.join(told['anomalies'])}" if told["anomalies"] else ""
+    return f"{told['reason']} ({told['confidence']} confidence{native}{odd})"
+
+
+def _message_and_size(response: Response) -> Plain:
     return {
+        "message": response.stop.message,
         "text_chars": len(response.text),
         "reasoning_chars": len(response.reasoning),
         "calls": [call.finding.value for call in response.calls],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.sim.cases import TABLES_ON, described
 
 EXAMPLES = ("tenuto faults", "tenuto faults --wire anthropic-messages", "tenuto faults --json")
@@ -28,10 +28,8 @@ def faults(*, wire: WireName = "openai-chat", json: JsonFlag = False) -> None:
         wire: the wire as which the faults come; most come on each.
         json: print one JSON object, with the simulator's steps as well.
     """
-    if json:
-        print_json(described(wire))
-        return
-    print_table(
+    print_rows(
+        described(wire),
         ("name", "group", "bare SDK", "can be recovered", "as", "what happens"),
         (
             (
@@ -45,4 +43,5 @@ def faults(*, wire: WireName = "openai-chat", json: JsonFlag = False) -> None:
             for title, table in TABLES_ON[wire].items()
             for case in table.values()
         ),
+        json=json,
     )

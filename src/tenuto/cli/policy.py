@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.cli.docstrings import attributes
-from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.config import load_policy
 from tenuto.core.policy import RULES, Policy, plain
 
@@ -26,13 +26,12 @@ def policy(*, json: JsonFlag = False) -> None:
         json: print one JSON object, with a key for each setting.
     """
     settings = described(load_policy())
-    if json:
-        print_json(settings)
-        return
     columns = ("value", "default", "allowed", "variable", "meaning")
-    print_table(
+    print_rows(
+        settings,
         ("setting", "in force", "default", "allowed", "environment variable", "meaning"),
         ((name, *(_shown(of[column]) for column in columns)) for name, of in settings.items()),
+        json=json,
     )
 
 

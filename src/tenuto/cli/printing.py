@@ -1,4 +1,4 @@
-"""What the commands share: the flag `--json`, JSON on stdout, and tables for people."""
+"""What the commands share: their flags, the files that they read, JSON on stdout, and tables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import stat
 import sys
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import IO, Annotated, Any
 
 from cyclopts import Parameter
@@ -17,8 +18,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from tenuto.cli.app import CommandError, one_line
+from tenuto.core.stop import printable
+
+Switch = Annotated[bool, Parameter(negative="")]
+FileName = Annotated[str, Parameter(allow_leading_hyphen=True)]
 JsonFlag = Annotated[bool, Parameter(name="--json", negative="")]
 """Whether a program reads the output."""
+
+
+BAD_FILE = 2
+"""The exit code where a file that was named cannot be read."""
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says of an error."""
+    return error.strerror or str(error)
 
 
 def why_unread(name: str, error: OSError) -> str:
@@ -29,7 +44,7 @@ def why_unread(name: str, error: OSError) -> str:
     >>> why_unread("--jsno", FileNotFoundError(2, "No such file or directory"))
     'No such file or directory, and no such option (see tenuto --help)'
     """
-    why = error.strerror or str(error)
+    why = reason_of(error)
     meant = name.startswith("-") and isinstance(error, FileNotFoundError)
     return f"{why}, and no such option (see tenuto --help)" if meant else why
 
@@ -39,6 +54,43 @@ READ_MAX_BYTES = 268_435_456
 
 _PIPES_OF_A_SHELL = ("/dev/fd/", "/dev/stdin", "/proc/self/fd/")
 """Where a shell puts what it has opened already, as for `<(command)`."""
+
+
+def told_of(
+    files: Sequence[str], tell: Callable[[str], dict[str, Any]]
+) -> Iterator[dict[str, Any]]:
+    """Return what there is to tell of each file: its `file` and an `error` where it is not read."""
+    if not files:
+        raise CommandError("name at least one file, or - for standard input", BAD_FILE)
+
+    def told(name: str) -> dict[str, Any]:
+        try:
+            return tell(name)
+        except OSError as error:
+            return {"file": name, "error": why_unread(name, error)}
+
+    return map(told, files)
+
+
+def print_told(told: dict[str, Any], verb: str, words: Callable[[], str], *, json: bool) -> None:
+    """Print what is told of a file: as JSON on one line, or in words; an error in words goes to
+    standard error."""
+    if json:
+        print_json(told, indent=None)
+    elif "error" in told:
+        where, why = printable(told["file"], 200) or '""', visible(told["error"])
+        print(f"tenuto: {where} cannot be {verb}: {why}", file=sys.stderr)
+    else:
+        print(visible(words()), flush=True)
+
+
+def pieces(text: str, seams: Sequence[int]) -> list[str]:
+    """The text in the pieces that each request brought.
+
+    >>> pieces("one two three", [4, 8])
+    ['one ', 'two ', 'three']
+    """
+    return [text[start:end] for start, end in pairwise([0, *seams, len(text)])]
 
 
 def read_file(name: str) -> bytes:
@@ -93,6 +145,16 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     print(text, flush=True)
 
 
+def print_rows(
+    value: Any, columns: Sequence[str], rows: Iterable[Sequence[str]], *, json: bool
+) -> None:
+    """Print one JSON value for a program, or a table of the same for a person."""
+    if json:
+        print_json(value)
+    else:
+        print_table(columns, rows)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
     """Print rows as a table on a terminal, else as lines of tab-separated fields.
 
@@ -108,9 +170,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: st
     if not console.is_terminal:
         print("\t".join(columns))
         for row in rows:
-            print("\t".join(visible(" ".join(cell.split())) for cell in row))
+            print("\t".join(visible(one_line(cell)) for cell in row))
         return
-    cells = [[visible(" ".join(cell.split())) for cell in row] for row in rows]
+    cells = [[visible(one_line(cell)) for cell in row] for row in rows]
     if title:
         console.print(Text(title, "italic"))
     if sum(_least_widths(columns, cells)) + 2 * len(columns) > console.width:

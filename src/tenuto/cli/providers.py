@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 from urllib.parse import urlsplit
 
-from tenuto.cli.printing import JsonFlag, print_json, print_table
+from tenuto.cli.printing import JsonFlag, print_rows
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Provider
 from tenuto.providers.registry import route
@@ -30,12 +30,9 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
         json: print one JSON object: all columns of the providers, by name, and the models.
     """
     rows = list(ROWS.all().values()) if url is None else behind(url)
-    if json:
-        models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
-        found = {row.dialect.name: described(row) for row in rows}
-        print_json({"providers": found, "models": models})
-        return
-    print_table(
+    models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
+    print_rows(
+        {"providers": {row.dialect.name: described(row) for row in rows}, "models": models},
         ("provider", "wire", "base URLs", "prefill", "output limit", "source"),
         (
             (
@@ -48,6 +45,7 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
             )
             for row in rows
         ),
+        json=json,
     )
 
 

@@ -17,8 +17,8 @@ from tenuto.agent.files import file_tools, guidance
 from tenuto.agent.function_tool import Tool
 from tenuto.cli.app import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import JsonFlag
-from tenuto.cli.run_view import View, view
+from tenuto.cli.printing import JsonFlag, reason_of
+from tenuto.cli.run_view import JsonView, PersonView, View
 from tenuto.core.policy import Rule
 
 EXAMPLES = (
@@ -83,7 +83,7 @@ def run(
         offered = file_tools(root or ".", output_limit_tokens=limit)
         system = "\n\n".join(filter(None, (system, guidance(limit))))
     limits = Limits(max_steps=max_steps)
-    shown = view(json)
+    shown = JsonView() if json else PersonView()
     with contextlib.ExitStack() as stack:
         kept = stack.enter_context(Session(session_path(session))) if session else None
         agent = stack.enter_context(Agent(models, tools=offered, system=system, limits=limits))
@@ -119,7 +119,7 @@ def session_path(given: str) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise CommandError(f"{folder} cannot be made: {error.strerror or error}") from None
+        raise CommandError(f"{folder} cannot be made: {reason_of(error)}") from None
     return folder / f"{given}.jsonl"
 
 

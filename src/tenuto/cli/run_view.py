@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -38,24 +37,6 @@ _SHOWN_CHARS = 200
 _FAULT_CHARS = 500
 _KEPT = {ord("\n"), ord("\t")}
 _CONTROL = dict.fromkeys(c for c in (*range(32), *range(127, 160)) if c not in _KEPT)
-
-
-class View(Protocol):
-    """What a run wants shown."""
-
-    def note(self, text: str) -> None:
-        """Something that a person should know."""
-
-    def event(self, event: AgentEvent) -> None:
-        """What just happened."""
-
-    def result(self, result: RunResult) -> None:
-        """How a turn ended."""
-
-
-def view(json: bool) -> View:
-    """The view for a program, or for a person."""
-    return JsonView() if json else PersonView()
 
 
 class JsonView:
@@ -126,6 +107,10 @@ class PersonView:
         if self._in_line and sys.stdout.isatty():
             print(file=sys.stderr)  # the answer itself stays as it is
         self._beside.print(Text(text, style))
+
+
+View = JsonView | PersonView
+"""How a run is shown: its `event`s as they come, each turn's `result`, and `note`s beside them."""
 
 
 def _told(event: AgentEvent) -> str:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from tenuto.cli.app import CommandError
 from tenuto.cli.numbers import whole_number
-from tenuto.cli.printing import JsonFlag, print_json
+from tenuto.cli.printing import JsonFlag, Switch, print_json, reason_of
 from tenuto.core.policy import Rule
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
@@ -37,7 +35,7 @@ def sim(
     *,
     port: Annotated[int, whole_number(Rule(int, 0, 65_535))] = 0,
     host: str = "127.0.0.1",
-    gzip: Annotated[bool, Parameter(negative="")] = False,
+    gzip: Switch = False,
     prefill: Prefill = "restart",
     json: JsonFlag = False,
 ) -> None:
@@ -69,5 +67,4 @@ def sim(
     try:
         serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise CommandError(f"cannot listen on {host} port {port}: {reason}") from None
+        raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None

@@ -13,10 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, cast
 
 from tenuto.clients.botocore_client import (
-    CALL,
-    Call,
     Exchange,
-    add_partial,
     as_botocore,
     asked_of,
     head_of,
@@ -38,10 +35,6 @@ def endpoint(base: Any) -> type:
 
     class Recovering(base):  # type: ignore[misc]
         """An endpoint whose turns are finished."""
-
-        async def _send_request(self, request_dict: Any, operation_model: Any) -> Any:
-            request_dict["context"][CALL] = Call(request_dict, operation_model)
-            return await super()._send_request(request_dict, operation_model)
 
         async def _send(self, request: Any) -> Any:
             asked = asked_of(request)
@@ -78,12 +71,6 @@ def endpoint(base: Any) -> type:
                 return False
             retry = super()._needs_retry
             return await retry(attempts, operation, asked, response, caught_exception)
-
-        async def _add_modeled_error_fields(
-            self, response: Any, parsed: Any, operation: Any, parser: Any
-        ) -> None:
-            await super()._add_modeled_error_fields(response, parsed, operation, parser)
-            add_partial(response, parsed)
 
     return Recovering
 

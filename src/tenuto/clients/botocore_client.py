@@ -4,7 +4,8 @@ Theory of operation
 -------------------
 `recovering(client)` makes a client that shares everything with the one that it is given (sessions,
 credentials, config, retries) but two things that it has for itself: its events, which begin with
-the handlers of the original, and its endpoint, whose class is a subclass of the endpoint's own.
+the handlers of the original and note calls and read errors for us, and its endpoint, whose class
+is a subclass of the endpoint's own.
 
 A request that asks a model for a turn reaches `_send` signed. The pipe is asked there, and each
 attempt that differs is made by the endpoint anew: handlers of `request-created` sign it, those of
@@ -34,7 +35,7 @@ from tenuto.wires.json import decode_object, encode
 
 SERVICE = "bedrock-runtime"
 
-CALL, _OURS = "tenuto_call", "tenuto_headers"
+_CALL, _OURS = "tenuto_call", "tenuto_headers"
 """Where a request's context holds what belongs to one call of the client."""
 
 _OUR_STATUS = 424
@@ -73,12 +74,14 @@ def recovering(client: Any, engine: Engine) -> Any:
     vars(wrapped).update(vars(client))
     wrapped.meta = copy.copy(client.meta)
     wrapped.meta.events = events = copy.copy(client.meta.events)
-    cls: Any = type(client._endpoint)  # noqa: SLF001 - there is no public way
+    cls: Any = type(client._endpoint)  # noqa: SLF001 - see private_seams
     endpoint = copy.copy(client._endpoint)  # noqa: SLF001
     signer = copy.copy(client._request_signer)  # noqa: SLF001
     if engine_of(client) is None:
         endpoint.__class__ = _subclass(cls)
+        events.register_last(f"before-call.{SERVICE}", _note_call)
         events.register_last(f"before-sign.{SERVICE}", _take_ours)
+        events.register_last(f"before-parse.{SERVICE}", _add_partial)
     events.unregister(f"request-created.{SERVICE}", client._request_signer.handler)  # noqa: SLF001
     events.register(f"request-created.{SERVICE}", signer.handler)
     vars(signer)["_event_emitter"] = events
@@ -101,10 +104,6 @@ def _subclass(base: Any) -> type:
 def _endpoint(base: Any) -> type:
     class Recovering(base):  # type: ignore[misc]
         """An endpoint whose turns are finished."""
-
-        def _send_request(self, request_dict: Any, operation_model: Any) -> Any:
-            request_dict["context"][CALL] = Call(request_dict, operation_model)
-            return super()._send_request(request_dict, operation_model)
 
         def _send(self, request: Any) -> Any:
             asked = asked_of(request)
@@ -137,12 +136,6 @@ def _endpoint(base: Any) -> type:
                 return False
             return super()._needs_retry(attempts, operation, asked, response, caught_exception)
 
-        def _add_modeled_error_fields(
-            self, response: Any, parsed: Any, operation: Any, parser: Any
-        ) -> None:
-            super()._add_modeled_error_fields(response, parsed, operation, parser)
-            add_partial(response, parsed)
-
     return Recovering
 
 
@@ -162,11 +155,16 @@ def _driven(exchange: Exchange, turn: Drive) -> Any:
 # --- what sync and async share ------------------------------------------------------------------
 
 
-class Call(NamedTuple):
+class _Call(NamedTuple):
     """One call of the client, from which requests are made."""
 
     request_dict: dict[str, Any]
     operation: Any
+
+
+def _note_call(model: Any, params: Any, **_: Any) -> None:
+    """Note what the requests of a call are made from, where its attempts find it."""
+    params["context"][_CALL] = _Call(params, model)
 
 
 def _take_ours(request: Any, **_: Any) -> None:
@@ -183,7 +181,7 @@ def asked_of(request: Any) -> Request | None:
     its body is no bytes."""
     context, body = request.context or {}, request.body
     body = body.encode() if isinstance(body, str) else body
-    if CALL not in context or not isinstance(body, bytes | bytearray):
+    if _CALL not in context or not isinstance(body, bytes | bytearray):
         return None
     headers = tuple((name.encode(), _bytes(value)) for name, value in request.headers.items())
     timeout_s = getattr(context.get("client_config"), "read_timeout", None)
@@ -207,7 +205,7 @@ class Exchange:
         self.endpoint = endpoint
         self.request = request
         self.asked = asked
-        self.call: Call = request.context[CALL]
+        self.call: _Call = request.context[_CALL]
         self.first: Any = None
         self.first_head: Head | None = None
         self.first_body: bytes | None = None
@@ -304,13 +302,15 @@ def is_final(response: Any) -> bool:
     return http is not None and http.headers.get("x-should-retry") == "false"
 
 
-def add_partial(response: Any, parsed: dict[str, Any]) -> None:
+def _add_partial(response_dict: Any, customized_response_dict: Any, **_: Any) -> None:
     """What was received of an answer that could not be finished stands in the exception's response:
     nothing is lost."""
-    value = decode_object(bytes(response["body"]))
+    if response_dict["status_code"] < 300:
+        return
+    value = decode_object(bytes(response_dict["body"]))
     partial = value.get("partial") if isinstance(value, dict) else None
     if isinstance(partial, dict):
-        parsed["partial"] = partial
+        customized_response_dict["partial"] = partial
 
 
 # --- sync -----------------------------------------------------------------------------------------

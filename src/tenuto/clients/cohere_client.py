@@ -10,13 +10,15 @@ The copy is a copy of all that leads to the HTTP client, with another one in its
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
-from types import CellType, FunctionType, MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.sdk_client import is_named
+from tenuto.core.errors import UnsupportedClient
 from tenuto.turn.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
@@ -28,6 +30,9 @@ NAMES: tuple[str, ...] = tuple(f"cohere.{name}" for name in sorted(CLASSES["cohe
 
 _ELSEWHERE = ("cohere.aws_client", "cohere.oci_client")
 """Their hooks make a request of another service's of each request, and of its answers ours."""
+
+_EXPERIMENTAL = "response_format.schema"
+"""The argument that the SDK warns of."""
 
 
 def is_client(client: object) -> bool:
@@ -57,7 +62,37 @@ def recovering(client: Any, engine: Engine) -> Any:
     """A client like this one, whose turns are finished."""
     http = _http_of(client)
     made: dict[int, Any] = {id(http): httpx_client.recovering(http, engine)}
-    return _copied(client, made)
+    wrapped = _copied(client, made)
+    _bind_checks(wrapped)
+    return wrapped
+
+
+def _bind_checks(wrapped: Any) -> None:
+    """`chat` and `chat_stream` of an instance check their arguments and call the client that they
+    were made for: those of the SDK are made anew.
+
+    Raises:
+        UnsupportedClient: another function was put in the place of a method. It may call the
+            client that was given, whose turns nobody finishes."""
+    sdk = importlib.import_module("cohere.client")
+    methods = {
+        name: value
+        for name, value in vars(wrapped).items()
+        if isinstance(value, FunctionType) and hasattr(type(wrapped), name)
+    }
+    for name, value in methods.items():
+        if value.__module__ != sdk.__name__:
+            raise UnsupportedClient(
+                f"cannot wrap a client of cohere whose {name} was replaced; "
+                "wrap the client first, and replace it then"
+            )
+        delattr(wrapped, name)
+    if "chat" in methods:
+        sdk.validate_args(wrapped, "chat", sdk.throw_if_stream_is_true)
+    if "chat_stream" in methods:  # then both warn of what is experimental
+        for name in methods:
+            warning = sdk.experimental_kwarg_decorator(getattr(wrapped, name), _EXPERIMENTAL)
+            setattr(wrapped, name, warning)
 
 
 def _copied(part: Any, made: dict[int, Any]) -> Any:
@@ -74,25 +109,6 @@ def _over(value: Any, made: dict[int, Any]) -> Any:
         return made[id(value)]
     if isinstance(value, MethodType):
         return MethodType(value.__func__, _over(value.__self__, made))
-    if isinstance(value, FunctionType):
-        return _function_over(value, made)
     if type(value).__module__.startswith("cohere.") and hasattr(value, "__dict__"):
         return _copied(value, made)
     return value
-
-
-def _function_over(function: FunctionType, made: dict[int, Any]) -> FunctionType:
-    """The same function, with the values that it was made over replaced."""
-    cells = function.__closure__ or ()
-    if not cells:
-        return function
-    held = tuple(CellType() for _ in cells)
-    copy = FunctionType(
-        function.__code__, function.__globals__, function.__name__, function.__defaults__, held
-    )
-    copy.__kwdefaults__, copy.__doc__ = function.__kwdefaults__, function.__doc__
-    vars(copy).update(vars(function))
-    made[id(function)] = copy  # a function may know itself
-    for cell, own in zip(held, cells, strict=True):
-        cell.cell_contents = _over(own.cell_contents, made)
-    return copy

@@ -58,6 +58,9 @@ def recovering(client: Any, engine: Engine) -> Any:
     wrapped = copy.copy(client)
     own = vars(wrapped)
     own.update({_CONFIGURATION: held, "parent_ref": wrapped, "_tenuto_original": client})
-    for name in [name for name in own if name in client._sub_sdk_map]:  # noqa: SLF001
-        del own[name]
+    for name, value in vars(client).items():
+        if getattr(value, _CONFIGURATION, None) is old:
+            del own[name]
+            if not hasattr(wrapped, name):  # the SDK makes no such part: it is the caller's own
+                own[name] = value
     return wrapped

@@ -52,7 +52,7 @@ def is_client(client: object) -> bool:
 
 def engine_of(client: Any) -> Engine | None:
     """The engine of a client whose HTTP client recovers, or None."""
-    return httpx_client.engine_of(client._client)  # noqa: SLF001 - there is no public way
+    return httpx_client.engine_of(client._client)  # noqa: SLF001 - see private_seams
 
 
 def is_wrapped(client: Any) -> bool:
@@ -74,7 +74,7 @@ def recovering(client: Any, engine: Engine) -> Any:
 def _rebind_middleware(wrapped: Any) -> None:
     """Anthropic's SDK makes its chain of middleware once, around the client's own transport."""
     if vars(wrapped).get("_middleware_chain") is not None:
-        made = wrapped._build_middleware_chain()  # noqa: SLF001 - there is no public way
+        made = wrapped._build_middleware_chain()  # noqa: SLF001 - see private_seams
         vars(wrapped)["_middleware_chain"] = made
 
 

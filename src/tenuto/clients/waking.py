@@ -46,7 +46,7 @@ def wake_waiting(thread: int) -> None:
 
     urllib3 gives out no connection before the response is there. So the socket is looked for in the
     thread's own frames, where a `socket.SocketIO` reads from it."""
-    frame = sys._current_frames().get(thread)  # noqa: SLF001  # CPython's only way to look at them
+    frame = sys._current_frames().get(thread)  # noqa: SLF001 - see private_seams
     while frame is not None:
         reader = frame.f_locals.get("self")
         if isinstance(reader, socket.SocketIO):
@@ -62,7 +62,7 @@ def wake_sender(client: Any, request: Any, key: str, value: object) -> None:
     """Wake the thread that waits for the response to a request like this one, of which `value`
     stands in the extension `key`."""
     with contextlib.suppress(AttributeError):
-        held = client._transport_for_url(request.url)._pool._requests  # noqa: SLF001  # see above
+        held = client._transport_for_url(request.url)._pool._requests  # noqa: SLF001 - see private_seams
         for each in [one for one in held if one.request.extensions.get(key) is value]:
             connection = each.connection
             while hasattr(connection, "_connection"):  # a tunnel holds another one

@@ -109,7 +109,8 @@ def wrap(
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
 
     Raises:
-        UnsupportedClient: the object is none of these.
+        UnsupportedClient: the object is none of these, or a client of cohere whose `chat` or
+            `chat_stream` was replaced on the instance.
         PolicyError: a setting outside the program is not allowed, or needs a package that is not
             installed.
 

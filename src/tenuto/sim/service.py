@@ -119,7 +119,7 @@ class Connection:
                     if len(body) <= MOST_BODY_BYTES
                     else exchange.too_large(MOST_BODY_BYTES)
                 )
-            except BaseException as error:
+            except BaseException as error:  # pytest's outcomes too, of a function it was given
                 log.exception("the simulator failed to answer a request")
                 self._service.failure = self._service.failure or error
                 return

@@ -82,17 +82,39 @@ def test_raw_responses_and_a_subclass_of_one_s_own_are_wrapped_as_well(sim, make
     assert wrapped.with_raw_response.chat(**CUT).data.finish_reason == "COMPLETE"
 
 
-def test_a_method_that_was_put_over_the_class_s_own_stays_there(make):
-    client = make()
+def test_arguments_are_checked_and_warned_of_as_before(sim, make, caplog):
+    plain, quiet = make(), make(log_warning_experimental_features=False)
+    given = {**CUT, "response_format": {"type": "json_object", "schema": {}}}
+    for client, warnings in ((plain, 1), (quiet, 0)):
+        for asked in (client, tenuto.wrap(client, policy=POLICY)):
+            caplog.clear()
+            sim.forget()
+            asked.chat(**given)
+            assert sum("response_format.schema" in text for text in caplog.messages) == warnings
+            caplog.clear()
+            list(asked.chat_stream(**given))
+            assert sum("response_format.schema" in text for text in caplog.messages) == warnings
+            with pytest.raises(ValueError, match="chat_stream"):
+                asked.chat(**CUT, stream=True)
+
+
+def test_a_method_that_was_put_over_the_class_s_own_is_refused_before_and_stays_after(make):
     asked: list[Any] = []
-    plain = client.chat
 
-    def noting(**given: Any) -> Any:
-        asked.append(given)
-        return plain(**given)
+    def noting(client: Any) -> Any:
+        plain = client.chat
 
-    client.chat = noting
-    assert tenuto.wrap(client, policy=POLICY).chat(**CUT).finish_reason == "COMPLETE"
+        def chat(**given: Any) -> Any:
+            asked.append(given)
+            return plain(**given)
+
+        client.chat = chat
+        return client
+
+    with pytest.raises(tenuto.UnsupportedClient, match=r"whose chat was replaced; wrap .* first"):
+        tenuto.wrap(noting(make()), policy=POLICY)
+    wrapped = noting(tenuto.wrap(make(), policy=POLICY))
+    assert wrapped.chat(**CUT).finish_reason == "COMPLETE"
     assert asked == [CUT]
 
 
