@@ -60,6 +60,7 @@ class Facing:
         ways, strict_ways: through which clients, and with the policy that raises.
         sharing: which one it is of the SDKs that share a wire, and how many they are. A case meets
             one of these, in turn; all of them are heavy.
+        thorough: cases that run in each mode and way: each reaches what no other case does.
         left_out: cases in a mode that this SDK cannot meet.
         dialect: whose Chat Completions the simulator speaks.
     """
@@ -82,6 +83,7 @@ class Facing:
     ways: tuple[str, ...] = WAYS
     strict_ways: tuple[str, ...] = ("sync",)
     sharing: tuple[int, int] = (0, 1)
+    thorough: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     dialect: str = ""
 
@@ -97,7 +99,7 @@ class Facing:
         place, shared_by = self.sharing
         for number, case in enumerate(CASES_ON[self.wire].values()):
             modes = [m for m in sorted(case.modes) if f"{case.name}-{m}" not in self.left_out]
-            if every:
+            if every or case.name in self.thorough:
                 yield from ((case, mode, way) for mode in modes for way in ways)
                 continue
             turn, whose = divmod(number, shared_by)

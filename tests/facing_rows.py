@@ -74,6 +74,7 @@ CHAT = Facing(
     raises=(openai.APIError,),
     stops=_CHAT,
     elsewhere=_REFUSAL,
+    thorough=("cjk", "multibyte_split"),
 )
 
 
@@ -238,6 +239,7 @@ FACING = (
         is_one=lambda asker: assert_one_cohere_message(asker.told),
         bare=asking_cohere.CohereAsker,
         left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
+        thorough=("done_no_finish",),
     ),
     Facing(
         "gemini-generate",
@@ -254,6 +256,7 @@ FACING = (
             "recitation": "RECITATION",
             "empty_after_tool_result_always": "STOP",
         },
+        thorough=("think_then_call",),
         elsewhere={"prompt_blocked": lambda said: said.blocked and said.stop is None},
         broken_call=_inputs(asking_gemini.broken_call),
         refused=asking_gemini.next_turn_is_refused,
@@ -295,6 +298,7 @@ FACING = (
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
         ),
         left_out=("length_then_repeat-body", "length_then_repeat-stream"),  # as with Groq
+        thorough=("reasoning_only_stop",),
         chars=(40, 80),  # it takes long to read an event
     ),
     _DASHSCOPE,
