@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import openai
-import pytest
 
 from tenuto.sim import Bare, Case, Simulator
 from tenuto.sim.history import is_json_object
@@ -228,9 +227,3 @@ def verdicts(asker: Any, got: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
-
-
-def in_every_mode(cases: Any) -> Any:
-    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
-    ids = [f"{case.name}-{mode}" for case, mode in pairs]
-    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)

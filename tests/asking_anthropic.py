@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import anthropic
-import pytest
 
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
@@ -213,9 +212,3 @@ EVENTS = (
 def of_the_wire(told: Iterable[Any]) -> list[dict[str, Any]]:
     """The events of the wire among those that the SDK's helper gave."""
     return [event.to_dict() for event in told if event.type in EVENTS]
-
-
-def in_every_mode(cases: Iterable[Case]) -> Any:
-    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
-    ids = [f"{case.name}-{mode}" for case, mode in pairs]
-    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)

@@ -7,14 +7,12 @@ import asyncio
 import contextlib
 import itertools
 import json
-from collections.abc import Iterable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 import aiobotocore.session
 import boto3
-import pytest
 from aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
@@ -275,9 +273,3 @@ def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
-
-
-def in_every_mode(cases: Iterable[Case]) -> Any:
-    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
-    ids = [f"{case.name}-{mode}" for case, mode in pairs]
-    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)

@@ -6,11 +6,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-import pytest
 from google import genai
 from google.genai import errors as generate_errors
 from google.genai._gaos.lib import compat_errors
@@ -281,9 +279,3 @@ def verdicts(asker: Any, got: Said, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
-
-
-def in_every_mode(cases: Iterable[Case]) -> Any:
-    pairs = [(case, mode) for case in cases for mode in sorted(case.modes)]
-    ids = [f"{case.name}-{mode}" for case, mode in pairs]
-    return pytest.mark.parametrize(("case", "mode"), pairs, ids=ids)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from asking import WAYS
 from hypothesis import settings
+from pairing import in_one_way
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
 settings.register_profile("house", settings.default, deadline=None)
@@ -62,9 +63,22 @@ def pytest_collection_finish() -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Give each test that asks for `way` both kinds of client, unless its own matrix does."""
-    if "way" in metafunc.fixturenames and not any(
-        "way" in names
-        for names in (mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
-        if isinstance(names, tuple)
-    ):
+    if "way" in metafunc.fixturenames and not _has_ways(metafunc.definition):
         metafunc.parametrize("way", WAYS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of what was given both kinds of client, `make test` runs each combination with one of them."""
+    given: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if "way" in getattr(item, "fixturenames", ()) and not _has_ways(item):
+            given.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for of_a_test in given.values():
+        in_one_way(of_a_test, "way")
+
+
+def _has_ways(node: pytest.Item) -> bool:
+    """Whether the matrix of a test has `way` among its dimensions."""
+    names = (mark.args[0] for mark in node.iter_markers("parametrize"))
+    return any("way" in each for each in names if isinstance(each, tuple))

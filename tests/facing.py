@@ -58,12 +58,9 @@ class Facing:
         options: of the asker.
         chars: characters of a piece, of the finer answers and of the coarser.
         ways, strict_ways: through which clients, and with the policy that raises.
-        each_way: whether every case runs in all of these ways. Else it runs in one, in turn: bodies
-            in another one than streams, and with the policy that raises in another one than without.
-            All of them are heavy.
-        one_mode: None where every case runs in both of its modes. Else the SDK has its wire from
-            another one that does so, and a case runs in one of them, in turn: 0 or 1 says in which
-            the first case does. Both are heavy.
+        sharing: which one it is of the SDKs that share a wire, and how many they are. A case meets
+            one of these, in turn; all of them are heavy.
+        thorough: cases that run in each mode and way: each reaches what no other case does.
         left_out: cases in a mode that this SDK cannot meet.
         dialect: whose Chat Completions the simulator speaks.
     """
@@ -85,29 +82,31 @@ class Facing:
     chars: tuple[int, int] = (20, 60)
     ways: tuple[str, ...] = WAYS
     strict_ways: tuple[str, ...] = ("sync",)
-    each_way: bool = False
-    one_mode: int | None = None
+    sharing: tuple[int, int] = (0, 1)
+    thorough: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     dialect: str = ""
 
     def runs(self, *, strict: bool = False, every: bool = False) -> Iterator[tuple[Case, str, str]]:
-        """The cases in every mode, and through which client.
+        """The cases in a mode, and through which client: one of both in turn, with the policy that
+        raises the other mode. All of them are heavy.
 
         What is recovered is the same whatever the policy says of what is not: of four such cases
-        one runs with the policy that raises. All of them are heavy."""
+        one runs with the policy that raises."""
         ways = self.strict_ways if strict else self.ways
+        if not ways:
+            return
+        place, shared_by = self.sharing
         for number, case in enumerate(CASES_ON[self.wire].values()):
-            if strict and case.recoverable and number % 4 and not every:
-                continue
             modes = [m for m in sorted(case.modes) if f"{case.name}-{m}" not in self.left_out]
-            if modes and self.one_mode is not None and not every:
-                modes = [modes[(number // 2 + self.one_mode) % len(modes)]]
-            for mode in modes:
-                if not ways:
-                    continue
-                one = ways[(number + (mode == "body") + strict) % len(ways)]
-                for way in ways if every or self.each_way else (one,):
-                    yield case, mode, way
+            if every or case.name in self.thorough:
+                yield from ((case, mode, way) for mode in modes for way in ways)
+                continue
+            turn, whose = divmod(number, shared_by)
+            left_to_others = strict and case.recoverable and turn % 4
+            if modes and whose == place and not left_to_others:
+                mode = modes[(turn + strict) % len(modes)]
+                yield case, mode, ways[(turn // 2 + strict) % len(ways)]
 
 
 _WAITS = (

@@ -77,12 +77,12 @@ CHAT = Facing(
     raises=(openai.APIError,),
     stops=_CHAT,
     elsewhere=_REFUSAL,
-    each_way=True,
+    thorough=("cjk", "multibyte_split"),
 )
 
 
 def _like_openais(
-    asker: Any, module: Any, *left_out: str, one_mode: int, stop: str = "stop"
+    asker: Any, module: Any, *left_out: str, sharing: int, stop: str = "stop"
 ) -> Facing:
     def broken_call(_: Any, got: Any, case: Case) -> str:
         said = "stop" if got.finish == stop else got.finish
@@ -99,8 +99,7 @@ def _like_openais(
         # None of these SDKs reads an event that has a name, and their providers send none.
         left_out=("event_lines-stream", *left_out),
         strict_ways=WAYS,
-        each_way=False,
-        one_mode=one_mode,
+        sharing=(sharing, 4),
         dialect=name,
     )
 
@@ -148,20 +147,19 @@ FACING = (
         name="openai-completions",
         kind=WrappedCompletions,
         wire=asking_completions.WIRE,
-        each_way=False,
     ),
     # Who goes on from a prefill does not repeat.
     _like_openais(
-        GroqAsker, groq, "length_then_repeat-body", "length_then_repeat-stream", one_mode=0
+        GroqAsker, groq, "length_then_repeat-body", "length_then_repeat-stream", sharing=0
     ),
-    _like_openais(TogetherAsker, together, stop="eos", one_mode=1),
+    _like_openais(TogetherAsker, together, stop="eos", sharing=1),
     # Of a chunk whose stop its SDK does not know it makes a whole answer, without what it says.
     _like_openais(
         CerebrasAsker,
         cerebras,
         *(f"{name}-stream" for name in ("unknown_stop", "unknown_stop_control", "abort")),
         *(f"finish_{name}-stream" for name in ("null_string", "empty_string", "upper")),
-        one_mode=0,
+        sharing=2,
     ),
     replace(
         CHAT,
@@ -173,8 +171,7 @@ FACING = (
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
         ),
         strict_ways=(),
-        each_way=False,
-        one_mode=1,
+        sharing=(3, 4),
         dialect="watsonx",
     ),
     Facing(
@@ -195,7 +192,6 @@ FACING = (
         broken_call=_inputs(asking_anthropic.broken_call),
         refused=asking_anthropic.next_turn_is_refused,
         is_one=lambda asker: assert_one_message(asking_anthropic.of_the_wire(asker.told)),
-        each_way=True,
         most_requests=14,  # the ten resumptions of a paused turn, and what else a ladder can send
     ),
     Facing(
@@ -246,6 +242,7 @@ FACING = (
         is_one=lambda asker: assert_one_cohere_message(asker.told),
         bare=asking_cohere.CohereAsker,
         left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
+        thorough=("done_no_finish",),
     ),
     Facing(
         "cohere-v1",
@@ -280,6 +277,7 @@ FACING = (
             "recitation": "RECITATION",
             "empty_after_tool_result_always": "STOP",
         },
+        thorough=("think_then_call",),
         elsewhere={"prompt_blocked": lambda said: said.blocked and said.stop is None},
         broken_call=_inputs(asking_gemini.broken_call),
         refused=asking_gemini.next_turn_is_refused,
@@ -321,6 +319,7 @@ FACING = (
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
         ),
         left_out=("length_then_repeat-body", "length_then_repeat-stream"),  # as with Groq
+        thorough=("reasoning_only_stop",),
         chars=(40, 80),  # it takes long to read an event
     ),
     _DASHSCOPE,
@@ -328,6 +327,7 @@ FACING = (
         _DASHSCOPE,
         name="dashscope-so-far",
         options={"increments": False},
+        sharing=(1, 2),
         left_out=tuple(f"{name}-body" for name in asking_dashscope.CASES),
     ),
     _OLLAMA,
@@ -335,6 +335,7 @@ FACING = (
         _OLLAMA,
         name="ollama-prompts",
         kind=WrappedPrompts,
+        sharing=(1, 2),
         left_out=tuple(
             f"{name}-{mode}"
             for name, case in asking_ollama.CASES.items()

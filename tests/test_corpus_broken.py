@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
+from pairing import some_or_every
 from recorded import BINARY, STOP, Part, corpus, is_false_clean_end, parts, recorded, shown
 from replacing import places
 
@@ -51,10 +52,7 @@ def framed(part: Part, data: bytes | None = None) -> bytes:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.behaviour("N6")
-@pytest.mark.parametrize(
-    "every",
-    [pytest.param(False, id="some"), pytest.param(True, id="every", marks=pytest.mark.heavy)],
-)
+@some_or_every
 @pytest.mark.parametrize("wire", WIRES)
 def test_a_value_of_another_type_in_a_recorded_response_raises_nothing(wire, every):
     rng, tried = random.Random("replaced"), 0

@@ -284,7 +284,7 @@ def reads_back(play: Play, chat: Conversation) -> None:
 @pytest.mark.slow
 @pytest.mark.behaviour("H1", "H2", "H3", "H4", "H5a", "H9", "T1", "T4", "T8")
 @given(play=plays())
-@settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 def test_any_faults_leave_a_valid_history_and_run_no_call_twice(
     sim: Simulator, folder: Path, play: Play
 ):

@@ -9,7 +9,7 @@ from typing import Any
 
 import openai
 import pytest
-from asking import in_every_mode
+from pairing import in_every_mode
 from playing import ASK, FILES
 from replay import MAX, SAFETY, TOOL, Call, R, Refused
 from telling import check_each_turn

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from pairing import one_mode, some_or_every
 from wrapping import QUICK, Wrapped
 from wrapping_anthropic import WrappedAnthropic
 from wrapping_bedrock import WrappedBedrock
@@ -66,7 +67,7 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
 
 
 @pytest.mark.behaviour("P8", "P1")
-@pytest.mark.parametrize("every", [False, pytest.param(True, marks=pytest.mark.heavy)])
+@some_or_every
 @pytest.mark.parametrize("mode", ["body", "stream"])
 @pytest.mark.parametrize("wire", KINDS)
 def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
@@ -77,8 +78,7 @@ def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
         cases = [
             case
             for number, case in enumerate(CASES_ON[wire].values())
-            if mode in case.modes
-            and (every or len(case.modes) == 1 or number % 2 == (mode == "stream"))
+            if mode in (case.modes if every else [one_mode(number, case)])
         ]
         differing = []
         for case in cases:

@@ -8,9 +8,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from asking import broken_call, in_every_mode, verdicts
+from asking import broken_call, verdicts
 from asking_completions import CASES as OF_PROMPTS
 from asking_completions import CompletionsAsker
+from pairing import in_every_mode
 
 from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
 
@@ -44,7 +45,7 @@ REQUIRED = [
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@in_every_mode(CASES.values())
+@in_every_mode(CASES.values(), both=["reasoning_only_stop"])
 def test_the_bare_sdk_makes_of_a_case_what_the_case_says(bare, case, mode, way):
     got = bare.ask_case(case, mode, way)
     assert case.bare in verdicts(bare, got, case), (got.error, got.finish, got.text, got.calls)

@@ -10,8 +10,9 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import TOOLS, WIRE, in_every_mode
+from asking_anthropic import TOOLS, WIRE
 from far_sides import FarSide, answer, json_answer, sse_answer
+from pairing import in_every_mode
 from playing_anthropic import ASK
 from replay_anthropic import CITATION, MAX, TOOL, Call, R, found, said, searching, thought
 from wrapping import QUICK

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from asking_bedrock import CASES, WIRE, in_every_mode, verdicts
+from asking_bedrock import CASES, WIRE, verdicts
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

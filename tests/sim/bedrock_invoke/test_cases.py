@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from asking import in_every_mode, verdicts
+from asking import verdicts
 from asking_invoke import CASES, WIRE
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 
 
 @pytest.mark.parametrize("maker", ["", "mistral.mistral-large-2407-v1:0/"])
-@in_every_mode(CASES.values())
+@in_every_mode(CASES.values(), both=["reasoning_only_stop"])
 def test_bare_boto3_makes_of_a_case_what_the_case_says(bare, case, mode, maker):
     bare.maker = maker
     said = bare.ask_case(case, mode)

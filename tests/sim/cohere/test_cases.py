@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from asking import in_every_mode
 from asking_cohere import CASES, WIRE, verdicts
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@in_every_mode(CASES.values())
+@in_every_mode(CASES.values(), both=["done_no_finish"])
 def test_the_bare_sdk_makes_of_a_case_what_the_case_says(bare, case, mode):
     got = bare.ask_case(case, mode)
     assert case.bare in verdicts(bare, got, case), (got.error, got.finish, got.message)

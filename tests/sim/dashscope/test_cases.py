@@ -7,8 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking import in_every_mode, verdicts
+from asking import verdicts
 from asking_dashscope import CASES, WIRE
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare, Simulator
 

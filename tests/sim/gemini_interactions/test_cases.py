@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking_interactions import CASES, WIRE, in_every_mode, verdicts
+from asking_interactions import CASES, WIRE, verdicts
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

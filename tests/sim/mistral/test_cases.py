@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking import in_every_mode, verdicts
+from asking import verdicts
 from asking_mistral import CASES, WIRE
+from pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 
