@@ -85,8 +85,8 @@ def test_a_row_and_a_folder_are_all_that_a_provider_takes(tmp_path: Path, replay
     for name, value in FOLDER.items():
         (folder / name).write_text(json.dumps(value), "utf-8")
     (folder / "origin.txt").write_text("Made up.", "utf-8")
-    (tests / "wire").mkdir()
-    shutil.copy(ROOT / "tests" / "wire" / "test_conformance.py", tests / "wire")
+    (tests / "wires").mkdir()
+    shutil.copy(ROOT / "tests" / "wires" / "test_conformance.py", tests / "wires")
     environment = os.environ | {"PYTHONPATH": str(package.parent)}
 
     replay.say(CUT, REST)

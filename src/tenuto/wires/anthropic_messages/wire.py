@@ -3,9 +3,9 @@
 https://platform.claude.com/docs/en/api/messages (read through anthropic-sdk-python 2.12,
 2026-11-21: `anthropic/types/stop_reason.py`, `types/beta/beta_stop_reason.py`,
 `types/raw_message_stream_event.py`). From top to bottom: the stop table, reading, and the faces of
-an ending. The error table stands in `anthropic_messages_errors`, the request's side in
-`anthropic_messages_request` and `…_history`, the writing side in `anthropic_messages_content` and
-`…_render`.
+an ending. The error table stands in `errors`, the request's side in
+`request` and `history`, the writing side in `content` and
+`render`.
 
 Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 """

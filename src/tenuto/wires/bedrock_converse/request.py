@@ -1,8 +1,8 @@
-"""The request's side of Converse: facts, edits; repairs in `bedrock_converse_history`.
+"""The request's side of Converse: facts, edits; repairs in `history`.
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
+As in `openai_chat.request`: the body is split into its members and rows, each kept as the bytes
 that the caller sent, and an edit replaces or appends whole ones. Roles must alternate: between two
 rows of the user stands one of the assistant's, and what the model has said goes on in a row of the
 assistant's that the caller sent last.

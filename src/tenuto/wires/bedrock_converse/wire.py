@@ -3,8 +3,8 @@
 https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html and
 …/API_runtime_ConverseStream.html (shapes read in botocore 1.43, 2026-11-22). From top to bottom:
 reading a body, and the faces of an ending. The stop table and the events stand in
-`bedrock_converse_events`, the error table in `…_errors`, the request's side in `…_request` and
-`…_history`, the writing side in `…_content` and `…_render`.
+`events`, the error table in `errors`, the request's side in `request` and
+`history`, the writing side in `content` and `render`.
 
 A stream is one of binary messages (`aws_eventstream`); an event is read as botocore gives it to its
 callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bodies and events.

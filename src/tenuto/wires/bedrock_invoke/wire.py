@@ -3,9 +3,9 @@
 https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html (read 2026-11-22).
 Claude's messages are those of `anthropic_messages`, which has their address too; Nova's are those
 of `bedrock_converse`, and are finished here; bodies in the shape of OpenAI's chat are those of
-`bedrock_invoke_chat`. The others are read and not finished: those that take a prompt are asked in a
+`chat`. The others are read and not finished: those that take a prompt are asked in a
 template that only the caller knows, and Cohere's Command R keeps its history in a shape of its own.
-What the makers answer is read in `bedrock_invoke_makers`.
+What the makers answer is read in `makers`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 https://help.aliyun.com/zh/model-studio/qwen-api-via-dashscope (read 2026-11-22 through clients that
 quote it). What Chat Completions says at the top stands under `output`: choices with messages, or
 one `text`. Of a stream, each event says what is new, or, where the request asks for no
-`incremental_output`, all that was said so far (`dashscope_events`). What is asked stands under
-`input` and `parameters` (`dashscope_request`).
+`incremental_output`, all that was said so far (`events`). What is asked stands under
+`input` and `parameters` (`request`).
 """
 
 from __future__ import annotations

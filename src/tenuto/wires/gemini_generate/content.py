@@ -26,7 +26,7 @@ CITING = frozenset(
 
 SOURCES = "sources"
 """By which a message keeps the candidates that hold such members, whole: what they say is put
-together by `gemini_generate_citations`."""
+together by `citations`."""
 
 GROWS = frozenset({"logprobsResult"})
 """Members of a candidate of which each event says a piece."""

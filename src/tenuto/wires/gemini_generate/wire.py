@@ -2,8 +2,8 @@
 
 https://ai.google.dev/api/generate-content (read through google-genai 3.4, 2026-11-22:
 `google/genai/types.py`). From top to bottom: the stop tables, reading, and the faces of an ending.
-The error table stands in `gemini_generate_errors`, the request's side in `gemini_generate_request`
-and `…_history`, the writing side in `gemini_generate_content` and `…_render`.
+The error table stands in `errors`, the request's side in `request`
+and `history`, the writing side in `content` and `render`.
 
 Bodies and events look alike: each event of a stream is a response of its own that holds what is
 new, and the last one says why the model stopped. There is no end mark.

@@ -1,4 +1,4 @@
-"""The request's side of Interactions: facts, edits; repairs in `gemini_interactions_history`.
+"""The request's side of Interactions: facts, edits; repairs in `history`.
 
 Theory of operation
 -------------------

@@ -3,8 +3,8 @@
 https://ai.google.dev/api/interactions-api and https://ai.google.dev/gemini-api/docs/streaming (read
 through google-genai 3.4, 2026-11-22: `google/genai/_gaos/types/interactions`). From top to bottom:
 the stop table, reading, and the faces of an ending. The error table stands in
-`gemini_interactions_errors`, the request's side in `gemini_interactions_request` and `…_history`,
-the writing side in `gemini_interactions_body` and `…_render`.
+`errors`, the request's side in `request` and `history`,
+the writing side in `body` and `render`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 https://docs.mistral.ai/api (read through mistralai 3.7, 2026-11-22: `chatcompletionchoice.py`,
 `completionresponsestreamchoice.py`, `contentchunk.py`). It is OpenAI's chat, at the same paths, but
-for the shape of its errors, content that may be a list of chunks (`mistral_render`), rules of its
-own for a history (`mistral_request`), and a prefill, which every answer to it repeats.
+for the shape of its errors, content that may be a list of chunks (`render`), rules of its
+own for a history (`request`), and a prefill, which every answer to it repeats.
 """
 
 from __future__ import annotations

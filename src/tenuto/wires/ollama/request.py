@@ -1,9 +1,9 @@
-"""The request's side of Ollama: facts and edits; repairs of a history in `ollama_history`, requests
+"""The request's side of Ollama: facts and edits; repairs of a history in `history`, requests
 with a prompt instead of messages in `prompt`.
 
 Theory of operation
 -------------------
-As in `openai_chat_request`: the body is split into its members and rows, each kept as the bytes
+As in `openai_chat.request`: the body is split into its members and rows, each kept as the bytes
 that the caller sent, and an edit replaces or appends whole ones. The output limit stands among the
 `options`; what a request does not say of `stream` means that it streams.
 

@@ -2,8 +2,8 @@
 
 https://docs.ollama.com/api/chat, https://docs.ollama.com/api/generate (read through ollama-python
 0.6.3, `ollama/_types.py`, 2026-11-22). From top to bottom: the stop table, reading, and the faces
-of an ending. The error table stands in `ollama_errors`, the request's side in `ollama_request`,
-`…_history` and `prompt`, the writing side in `ollama_render`.
+of an ending. The error table stands in `errors`, the request's side in `request`,
+`history` and `prompt`, the writing side in `render`.
 
 A stream is objects of JSON, one a line, and what is not asked otherwise is streamed. Bodies and
 lines look alike: each line holds what is new, and the last one is `done` and says why. A call comes

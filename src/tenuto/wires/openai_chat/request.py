@@ -1,4 +1,4 @@
-"""The request's side of OpenAI Chat: facts, edits; its history in `…_history`."""
+"""The request's side of OpenAI Chat: facts, edits; its history in `history`."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 https://platform.openai.com/docs/api-reference/chat (read through openai-python 3.54, 2026-11-21:
 `openai/types/chat/chat_completion.py`, `chat_completion_chunk.py`). From top to bottom: the stop
-table, reading, and the faces of an ending. The error table stands in `openai_chat_errors`, the
-request's side in `openai_chat_request`, the writing side in `openai_chat_render`.
+table, reading, and the faces of an ending. The error table stands in `errors`, the
+request's side in `request`, the writing side in `render`.
 """
 
 from __future__ import annotations

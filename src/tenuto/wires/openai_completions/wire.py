@@ -3,7 +3,7 @@
 https://platform.openai.com/docs/api-reference/completions (read through openai-python 3.54,
 2026-11-22: `openai/types/completion.py`, `completion_choice.py`). Chat Completions in all but two
 things: a choice holds its `text` itself, and a request is a prompt. So it is read, and written, as
-Chat is; the request's side stands in `openai_completions_request`.
+Chat is; the request's side stands in `request`.
 
 A body and an event look alike. The model goes on at the end of the prompt by itself: a cut text is
 continued exactly.

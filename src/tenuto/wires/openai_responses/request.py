@@ -1,4 +1,4 @@
-"""The request's side of OpenAI Responses: facts, edits; its history in `…_history`.
+"""The request's side of OpenAI Responses: facts, edits; its history in `history`.
 
 Theory of operation
 -------------------

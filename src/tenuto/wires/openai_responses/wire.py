@@ -3,8 +3,8 @@
 https://platform.openai.com/docs/api-reference/responses (read through openai-python 3.54,
 2026-11-22: `openai/types/responses/response.py`, `response_status.py`, `response_stream_event.py`).
 From top to bottom: the stop table, reading, and the faces of an ending. The error table stands in
-`openai_responses_errors`, the request's side in `openai_responses_request` and `…_history`, the
-writing side in `openai_responses_content` and `…_render`.
+`errors`, the request's side in `request` and `history`, the
+writing side in `content` and `render`.
 """
 
 from __future__ import annotations
