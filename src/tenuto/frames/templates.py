@@ -4,8 +4,9 @@ A stream says its text in events that differ in little but one string. An event 
 around that string as one before it says the same, with that string: what was read of the first one
 holds for all. Besides the text there are holes for what tells nothing of it: numbers that count on
 from event to event, as far as the wire does not look at them, and what providers pad their events
-with against eavesdroppers: Anthropic adds spaces before the last brace, OpenAI a member
-`obfuscation` (https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
+with against eavesdroppers: Anthropic adds spaces before the last brace, Bedrock and Mistral a
+member `p`, OpenAI a member `obfuscation`
+(https://platform.openai.com/docs/api-reference/chat/create, `include_obfuscation`).
 Where text and reasoning alternate, each has a template of its own.
 """
 
@@ -34,7 +35,7 @@ _MOST_KNOWN = 4
 _PROBE, _PROBE_NUMBERS = "tenuto ∆ probe", (b"1", b"90071992")
 _PROBE_LITERAL = f'"{_PROBE}"'.encode()
 _numbers = re.compile(rb"(?<=[:,\[ ])\d+(?=[,}\]])").finditer
-_padding = re.compile(rb'"obfuscation": ?"([a-zA-Z0-9]*)"').search
+_padding = re.compile(rb'"(?:obfuscation|p)": ?"([a-zA-Z0-9]*)"').search
 _decode_text = msgspec.json.Decoder(str).decode
 _encode_text = msgspec.json.Encoder().encode
 
