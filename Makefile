@@ -20,7 +20,7 @@ CHECKS := check-format check-lint check-types check-layers check-docs check-beha
 LOWEST := openai anthropic gemini bedrock mistral cohere groq together cerebras ollama
 FRAMEWORKS ?= langchain pydantic-ai openai-agents openai-agents-responses strands agno
 
-.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay fuzz lock wheel clean
+.PHONY: help setup model run test heavy check $(CHECKS) frameworks lowest format docs bench soak record replay record-sim replay-sim fuzz lock wheel clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,8 +53,8 @@ run: setup ## show the demo
 
 # Neither pip nor uv compiles what it installs. Where Python is told to write no bytecode, each process of
 # the tests would compile the SDKs anew: 10 s in each worker, and 0.5 s in each program that they start.
-test heavy soak record replay: export PYTHONDONTWRITEBYTECODE :=
-test heavy soak record replay: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
+test heavy soak record replay record-sim replay-sim: export PYTHONDONTWRITEBYTECODE :=
+test heavy soak record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/bytecode
 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
@@ -134,6 +134,12 @@ record: setup ## record what leaves and what callers get in every case: recorder
 
 replay: setup ## play every recorded case again and say what differs; ONLY=sim/openai-chat: some of them
 	@$(BIN)/python -m recorder check $(if $(ONLY),--only $(ONLY))
+
+record-sim: setup ## record what the simulator answers by itself: recorder/simulator-digests.txt
+	@$(BIN)/python -m recorder.simulator record $(ONLY)
+
+replay-sim: setup ## ask the simulator all of it again and say what differs; ONLY=case/cohere: some of it
+	@$(BIN)/python -m recorder.simulator check $(ONLY)
 
 # An environment of its own: Atheris has no wheels for every system and Python that Tenuto runs on.
 FUZZ_VENV := .fuzz/venv

@@ -3,18 +3,33 @@ changes this one file, and the recording stays what it is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from enum import EnumType
+from typing import Any, get_type_hints
 
 import tenuto.sansio
 from tenuto.sim import CASES_ON
-from tenuto.sim.case import Ending, Writes
+from tenuto.sim.case import Ending, Kind, Odd, Step, Writes
 from tenuto.sim.exchange import Exchange
 from tenuto.sim.gemini_generate.seals import signature
 from tenuto.sim.reply import Settings
+from tenuto.sim.wires import WIRES
 from tenuto.turn import watch
 
-__all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated"]
+__all__ = ["CASES_ON", "Ending", "Writes", "forget", "signature", "simulated", "steps_on"]
+
+FINISHES = (
+    "stop",
+    "length",
+    "LENGTH",
+    "tool_calls",
+    "content_filter",
+    "pause_turn",
+    "odd",
+    "",
+    None,
+)
 
 
 def forget() -> None:
@@ -25,9 +40,14 @@ def forget() -> None:
     watch._seen_unknown.clear()
 
 
-def simulated(prefill: Any = "restart", dialect: str = "") -> Simulated:
-    """Return a simulator without a socket that has seen no request yet."""
-    return Simulated(Exchange(Settings(prefill=prefill), dialect=dialect))
+def simulated(
+    prefill: Any = "restart", dialect: str = "", *, strict: bool = True, script: Iterable[Step] = ()
+) -> Simulated:
+    """Return a simulator without a socket that has seen no request yet; `script` is what its first
+    answers do."""
+    exchange = Exchange(Settings(prefill=prefill), strict=strict, dialect=dialect)
+    exchange.conversations.script.extend(script)
+    return Simulated(exchange)
 
 
 class Simulated:
@@ -39,3 +59,27 @@ class Simulated:
     def answer(self, path: str, headers: Mapping[str, str], body: bytes) -> Any:
         """Return the answer, whose attributes are those of `tenuto.sim.exchange.Answer`."""
         return self._exchange.answer("POST", path, headers, body)
+
+
+def steps_on(wire: str) -> dict[str, dict[str, Step]]:
+    """Return steps by the field that each of them sets, and by its value: every word of the
+    simulator, and every error of a wire."""
+    calls = ((Kind.CALLS, False), (Kind.TEXT_CALL, True))
+    kinds = calls if "tool" in CASES_ON[wire] else ((Kind.TEXT, False), (Kind.CJK, True))
+    values: dict[str, Iterable[Any]] = {
+        "error": [*WIRES[wire].errors, "unknown_key", "nowhere"],
+        "finish": FINISHES,
+        **{
+            name: words
+            for name, words in get_type_hints(Step).items()
+            if isinstance(words, EnumType)
+        },
+        "odd": Odd,
+    }
+    return {
+        f"{name}:{kind}": {
+            str(value): replace(Step(kind=kind, think=think), **{name: value}) for value in found
+        }
+        for name, found in values.items()
+        for kind, think in kinds
+    }

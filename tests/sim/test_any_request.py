@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tenuto.sim import CASES, CASES_ON
-from tenuto.sim.anthropic_messages.history import KEYS
+from tenuto.sim.anthropic_messages.history import SHAPES
 from tenuto.sim.exchange import Exchange
 
 TEXT = st.text(max_size=5)
@@ -70,7 +70,7 @@ BODY = st.fixed_dictionaries(
 
 
 BLOCK = st.fixed_dictionaries(
-    {"type": st.sampled_from(sorted(KEYS)) | JSON},
+    {"type": st.sampled_from(sorted(SHAPES)) | JSON},
     optional={
         "text": TEXT | JSON,
         "thinking": TEXT | JSON,

@@ -5,7 +5,7 @@ A tool result is a row of its own here, also where a wire carries it inside of a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,6 +50,72 @@ class Asked:
     """What the answer is to repeat before its own text."""
     forms: frozenset[str] = frozenset()
     """How the answer is to be written, on wires where requests say so, in words of the wire."""
+
+
+def tokens_of(value: Any) -> int | None:
+    """Return an output limit, None where it is no whole number.
+
+    >>> tokens_of(5), tokens_of(True), tokens_of("5")
+    (5, None, None)
+    """
+    return value if type(value) is int else None
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Return the members of a list as texts.
+
+    >>> texts_of(["###"]), texts_of("###")
+    (('###',), ())
+    """
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def functions_of(given: Any, schema: str) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """Return name and schema of each object that has a name; `schema` is the member of that.
+
+    >>> functions_of([{"name": "f", "parameters": {"type": "object"}}, {}], "parameters")
+    (('f', {'type': 'object'}),)
+    """
+    named = [one for one in given if isinstance(one, dict) and isinstance(one.get("name"), str)]
+    return tuple((one["name"], _object(one.get(schema))) for one in named)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def in_schema(schema: Any) -> dict[str, Any]:
+    """Return an answer's form, that of a schema, as Chat Completions spells it.
+
+    >>> in_schema({"type": "object"})
+    {'type': 'json_schema', 'json_schema': {'schema': {'type': 'object'}}}
+    """
+    return {"type": "json_schema", "json_schema": {"schema": schema}}
+
+
+def joined(rows: Iterable[Row]) -> list[Row]:
+    """Join what the model said in several rows.
+
+    >>> joined([Row("assistant", "a"), Row("assistant", "b")])
+    [Row(role='assistant', text='ab', resumes=False)]
+    """
+    out: list[Row] = []
+    for row in rows:
+        if out and out[-1].role == row.role == "assistant":
+            out[-1] = Row(row.role, out[-1].text + row.text)
+        else:
+            out.append(row)
+    return out
+
+
+def prompted(prompt: str) -> tuple[Row, ...]:
+    """Return the rows of a prompt: one line that asks, and behind it what was written so far.
+
+    >>> [row.role for row in prompted("Tell me.\\nThe tide")]
+    ['user', 'assistant']
+    """
+    asked, _, written = prompt.partition("\n")
+    return (Row("user", asked), *((Row("assistant", written),) if written else ()))
 
 
 def first_prompt(rows: Sequence[Row]) -> str:

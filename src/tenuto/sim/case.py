@@ -11,6 +11,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+BODY: Final = frozenset({"body"})
+STREAM: Final = frozenset({"stream"})
+"""The modes of cases that show in whole bodies alone, and in streams alone."""
+
 AUTO: Final = "<auto>"
 """A finish reason that follows from what was said, as a truthful provider gives it."""
 

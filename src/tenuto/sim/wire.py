@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -29,6 +29,14 @@ class Refuses(Protocol):
         ...
 
 
+Violation = Callable[[Headers, Body, Settings], Failure | None]
+
+
+def first_of(rules: Callable[[Headers, Body, Settings], Iterable[Failure]]) -> Violation:
+    """Return what gives the first violation of rules, None where they are kept."""
+    return lambda headers, body, settings: next(iter(rules(headers, body, settings)), None)
+
+
 @dataclass(frozen=True, slots=True)
 class Wire:
     """One wire. `name` is that of the recorded data, `path` a pattern of the paths of its requests,
@@ -39,7 +47,7 @@ class Wire:
     read: Callable[[Body, Settings], Asked]
     impossible: Callable[[Any], Failure | None]
     """What is wrong with a body that could not be answered at all."""
-    violation: Callable[[Headers, Body, Settings], Failure | None]
+    violation: Violation
     """The first rule that a request breaks; asked of a strict server only."""
     refuse: Refuses
     errors: Mapping[str, Failure]
@@ -54,9 +62,9 @@ class Wire:
     """The id of an answer, from a key that no other answer has."""
     headers: Callable[[str], Mapping[str, str]]
     """Headers of every response, from the key of its request."""
-    stamped: Callable[[Body, str], Body]
+    stamped: Callable[[Body, str], Body] = lambda document, _: document
     """An error document with the key of its request in it, where the wire does that."""
-    last_event: bytes
+    last_event: bytes = b""
     """The event after which clients leave; it may come before the transfer ends."""
     located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
     """The body with what the path says in it, from the named groups of `path` and the query: the

@@ -5,12 +5,11 @@ Key sets are those of answers recorded in 2026.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.seals import SUMMARY, cipher, signature
-from tenuto.sim.case import Ending, Search, Shape, Step
+from tenuto.sim.case import Search, Shape, Step
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
@@ -183,28 +182,3 @@ def _citation(result: Block) -> dict[str, Any]:
         "title": page["title"],
         "encrypted_index": cipher(page["url"]),
     }
-
-
-def decoded(raw: Any) -> Any:
-    """Return what a body holds as a call's `input`: of cut arguments, the pairs that came whole.
-
-    >>> decoded('{"path": "a", "content": "b'), decoded('{"pa'), decoded('[1]')
-    ({'path': 'a'}, {}, [1])
-    """
-    if not isinstance(raw, str):
-        return raw
-    for end in (len(raw), *(i for i in range(len(raw) - 1, 0, -1) if raw[i] == ",")):
-        try:
-            return json.loads(raw[:end] + ("" if end == len(raw) else "}"))
-        except ValueError:
-            continue
-    return {}
-
-
-def has_no_stop(step: Step) -> bool:
-    """Return whether the event that holds the stop never comes.
-
-    >>> has_no_stop(Step(ending=Ending.DROP))
-    True
-    """
-    return step.ending in {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}

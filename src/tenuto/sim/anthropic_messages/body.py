@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenuto.sim.anthropic_messages.blocks import blocks, decoded, ending, message
+from tenuto.sim.anthropic_messages.blocks import blocks, ending, message
 from tenuto.sim.anthropic_messages.errors import ERRORS
 from tenuto.sim.case import Step
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import decoded
 
 
 def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.anthropic_messages.errors import extra, failure, too_many_tokens
+from tenuto.sim.anthropic_messages.errors import extra, failure, required, too_many_tokens
 from tenuto.sim.anthropic_messages.request import thinks
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import from_us, others
 
 KEYS: Final = frozenset(
     {"model", "messages", "max_tokens", "stream", "system", "temperature", "top_k", "top_p"}
@@ -38,13 +39,13 @@ def impossible(body: Any) -> Failure | None:
 
 def _shape(body: Mapping[str, Any]) -> Violations:
     if "model" not in body:
-        yield failure("model: Field required")
+        yield required("model")
     elif not isinstance(body["model"], str):
         yield failure("model: Input should be a valid string")
     elif not body["model"]:
         yield failure("model: String should have at least 1 character")
     if "messages" not in body:
-        yield failure("messages: Field required")
+        yield required("messages")
     elif not isinstance(body["messages"], list):
         yield failure("messages: Input should be a valid array")
     elif not body["messages"]:
@@ -65,9 +66,7 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
     >>> next(header_violations({"x-api-key": "key"})).document["error"]["message"]
     'anthropic-version: header is required'
     """
-    for name in headers:
-        if name.startswith("x-tenuto-"):
-            yield failure(f"{name}: unexpected header")
+    yield from from_us(headers, lambda name: failure(f"{name}: unexpected header"))
     bearer = headers.get("authorization", "").lower().startswith("bearer ")
     if not headers.get("x-api-key") and not bearer:
         yield failure("x-api-key header is required", status=401)
@@ -83,9 +82,7 @@ def body_violations(body: Mapping[str, Any], ceiling_tokens: int) -> Violations:
     'max_tokens: Field required'
     """
     yield from _max_tokens(body, ceiling_tokens)
-    for name in body:
-        if name not in KEYS:
-            yield extra(name)
+    yield from others(body, KEYS, extra)
     yield from _tools(body)
     yield from _thinking(body)
     stops = body.get("stop_sequences", [])
@@ -99,7 +96,7 @@ def body_violations(body: Mapping[str, Any], ceiling_tokens: int) -> Violations:
 
 def _max_tokens(body: Mapping[str, Any], ceiling_tokens: int) -> Violations:
     if "max_tokens" not in body:
-        yield failure("max_tokens: Field required")
+        yield required("max_tokens")
         return
     value = body["max_tokens"]
     if isinstance(value, bool) or not isinstance(value, int):
@@ -121,7 +118,7 @@ def _tools(body: Mapping[str, Any]) -> Violations:
         elif tool.get("type", "custom") == "custom":
             for name in ("name", "input_schema"):
                 if name not in tool:
-                    yield failure(f"tools.{i}.custom.{name}: Field required")
+                    yield required(f"tools.{i}.custom.{name}")
             if not isinstance(tool["name"], str):
                 yield failure(f"tools.{i}.custom.name: Input should be a valid string")
             if not isinstance(tool["input_schema"], dict):

@@ -29,8 +29,7 @@ def failure(
     status: int = 400,
     type_: str | None = None,
     headers: Mapping[str, str] | None = None,
-    param: str | None = None,
-    code: str | None = None,
+    **_: Any,
 ) -> Failure:
     """Return an error in the shape of Anthropic; its type follows from the status.
 
@@ -77,6 +76,15 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Fai
         f"{parameter}: {asked} > {ceiling}, which is the maximum allowed number of output tokens "
         f"for {model}"
     )
+
+
+def required(path: str) -> Failure:
+    """Return the refusal of what lacks a key.
+
+    >>> required("max_tokens").document["error"]["message"]
+    'max_tokens: Field required'
+    """
+    return failure(f"{path}: Field required")
 
 
 def extra(path: str) -> Failure:

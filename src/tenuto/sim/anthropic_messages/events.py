@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, zip_longest
 from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.blocks import (
     Block,
     blocks,
     ending,
-    has_no_stop,
     message,
     usage_at_the_end,
 )
@@ -24,9 +22,10 @@ from tenuto.sim.case import Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
 
 STOP: Final = {"type": "message_stop"}
-_NO_STOP: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_NO_STOP: Final = CUT_SHORT | {Ending.NO_DONE}
 _PING: Final = {"type": "ping"}
 
 Payload = dict[str, Any]
@@ -48,7 +47,8 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         payloads.append(STOP)
     events = [(payload["type"], dump(payload)) for payload in payloads]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("content_block_delta", '{"type":"content_block_delta",'))
+        odd = ("content_block_delta", '{"type":"content_block_delta",')
+        events = in_the_middle(events, odd)
     return events
 
 
@@ -59,17 +59,14 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]
         start["usage"].pop(late, None)
     yield {"type": "message_start", "message": start}
     size = step.event_chars or envelope.token_chars
-    cut_short = has_no_stop(step) or bool(step.error)
+    cut_short = step.ending in CUT_SHORT or bool(step.error)
     written = [
         list(_block(index, block, size, reply.shape))
         for index, block in enumerate(blocks(reply, envelope))
     ]
     if cut_short and written:
         written[-1].pop()  # the block that was under way is not closed
-    if reply.shape is Shape.INTERLEAVED:
-        body = [p for row in zip_longest(*written) for p in row if p is not None]
-    else:
-        body = list(chain.from_iterable(written))
+    body = list(together(written, reply.shape))
     yield from body[:1]
     yield _PING
     yield from body[1:]
@@ -85,12 +82,12 @@ def _end(reply: Reply, step: Step) -> Payload:
 
 
 def _block(index: int, block: Block, size: int, shape: Shape) -> Iterator[Payload]:
-    place = {} if shape is Shape.NO_INDEX else {"index": 0 if shape is Shape.WRONG_INDEX else index}
+    at = place("index", index, shape)
     opening, deltas = _opened(block, size)
-    yield {"type": "content_block_start", **place, "content_block": opening}
+    yield {"type": "content_block_start", **at, "content_block": opening}
     for delta in deltas:
-        yield {"type": "content_block_delta", **place, "delta": delta}
-    yield {"type": "content_block_stop", **place}
+        yield {"type": "content_block_delta", **at, "delta": delta}
+    yield {"type": "content_block_stop", **at}
 
 
 def _opened(block: Block, size: int) -> tuple[Block, list[Block]]:
@@ -128,7 +125,7 @@ def _input(raw: str, size: int) -> list[Block]:
 
 
 def _pieces(type_: str, name: str, text: str, size: int) -> list[Block]:
-    return [{"type": type_, name: text[at : at + size]} for at in range(0, len(text), size)]
+    return [{"type": type_, name: piece} for piece in pieces(text, size)]
 
 
 def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
@@ -143,9 +140,7 @@ def _late_content(payloads: list[Payload]) -> list[Payload]:
 
 
 def _with_unknown(payloads: list[Payload]) -> list[Payload]:
-    middle = len(payloads) // 2
-    odd = {"type": "sim_garbage", "note": "nothing that a client knows"}
-    return [*payloads[:middle], odd, *payloads[middle:]]
+    return in_the_middle(payloads, {"type": "sim_garbage", "note": "nothing that a client knows"})
 
 
 def _without_usage(payloads: list[Payload]) -> list[Payload]:

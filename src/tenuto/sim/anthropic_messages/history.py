@@ -12,30 +12,32 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tenuto.sim.anthropic_messages.errors import extra, failure
+from tenuto.sim.anthropic_messages.errors import extra, failure, required
 from tenuto.sim.anthropic_messages.models import takes_prefill
 from tenuto.sim.anthropic_messages.request import RESUMED_BY, blocks_of, thinks
 from tenuto.sim.anthropic_messages.seals import cipher, signature
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import Shape
 
 PREFILL: Final = (
     "This model does not support assistant message prefill. "
     "The conversation must end with a user message."
 )
+_ROW: Final = Shape.of("role", "content")
 _EVERYWHERE: Final = frozenset({"type", "cache_control"})
-KEYS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
-    "text": (frozenset({"text"}), frozenset({"citations"})),
-    "image": (frozenset({"source"}), frozenset()),
-    "document": (frozenset({"source"}), frozenset({"title", "context", "citations"})),
-    "thinking": (frozenset({"thinking", "signature"}), frozenset()),
-    "redacted_thinking": (frozenset({"data"}), frozenset()),
-    "tool_use": (frozenset({"id", "name", "input"}), frozenset({"caller", "toolset_name"})),
-    "tool_result": (frozenset({"tool_use_id"}), frozenset({"content", "is_error"})),
-    "server_tool_use": (frozenset({"id", "name", "input"}), frozenset({"caller"})),
-    "web_search_tool_result": (frozenset({"tool_use_id", "content"}), frozenset({"caller"})),
-    "compaction": (frozenset({"content"}), frozenset({"encrypted_content"})),
+SHAPES: Final[Mapping[str, Shape]] = {
+    "text": Shape.of("text", may="citations"),
+    "image": Shape.of("source"),
+    "document": Shape.of("source", may="title context citations"),
+    "thinking": Shape.of("thinking", "signature"),
+    "redacted_thinking": Shape.of("data"),
+    "tool_use": Shape.of("id", "name", "input", may="caller toolset_name"),
+    "tool_result": Shape.of("tool_use_id", may="content is_error"),
+    "server_tool_use": Shape.of("id", "name", "input", may="caller"),
+    "web_search_tool_result": Shape.of("tool_use_id", "content", may="caller"),
+    "compaction": Shape.of("content", may="encrypted_content"),
 }
-"""Of each block: keys that must be there, and keys that may, beside those of all blocks."""
+"""Of each block, but for the keys that all blocks may have."""
 
 _ASSISTANT_ONLY: Final = frozenset(
     {"tool_use", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
@@ -99,11 +101,7 @@ def _messages(messages: Sequence[Body]) -> Violations:
             )
         if role not in ("user", "assistant"):
             yield failure(f"messages.{i}.role: Input should be 'user' or 'assistant'")
-        if "content" not in message:
-            yield failure(f"messages.{i}.content: Field required")
-        for name in message:
-            if name not in ("role", "content"):
-                yield extra(f"messages.{i}.{name}")
+        yield from _ROW.violations(f"messages.{i}", message, required, extra)
         content = message["content"]
         if not isinstance(content, str | list):
             yield failure(f"messages.{i}.content: Input should be a valid array")
@@ -121,20 +119,15 @@ def _block(path: str, block: Any, role: str) -> Violations:
         return
     kind = block.get("type")
     if "type" not in block:
-        yield failure(f"{path}.type: Field required")
-    if not isinstance(kind, str) or kind not in KEYS:
+        yield required(f"{path}.type")
+    if not isinstance(kind, str) or kind not in SHAPES:
         yield failure(
             f"{path}: Input tag '{kind}' found using 'type' does not match any of the expected "
-            f"tags: {', '.join(repr(tag) for tag in KEYS)}"
+            f"tags: {', '.join(repr(tag) for tag in SHAPES)}"
         )
         return
-    required, optional = KEYS[kind]
-    for name in sorted(required):
-        if name not in block:
-            yield failure(f"{path}.{kind}.{name}: Field required")
-    for name in block:
-        if name not in required | optional | _EVERYWHERE:
-            yield extra(f"{path}.{kind}.{name}")
+    own = {name: item for name, item in block.items() if name not in _EVERYWHERE}
+    yield from SHAPES[kind].violations(f"{path}.{kind}", own, required, extra)
     if kind in _ASSISTANT_ONLY and role != "assistant":
         yield failure(f"{path}: `{kind}` blocks can only be in `assistant` messages")
     if kind == "tool_result" and role != "user":

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.models import takes_prefill
 from tenuto.sim.anthropic_messages.seals import SUMMARY
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, functions_of, in_schema, texts_of, tokens_of
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -28,20 +28,21 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     if not any(row.role == "user" for row in rows):
         rows = (*_summarized(messages), *rows)
     choice = body.get("tool_choice")
-    budget = body.get("max_tokens")
-    stops = body.get("stop_sequences")
+    tools = body.get("tools")
+    listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    custom = [tool for tool in listed if tool.get("type", "custom") == "custom"]
     resumes = rows[-1].resumes or takes_prefill(body["model"], settings.prefill)
     return Asked(
         model=body["model"],
         rows=rows,
         counted=text_of(body.get("system")) + json.dumps(messages, ensure_ascii=False),
-        tools=tuple(_tools(body.get("tools"))),
+        tools=functions_of(custom, "input_schema"),
         forced=isinstance(choice, dict) and choice.get("type") in ("any", "tool"),
-        budget_tokens=budget if isinstance(budget, int) and not isinstance(budget, bool) else None,
+        budget_tokens=tokens_of(body.get("max_tokens")),
         stream=bool(body.get("stream")),
         response_format=_format(body.get("output_config")),
         thinking=thinks(body) is not None,
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        stop_sequences=texts_of(body.get("stop_sequences")),
         prefill="continue" if resumes else "restart",
     )
 
@@ -88,17 +89,8 @@ def _summarized(messages: list[Any]) -> Iterator[Row]:
             yield Row("user", str(block.get("content")).removeprefix(SUMMARY))
 
 
-def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools if isinstance(tools, list) else ():
-        if not isinstance(tool, dict) or tool.get("type", "custom") != "custom":
-            continue
-        if isinstance(tool.get("name"), str):
-            schema = tool.get("input_schema")
-            yield tool["name"], schema if isinstance(schema, dict) else {}
-
-
 def _format(config: Any) -> Mapping[str, Any] | None:
     given = config.get("format") if isinstance(config, dict) else None
     if not isinstance(given, dict) or given.get("type") != "json_schema":
         return None
-    return {"type": "json_schema", "json_schema": {"schema": given.get("schema")}}
+    return in_schema(given.get("schema"))

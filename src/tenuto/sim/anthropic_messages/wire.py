@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tenuto.sim.anthropic_messages.body import render_body
 from tenuto.sim.anthropic_messages.body_rules import (
@@ -27,18 +27,13 @@ from tenuto.sim.errors import Failure
 from tenuto.sim.framing import frame
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Wire
+from tenuto.sim.wire import Body, Headers, Wire, first_of
 
 
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    def rules() -> Iterator[Failure]:
-        yield from header_violations(headers)
-        yield from body_violations(body, settings.max_output_tokens)
-        yield from history_violations(body, settings.prefill)
-
-    return next(rules(), None)
+def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
+    yield from header_violations(headers)
+    yield from body_violations(body, settings.max_output_tokens)
+    yield from history_violations(body, settings.prefill)
 
 
 WIRE: Final = Wire(
@@ -46,7 +41,7 @@ WIRE: Final = Wire(
     path="/v1/messages",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violation=first_of(_rules),
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

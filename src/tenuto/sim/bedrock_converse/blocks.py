@@ -5,7 +5,6 @@ Key sets are those of answers recorded in 2026.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -87,19 +86,3 @@ def blocks(reply: Reply) -> list[Block]:
 def _call(call: Call, shape: Shape) -> Block:
     name = {} if shape is Shape.NO_ID else {"toolUseId": call.id}
     return {"toolUse": name | {"name": call.name, "input": call.arguments}}
-
-
-def decoded(raw: Any) -> Any:
-    """Return what a body holds as a call's `input`: of cut arguments, the pairs that came whole.
-
-    >>> decoded('{"path": "a", "content": "b'), decoded('{"pa'), decoded('[1]')
-    ({'path': 'a'}, {}, [1])
-    """
-    if not isinstance(raw, str):
-        return raw
-    for end in (len(raw), *(i for i in range(len(raw) - 1, 0, -1) if raw[i] == ",")):
-        try:
-            return json.loads(raw[:end] + ("" if end == len(raw) else "}"))
-        except ValueError:
-            continue
-    return {}

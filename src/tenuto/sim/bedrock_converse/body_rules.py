@@ -8,6 +8,7 @@ from typing import Any, Final
 from tenuto.sim.bedrock_converse.errors import extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.request import blocks_of, member
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import others
 
 KEYS: Final = frozenset(
     {"messages", "system", "inferenceConfig", "toolConfig", "guardrailConfig", "outputConfig"}
@@ -68,13 +69,9 @@ def body_violations(body: Mapping[str, Any], ceiling_tokens: int) -> Violations:
     >>> next(body_violations({"inferenceConfig": {"maxTokens": 0}}, 100)).status
     400
     """
-    for name in body:
-        if name not in KEYS:
-            yield extra(name)
+    yield from others(body, KEYS, extra)
     config = member(body, "inferenceConfig")
-    for name in config:
-        if name not in INFERENCE_KEYS:
-            yield extra(name)
+    yield from others(config, INFERENCE_KEYS, extra)
     yield from _max_tokens(config, body, ceiling_tokens)
     yield from _tools(body)
     yield from _thinking(config, body)

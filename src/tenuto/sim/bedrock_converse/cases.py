@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Framing, Kind, Odd, Say, Shape, Step
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim import tables_own
+from tenuto.sim.case import Arguments, Bare, Case, Framing, Kind, Odd, Say, Step
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
@@ -26,30 +26,11 @@ _SCHEMA: Final = {
     "additionalProperties": False,
 }
 
-_AS_THEY_ARE: Final = (
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_foreign_spelling",
-    "length_then_overlap", "length_then_restart", "length_then_preamble", "length_then_repeat",
-    "length_then_500", "length_then_drop", "length_then_empty", "length_then_call",
-    "length_then_filter", "reasoning_only_length", "hidden_reasoning_length",
-    "reasoning_only_stop", "think_tag_only", "think_tag_unclosed_length",
-    "call_cut_length", "call_cut_tool_calls", "call_cut_stop", "call_cut_always",
-    "call_cut_twice", "call_whole_length", "batch_one_broken",
-    "call_empty_arguments_length", "call_array_arguments", "call_text_then_cut", "call_missing",
-    "call_missing_always", "call_double_encoded", "call_no_id", "call_no_index",
-    "call_duplicate_ids", "calls_interleaved", "call_stop",
-    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
-    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
-    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "done_no_finish",
-    "finish_no_done", "body_cut", "body_short", "body_error_only", "body_empty",
-    "unknown_stop", "unknown_stop_control", "finish_null_string", "finish_empty_string",
-    "finish_upper", "finish_repeated", "finish_conflict", "content_after_finish",
-    "abort", "content_filter", "refusal", "context_length_400", "length_context",
-    "http_429_once", "http_500_once", "http_503_always", "error_chunk_mid_text",
-    "multibyte_split", "tiny_writes", "one_write",
-)  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "call_object_arguments", "call_no_type", "error_chunk_then_done", "usage_after_finish", "crlf",
+    "comments", "no_space_after_data", "event_lines", "double_done", "empty_choices_frames", "bom",
+    "content_filter_prompt_400",
+}  # fmt: skip
 
 _FORMAT: Final = {
     "type": "json_schema",
@@ -81,8 +62,7 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 _FAULTS: Final = (
-    Case("think_then_length", (Step(think=True, keep=0.45, finish="length"),),
-         "A signed chain of thought, then a text that the limit cuts.", behaviours=("C1", "C20")),
+    tables_own.think_then_length("A signed chain of thought"),
     Case("think_then_call_cut",
          (Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),),
          "A signed chain of thought, then a call that the limit cuts.", bare=Bare.HARMFUL,
@@ -99,9 +79,7 @@ _FAULTS: Final = (
     Case("bad_checksum", (Step(framing=Framing.BAD_CHECKSUM),),
          "The checksum of one message is wrong.", modes=_STREAM, bare=Bare.HARMFUL,
          behaviours=("N6", "S3")),
-    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
-         "Three calls have the index of the first.", modes=_STREAM, wants_tools=True,
-         bare=Bare.HARMFUL, behaviours=("T13",)),
+    tables_own.call_wrong_index(Bare.HARMFUL),
 )  # fmt: skip
 
 
@@ -126,11 +104,8 @@ _QUIRKS: Final = (
     Case("stop_sequence", (Step(finish="stop_sequence"),), "A stop sequence ends the text.",
          bare=Bare.FINE, request={"inferenceConfig": {"stopSequences": ["###"]}},
          behaviours=("N1",)),
-    Case("think_signed", (Step(think=True),), "A signed chain of thought, then the whole text.",
-         bare=Bare.FINE, behaviours=("C20", "P8")),
-    Case("think_then_call", (Step(kind=Kind.CALL, think=True),),
-         "A signed chain of thought, then a call.", bare=Bare.FINE, wants_tools=True,
-         behaviours=("C20", "P8")),
+    tables_own.think("think_signed", "A signed chain of thought"),
+    tables_own.think_then_call("A signed chain of thought"),
     Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown name.",
          modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
     Case("many_blocks", (Step(odd=Odd.MANY_BLOCKS),), "Each piece of text is a block (Nova).",
@@ -144,7 +119,7 @@ _BLOCKED: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
     own = {"faults": _FAULTS, "http_faults": _HTTP, "quirks": _QUIRKS, "blocked": _BLOCKED}
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, own)
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, own)

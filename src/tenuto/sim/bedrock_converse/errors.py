@@ -8,7 +8,7 @@ of 200 means that the error comes inside of a response that began well.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 
@@ -26,14 +26,7 @@ TYPE: Final = "x-amzn-errortype"
 _CORAL: Final = ":http://internal.amazon.com/coral/com.amazon.bedrock/"
 
 
-def failure(
-    message: str,
-    *,
-    status: int = 400,
-    kind: str | None = None,
-    param: str | None = None,
-    code: str | None = None,
-) -> Failure:
+def failure(message: str, *, status: int = 400, kind: str | None = None, **_: Any) -> Failure:
     """Return an error in the shape of AWS; its kind follows from the status.
 
     >>> failure("Slow down.", status=429).headers["x-amzn-errortype"].partition(":")[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, zip_longest
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.blocks import Block, blocks, stop_of, trace, usage
@@ -17,8 +16,8 @@ from tenuto.sim.case import Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
 
-_BROKEN: Final = {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 _PADDING: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 Named = tuple[str, dict[str, Any]]
@@ -36,7 +35,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         named = _ODDITIES[step.odd](named)
     events = [(name, _padded(payload, n)) for n, (name, payload) in enumerate(named)]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("contentBlockDelta", '{"contentBlockIndex":0,'))
+        events = in_the_middle(events, ("contentBlockDelta", '{"contentBlockIndex":0,'))
     return events
 
 
@@ -47,16 +46,13 @@ def _padded(payload: dict[str, Any], number: int) -> str:
 def _named(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Named]:
     yield "messageStart", {"role": "assistant"}
     size = step.event_chars or envelope.token_chars
-    cut_short = step.ending in _BROKEN or bool(step.error)
+    cut_short = step.ending in CUT_SHORT or bool(step.error)
     written = [
         list(_block(index, block, size, reply.shape)) for index, block in enumerate(blocks(reply))
     ]
     if cut_short and written:
         written[-1].pop()  # the block that was under way is not closed
-    if reply.shape is Shape.INTERLEAVED:
-        yield from (event for row in zip_longest(*written) for event in row if event is not None)
-    else:
-        yield from chain.from_iterable(written)
+    yield from together(written, reply.shape)
     if step.error:
         error = ERRORS[step.error]
         yield kind_of(error), dict(error.document)
@@ -73,25 +69,21 @@ def _end(reply: Reply, step: Step) -> Iterator[Named]:
 
 
 def _block(index: int, block: Block, size: int, shape: Shape) -> Iterator[Named]:
-    place = (
-        {}
-        if shape is Shape.NO_INDEX
-        else {"contentBlockIndex": 0 if shape is Shape.WRONG_INDEX else index}
-    )
+    at = place("contentBlockIndex", index, shape)
     if "toolUse" in block:
         call = {k: v for k, v in block["toolUse"].items() if k != "input"}
-        yield "contentBlockStart", {**place, "start": {"toolUse": call}}
+        yield "contentBlockStart", {**at, "start": {"toolUse": call}}
     for delta in _deltas(block, size):
-        yield "contentBlockDelta", {**place, "delta": delta}
-    yield "contentBlockStop", dict(place)
+        yield "contentBlockDelta", {**at, "delta": delta}
+    yield "contentBlockStop", dict(at)
 
 
 def _deltas(block: Block, size: int) -> Iterator[Block]:
     if "text" in block:
-        yield from ({"text": piece} for piece in _pieces(block["text"], size))
+        yield from ({"text": piece} for piece in pieces(block["text"], size))
     elif "reasoningContent" in block:
         thought = block["reasoningContent"]["reasoningText"]
-        for piece in _pieces(thought["text"], size):
+        for piece in pieces(thought["text"], size):
             yield {"reasoningContent": {"text": piece}}
         if "signature" in thought:
             yield {"reasoningContent": {"signature": thought["signature"]}}
@@ -99,11 +91,7 @@ def _deltas(block: Block, size: int) -> Iterator[Block]:
         raw = block["toolUse"]["input"]
         text = raw if isinstance(raw, str) else json.dumps(raw, ensure_ascii=False)
         yield {"toolUse": {"input": ""}}
-        yield from ({"toolUse": {"input": piece}} for piece in _pieces(text, size))
-
-
-def _pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
+        yield from ({"toolUse": {"input": piece}} for piece in pieces(text, size))
 
 
 def _of(named: list[Named], name: str) -> int:
@@ -124,8 +112,7 @@ def _late_content(named: list[Named]) -> list[Named]:
 
 
 def _with_unknown(named: list[Named]) -> list[Named]:
-    middle = len(named) // 2
-    return [*named[:middle], ("simGarbage", {"note": "nothing that is known"}), *named[middle:]]
+    return in_the_middle(named, ("simGarbage", {"note": "nothing that is known"}))
 
 
 def _each_piece_a_block(named: list[Named]) -> list[Named]:

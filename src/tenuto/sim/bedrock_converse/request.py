@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, functions_of, in_schema, texts_of, tokens_of
 from tenuto.sim.bedrock_converse.models import takes_prefill
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
@@ -34,19 +34,21 @@ def read(body: Body, settings: Settings) -> Asked:
     messages = body["messages"]
     config = member(body, "inferenceConfig")
     choice = member(member(body, "toolConfig"), "toolChoice")
-    budget, stops = config.get("maxTokens"), config.get("stopSequences")
+    tools = member(body, "toolConfig").get("tools")
+    specs = [member(t, "toolSpec") for t in tools] if isinstance(tools, list) else []
+    functions = [spec | {"schema": member(member(spec, "inputSchema"), "json")} for spec in specs]
     takes = takes_prefill(body["model"], settings.prefill)
     return Asked(
         model=body["model"],
         rows=tuple(row for message in messages for row in _rows(message)),
         counted=text_of(body.get("system")) + json.dumps(messages, ensure_ascii=False),
-        tools=tuple(_tools(member(body, "toolConfig").get("tools"))),
+        tools=functions_of(functions, "schema"),
         forced="any" in choice or "tool" in choice,
-        budget_tokens=budget if isinstance(budget, int) and not isinstance(budget, bool) else None,
+        budget_tokens=tokens_of(config.get("maxTokens")),
         stream=bool(body.get("stream")),
         response_format=_format(body),
         thinking=thinks(body),
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        stop_sequences=texts_of(config.get("stopSequences")),
         prefill="continue" if takes else "restart",
     )
 
@@ -91,16 +93,9 @@ def _rows(message: Body) -> Iterator[Row]:
         yield Row(message.get("role"), text_of(said))
 
 
-def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools if isinstance(tools, list) else ():
-        spec = member(tool, "toolSpec")
-        if isinstance(spec.get("name"), str):
-            yield spec["name"], member(member(spec, "inputSchema"), "json")
-
-
 def _format(body: Body) -> Mapping[str, Any] | None:
     given = member(member(body, "outputConfig"), "textFormat")
     if given.get("type") != "json_schema":
         return None
     schema = member(member(given, "structure"), "jsonSchema").get("schema")
-    return {"type": "json_schema", "json_schema": {"schema": json.loads(str(schema))}}
+    return in_schema(json.loads(str(schema)))

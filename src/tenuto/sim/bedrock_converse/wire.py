@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tenuto.sim.bedrock_converse.body import render_body
 from tenuto.sim.bedrock_converse.body_rules import (
@@ -20,18 +20,13 @@ from tenuto.sim.bedrock_converse.request import located, read
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Wire
+from tenuto.sim.wire import Body, Headers, Wire, first_of
 
 
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    def rules() -> Iterator[Failure]:
-        yield from header_violations(headers)
-        yield from history_violations(body, settings.prefill)
-        yield from body_violations(body, settings.max_output_tokens)
-
-    return next(rules(), None)
+def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
+    yield from header_violations(headers)
+    yield from history_violations(body, settings.prefill)
+    yield from body_violations(body, settings.max_output_tokens)
 
 
 WIRE: Final = Wire(
@@ -39,7 +34,7 @@ WIRE: Final = Wire(
     path=r"/model/(?P<model>[^/]+)/(?P<what>converse|converse-stream)",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violation=first_of(_rules),
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
@@ -49,8 +44,6 @@ WIRE: Final = Wire(
     render_events=render_events,
     answer_id=lambda key: key_of(key, length=32),
     headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
-    stamped=lambda document, _: document,
-    last_event=b"",
     located=located,
     frame=frame,
     stream_headers={"content-type": CONTENT_TYPE},

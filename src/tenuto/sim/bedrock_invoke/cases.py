@@ -11,16 +11,12 @@ from typing import Any, Final
 
 from tenuto.sim.bedrock_converse import cases as converse
 from tenuto.sim.case import Bare, Case
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, Tables, own_tables
 
-_LEFT_OUT: Final = frozenset(
-    # Frames of text, and errors in the words of others.
-    ("crlf", "comments", "no_space_after_data", "event_lines", "double_done", "bom",
-     "empty_choices_frames", "moderation_frame", "error_object", "error_groq", "error_openrouter",
-     "error_chunk_then_done", "content_filter_prompt_400", "http_400_could_not_finish",
-     "http_400_tool_use_failed", "host_marks_nothing", "host_has_no_mark", "host_has_no_stop",
-     "host_counts_alone", "host_closes"),
-)  # fmt: skip
+_LEFT_OUT: Final = OF_SERVERS | OF_HOSTS | {
+    "error_chunk_then_done", "crlf", "comments", "no_space_after_data", "event_lines",
+    "double_done", "empty_choices_frames", "bom", "content_filter_prompt_400",
+}  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     # An exception of urllib3, which is none of botocore's.
@@ -36,9 +32,8 @@ _OF_CONVERSE: Final = (
 
 def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
     """Return this wire's tables by title, made of the common ones and some of Converse's."""
-    names = {name for cases in common.values() for name in cases} - _LEFT_OUT
     own = {
         title: [case for name, case in cases.items() if name in _OF_CONVERSE]
         for title, cases in converse.tables({}).items()
     }
-    return own_tables(common, names, _OTHERWISE, own)
+    return own_tables(common, _LEFT_OUT, _OTHERWISE, own)

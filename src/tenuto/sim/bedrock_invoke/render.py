@@ -20,12 +20,13 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle
 
 GUARDRAIL: Final = "guardrail_intervened"
 GUARDED: Final = "Sorry, the model cannot answer this question."
 ACTION: Final = "amazon-bedrock-guardrailAction"
 METRICS: Final = "amazon-bedrock-invocationMetrics"
-_NO_METRICS: Final = {Ending.NO_DONE, Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
+_NO_METRICS: Final = CUT_SHORT | {Ending.NO_DONE}
 _PADDING: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _NAMED_OTHERWISE: Final = {"delta": "message", "finish_reason": "stop_reason"}
 _NOT_MISTRALS: Final = ("object", "usage", "service_tier", "system_fingerprint")
@@ -59,7 +60,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         chunks[-1] |= _action(reply) | (_metrics(reply) if step.usage else {})
     events = [("chunk", _payload(dump(chunk), n)) for n, chunk in enumerate(chunks)]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("chunk", _payload('{"choices":[', 0)))
+        events = in_the_middle(events, ("chunk", _payload('{"choices":[', 0)))
     if error:
         events.append((kind_of(ERRORS[error]), dump(ERRORS[error].document)))
     return events

@@ -28,8 +28,6 @@ WIRE: Final = Wire(
     render_events=render_events,
     answer_id=CHAT.answer_id,
     headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
-    stamped=lambda document, _: document,
-    last_event=b"",
     located=located,
     frame=frame,
     stream_headers={

@@ -10,38 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Bare, Case, Framing, Kind, Odd, Shape, Step
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim import tables_own
+from tenuto.sim.case import Bare, Case, Kind, Step
 
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
-
-_AS_THEY_ARE: Final = (
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_then_overlap",
-    "length_then_restart", "length_then_preamble", "length_then_repeat", "length_then_500",
-    "length_then_drop", "length_then_empty", "length_then_call", "length_then_filter",
-    "length_json", "reasoning_only_length", "hidden_reasoning_length", "reasoning_only_stop",
-    "think_tag_only", "think_tag_unclosed_length",
-    "call_cut_length", "call_cut_tool_calls", "call_cut_stop", "call_cut_always",
-    "call_cut_twice", "call_malformed", "call_malformed_always", "call_whole_length",
-    "batch_one_broken", "call_empty_arguments_length", "call_array_arguments",
-    "call_text_then_cut", "call_missing", "call_missing_always", "malformed_stop",
-    "call_null_arguments", "call_object_arguments", "call_double_encoded",
-    "call_no_id", "call_duplicate_ids", "calls_interleaved", "call_stop",
-    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
-    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
-    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "done_no_finish",
-    "finish_no_done", "body_error_only",
-    "unknown_stop", "unknown_stop_control", "finish_null_string", "finish_empty_string",
-    "finish_repeated", "finish_conflict", "content_after_finish", "usage_after_finish",
-    "suspected_truncation", "abort", "content_filter", "context_length_400", "length_context",
-    "http_400_max_tokens_too_large", "http_400_unknown_key", "http_429_once", "http_500_once",
-    "http_503_always", "crlf", "comments", "no_space_after_data", "event_lines", "double_done",
-    "multibyte_split", "tiny_writes", "one_write", "bom",
-)  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "empty_choices_frames", "refusal",
+}  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "length_foreign_spelling": {"plan": (Step(keep=0.45, finish="length "),)},
@@ -64,36 +38,26 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 _FAULTS: Final = (
     Case("timeout", (Step(keep=0.5, finish="TIMEOUT"),), "The time allowed for a text is over.",
          behaviours=("N1", "C5")),
-    Case("think_then_length", (Step(think=True, keep=0.45, finish="length"),),
-         "A chain of thought, then a text that the limit cuts.", behaviours=("C1", "C20")),
+    tables_own.think_then_length("A chain of thought"),
     Case("think_then_call_cut", (Step(kind=Kind.CALL, think=True, keep=0, finish="length"),),
          "A chain of thought, and no room for the call.",
          wants_tools=True, behaviours=("C11", "C20")),
-    Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("N6",)),
-    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
-         "Three calls have the index of the first.", modes=_STREAM, wants_tools=True,
-         behaviours=("T13",)),
+    tables_own.event_not_json(Bare.FINE),
+    tables_own.call_wrong_index(Bare.SILENT),
 )  # fmt: skip
 
 _QUIRKS: Final = (
     Case("stop_sequence", (Step(finish="stop_sequence"),), "A stop sequence ends the text.",
          bare=Bare.FINE, request={"stop_sequences": ["###"]}, behaviours=("N1",)),
-    Case("think", (Step(think=True),), "A chain of thought, then the whole text.",
-         bare=Bare.FINE, behaviours=("C20", "P8")),
-    Case("think_then_call", (Step(kind=Kind.CALL, think=True),),
-         "A chain of thought, then a call.", bare=Bare.FINE, wants_tools=True,
-         behaviours=("C20", "P8")),
-    Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown type.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
-    Case("data_lines", (Step(framing=Framing.DATA_LINES),),
-         "Each document stands on two data lines.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
+    tables_own.think("think", "A chain of thought"),
+    tables_own.think_then_call("A chain of thought"),
+    tables_own.UNKNOWN_EVENT,
+    tables_own.DATA_LINES,
 )  # fmt: skip
 
 _OWN: Final = {"faults": _FAULTS, "quirks": _QUIRKS}
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, _OWN)
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)

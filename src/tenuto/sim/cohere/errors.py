@@ -14,12 +14,7 @@ from tenuto.sim.prose import key_of
 
 
 def failure(
-    message: str,
-    *,
-    status: int = 400,
-    headers: Mapping[str, str] | None = None,
-    param: str | None = None,
-    code: str | None = None,
+    message: str, *, status: int = 400, headers: Mapping[str, str] | None = None, **_: Any
 ) -> Failure:
     """Return an error in the shape of Cohere, which has no place for `param` and `code`.
 

@@ -12,6 +12,8 @@ from typing import Any, Final
 from tenuto.sim.cohere.errors import failure, too_many_tokens, unknown_field
 from tenuto.sim.errors import Failure
 from tenuto.sim.history import is_json_object, text_of
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import from_us, of_other_types, others
 
 NOT_JSON: Final = "invalid json syntax: please check that the request body is valid JSON"
 ORPHAN_CALL: Final = (
@@ -36,6 +38,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "assistant": frozenset({"role", "content", "tool_calls", "tool_plan", "citations"}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
+_TYPES: Final = {"tools": list, "stream": bool, "response_format": dict}
 _FUNCTION: Final = {"name": str, "arguments": str}
 
 Messages = Sequence[Mapping[str, Any]]
@@ -55,9 +58,8 @@ def impossible(body: Any) -> Failure | None:
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
         return failure("invalid request: messages must be specified.")
-    for name, type_ in (("tools", list), ("stream", bool), ("response_format", dict)):
-        if body.get(name) is not None and not isinstance(body[name], type_):
-            return _mistyped(name)
+    if (found := next(of_other_types(body, _TYPES, _mistyped), None)) is not None:
+        return found
     for number, message in enumerate(messages):
         if not isinstance(message, dict) or "role" not in message:
             return _mistyped(f"messages[{number}]")
@@ -65,15 +67,15 @@ def impossible(body: Any) -> Failure | None:
 
 
 def violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], max_output_tokens: int
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Failure | None:
     """Return the first rule that a request breaks, None where there is none.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
-    >>> violation({}, ask, 100) is None
+    >>> violation({}, ask, Settings()) is None
     True
     """
-    found = next(_body_rules(headers, body, max_output_tokens), None)
+    found = next(_body_rules(headers, body, settings.max_output_tokens), None)
     for rule in _RULES:
         found = found or next(rule(body["messages"]), None)
     return found
@@ -86,12 +88,8 @@ def _mistyped(name: str) -> Failure:
 def _body_rules(
     headers: Mapping[str, str], body: Mapping[str, Any], max_output_tokens: int
 ) -> Violations:
-    for name in headers:
-        if name.startswith("x-tenuto-"):
-            yield failure(f"invalid request: unknown header {name}")
-    for name in body:
-        if name not in MEMBERS:
-            yield unknown_field(name)
+    yield from from_us(headers, lambda name: failure(f"invalid request: unknown header {name}"))
+    yield from others(body, MEMBERS, unknown_field)
     budget = body.get("max_tokens")
     if budget is not None and type(budget) is not int:
         yield _mistyped("max_tokens")
@@ -115,9 +113,7 @@ def _roles_and_keys(messages: Messages) -> Violations:
                 f"invalid request: Invalid role in messages at index {number}. Role must be one of "
                 "the following: user, assistant, system, tool"
             )
-        for name in message:
-            if name not in KEYS[role]:
-                yield unknown_field(name)
+        yield from others(message, KEYS[role], unknown_field)
 
 
 def _contents(messages: Messages) -> Violations:

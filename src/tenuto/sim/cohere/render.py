@@ -7,7 +7,6 @@ the list of events, chosen by name, so that each stands for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, zip_longest
 from typing import Any, Final
 
 from tenuto.sim.case import Ending, Odd, Shape, Step
@@ -15,6 +14,7 @@ from tenuto.sim.cohere.errors import ERRORS
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
 
 DONE: Final = "[DONE]"
 STOPS: Final[Mapping[str, str]] = {
@@ -25,7 +25,6 @@ STOPS: Final[Mapping[str, str]] = {
     "stop_sequence": "STOP_SEQUENCE",
     "error": "ERROR",
 }
-_CUT_SHORT: Final = {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 
 Payload = dict[str, Any]
 
@@ -97,8 +96,8 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         payloads = _ODDITIES[step.odd](payloads)
     events = [(payload["type"], dump(payload)) for payload in payloads]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("content-delta", '{"type":"content-delta",'))
-    if step.ending not in _CUT_SHORT | {Ending.NO_DONE}:
+        events = in_the_middle(events, ("content-delta", '{"type":"content-delta",'))
+    if step.ending not in CUT_SHORT | {Ending.NO_DONE}:
         events += [("", DONE)] * (2 if step.odd is Odd.DOUBLE_DONE else 1)
     return events
 
@@ -107,17 +106,16 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]
     size = step.event_chars or envelope.token_chars
     nothing: Payload = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
     start = {"role": "assistant"} | nothing
-    yield {"id": envelope.id} | _piece("message-start", None, **start)
+    yield {"id": envelope.id} | _piece("message-start", {}, **start)
     for index, (kind, text) in enumerate(_content(reply)):
-        yield _piece("content-start", index, content={"type": kind, kind: ""})
-        for said in _split(text, size):
-            yield _piece("content-delta", index, content={kind: said})
-        if step.ending not in _CUT_SHORT:
+        yield _piece("content-start", {"index": index}, content={"type": kind, kind: ""})
+        for said in pieces(text, size):
+            yield _piece("content-delta", {"index": index}, content={kind: said})
+        if step.ending not in CUT_SHORT:
             yield {"type": "content-end", "index": index}
     written = [list(_call_events(n, c, reply.shape, size)) for n, c in enumerate(reply.calls)]
-    together = zip_longest(*written) if reply.shape is Shape.INTERLEAVED else written
-    yield from filter(None, chain.from_iterable(together))
-    if step.ending in _CUT_SHORT:
+    yield from together(written, reply.shape)
+    if step.ending in CUT_SHORT:
         return
     end: Payload = {"finish_reason": stop_of(reply)}
     if step.ending is Ending.NO_FINISH:
@@ -129,24 +127,19 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]
     yield {"type": "message-end", "delta": end}
 
 
-def _piece(kind: str, index: int | None, **said: Any) -> Payload:
-    place = {} if index is None else {"index": index}
-    return {"type": kind} | place | {"delta": {"message": said}}
-
-
-def _split(text: str, size: int) -> Iterator[str]:
-    return (text[at : at + size] for at in range(0, len(text), size))
+def _piece(kind: str, at: Payload, **said: Any) -> Payload:
+    return {"type": kind, **at, "delta": {"message": said}}
 
 
 def _call_events(number: int, call: Call, shape: Shape, size: int) -> Iterator[Payload]:
     raw = call.arguments
-    index = {Shape.NO_INDEX: None, Shape.WRONG_INDEX: 0}.get(shape, number)
+    at = place("index", number, shape)
     begun = _call(call, shape)
     begun["function"] = {"name": call.name, "arguments": "" if isinstance(raw, str) else raw}
-    yield _piece("tool-call-start", index, tool_calls=begun)
-    for said in _split(raw if isinstance(raw, str) else "", size):
-        yield _piece("tool-call-delta", index, tool_calls={"function": {"arguments": said}})
-    yield {"type": "tool-call-end"} | ({} if index is None else {"index": index})
+    yield _piece("tool-call-start", at, tool_calls=begun)
+    for said in pieces(raw if isinstance(raw, str) else "", size):
+        yield _piece("tool-call-delta", at, tool_calls={"function": {"arguments": said}})
+    yield {"type": "tool-call-end", **at}
 
 
 def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
@@ -167,9 +160,7 @@ def _late_usage(payloads: list[Payload]) -> list[Payload]:
 
 
 def _with_unknown(payloads: list[Payload]) -> list[Payload]:
-    middle = len(payloads) // 2
-    odd = {"type": "sim-garbage", "note": "nothing that a client knows"}
-    return [*payloads[:middle], odd, *payloads[middle:]]
+    return in_the_middle(payloads, {"type": "sim-garbage", "note": "nothing that a client knows"})
 
 
 _ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tenuto.sim.asked import Asked
+from tenuto.sim.asked import Asked, texts_of
 from tenuto.sim.openai_chat.request import read as read_chat
 from tenuto.sim.reply import Settings
 
@@ -19,7 +19,6 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     >>> read(ask, Settings()).budget_tokens
     5
     """
-    stops = body.get("stop_sequences")
     thinking = body.get("thinking")
     return replace(
         read_chat(body, settings),
@@ -27,7 +26,7 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
         forced=body.get("tool_choice") == "REQUIRED",
         response_format=_format(body.get("response_format")),
         thinking=isinstance(thinking, dict) and thinking.get("type") == "enabled",
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        stop_sequences=texts_of(body.get("stop_sequences")),
         prefill="restart",
     )
 

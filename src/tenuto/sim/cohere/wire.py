@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from tenuto.sim.cohere.errors import ERRORS, failure, stamped, too_many_tokens, unknown_field
 from tenuto.sim.cohere.history import impossible, violation
 from tenuto.sim.cohere.render import DONE, render_body, render_events
 from tenuto.sim.cohere.request import read
-from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-
-
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    return violation(headers, body, settings.max_output_tokens)
-
 
 WIRE: Final = Wire(
     name="cohere",
     path="/v2/chat",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violation=violation,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

@@ -19,6 +19,7 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import in_the_middle
 
 Message = dict[str, Any]
 
@@ -87,7 +88,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         event = {"output": _output(choices, envelope), **used, "request_id": envelope.id}
         told.append(("result", dump(event)))
     if step.odd is Odd.NOT_JSON:
-        told.insert(len(told) // 2, ("result", '{"output":'))
+        told = in_the_middle(told, ("result", '{"output":'))
     if error:
         told.append(("error", dump({**ERRORS[error].document, "request_id": envelope.id})))
     return told

@@ -33,7 +33,6 @@ WIRE: Final = Wire(
     answer_id=id_of,
     headers=lambda key: {"x-request-id": id_of(key), "x-dashscope-call-gateway": "true"},
     stamped=stamped,
-    last_event=b"",
     located=located,
     headed=headed,
     frame=frame,

@@ -13,6 +13,7 @@ from typing import Any, Final
 from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.errors import failure, too_many_tokens, unknown_name
 from tenuto.sim.gemini_generate.request import member
+from tenuto.sim.shapes import from_us, others
 
 KEYS: Final = frozenset(
     {"contents", "tools", "toolConfig", "safetySettings", "systemInstruction", "generationConfig"}
@@ -76,9 +77,7 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
     >>> next(header_violations({})).document["error"]["status"]
     'PERMISSION_DENIED'
     """
-    for name in headers:
-        if name.startswith("x-tenuto-"):
-            yield failure(f"{name}: unexpected header")
+    yield from from_us(headers, lambda name: failure(f"{name}: unexpected header"))
     bearer = headers.get("authorization", "").lower().startswith("bearer ")
     if not headers.get("x-goog-api-key") and not bearer:
         yield failure(
@@ -97,25 +96,19 @@ def body_violations(body: Body, ceiling_tokens: int) -> Violations:
     for name in body:
         if camel(name) not in KEYS:
             yield unknown_name(name)
-    config = member(body, "generationConfig", "generation_config")
+    config = member(body, "generationConfig")
     for name in config if isinstance(config, dict) else ():
         if camel(name) not in CONFIG_KEYS:
             yield unknown_name(name, "generation_config")
-    tokens = member(config, "maxOutputTokens", "max_output_tokens")
+    tokens = member(config, "maxOutputTokens")
     if tokens is not None and type(tokens) is not int:
         yield failure(
             f"Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32), \"{tokens}\""
         )
     elif tokens is not None and not 1 <= tokens <= ceiling_tokens:
         yield too_many_tokens("maxOutputTokens", tokens, ceiling_tokens, str(body.get("model")))
-    mode = member(
-        member(body, "toolConfig", "tool_config"),
-        "functionCallingConfig",
-        "function_calling_config",
-    )
-    if member(mode, "allowedFunctionNames", "allowed_function_names") and member(
-        mode, "mode"
-    ) not in ("ANY", "VALIDATED"):
+    mode = member(member(body, "toolConfig"), "functionCallingConfig")
+    if member(mode, "allowedFunctionNames") and member(mode, "mode") not in ("ANY", "VALIDATED"):
         yield failure(
             "Function calling config is set with allowed_function_names but mode is not ANY."
         )
@@ -124,9 +117,7 @@ def body_violations(body: Body, ceiling_tokens: int) -> Violations:
 
 
 def _content(place: str, content: Body) -> Violations:
-    for name in content:
-        if name not in ("role", "parts"):
-            yield unknown_name(name, place)
+    yield from others(content, ("role", "parts"), lambda name: unknown_name(name, place))
     if content.get("role", "user") not in ("user", "model", "function"):
         yield failure("Please use a valid role: user, model.")
     parts = content.get("parts")
@@ -152,11 +143,11 @@ def _part(place: str, part: Any) -> Violations:
             f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one "
             "initialized field\n"
         )
-    call = member(part, "functionCall", "function_call")
+    call = member(part, "functionCall")
     arguments = member(call, "args")
     if arguments is not None and not isinstance(arguments, dict):
         yield failure(f"Invalid value at '{place}.function_call.args' (Struct)")
-    result = member(part, "functionResponse", "function_response")
+    result = member(part, "functionResponse")
     if result is not None and not isinstance(member(result, "response"), dict):
         yield failure(f"Invalid value at '{place}.function_response.response' (Struct)")
     if not isinstance(part.get("text", ""), str):

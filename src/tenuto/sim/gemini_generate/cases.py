@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Bare, Case, Framing, Kind, Odd, Say, Step
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim import tables_own
+from tenuto.sim.case import BODY, STREAM, Bare, Case, Kind, Say, Step
 
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
 _SCHEMA: Final = {
     "type": "OBJECT",
     "properties": {
@@ -23,30 +21,12 @@ _SCHEMA: Final = {
     "required": ["title", "items"],
 }
 
-_AS_THEY_ARE: Final = (
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage",
-    "length_then_overlap", "length_then_restart", "length_then_preamble", "length_then_repeat",
-    "length_then_500", "length_then_drop", "length_then_empty", "length_then_call",
-    "length_then_filter", "reasoning_only_length", "hidden_reasoning_length",
-    "reasoning_only_stop", "think_tag_only", "think_tag_unclosed_length",
-    "call_cut_length", "call_cut_stop", "call_cut_always",
-    "call_cut_twice", "call_whole_length", "batch_one_broken",
-    "call_empty_arguments_length", "call_array_arguments", "call_text_then_cut",
-    "call_double_encoded", "call_duplicate_ids", "call_stop",
-    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
-    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
-    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "finish_no_done",
-    "error_chunk_mid_text", "body_cut", "body_short", "body_error_only", "body_empty",
-    "unknown_stop", "unknown_stop_control", "finish_repeated", "finish_conflict",
-    "finish_upper", "content_after_finish", "usage_after_finish", "suspected_truncation", "abort",
-    "content_filter", "context_length_400",
-    "length_context", "http_400_max_tokens_too_large", "http_429_once", "http_500_once",
-    "http_503_always", "crlf", "empty_choices_frames", "multibyte_split", "tiny_writes",
-    "one_write",
-)  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "length_foreign_spelling", "call_cut_tool_calls", "call_malformed", "call_malformed_always",
+    "call_missing", "call_missing_always", "malformed_stop", "call_null_arguments",
+    "call_object_arguments", "call_no_type", "call_no_index", "error_chunk_then_done",
+    "calls_interleaved", "double_done", "content_filter_prompt_400", "refusal",
+}  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "length_json": {
@@ -80,9 +60,9 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "event_lines": {"bare": Bare.HARMFUL},
     "bom": {"bare": Bare.HARMFUL},
     # Without an end mark, a stream that has no stop has broken off.
-    "done_no_finish": {"modes": _BODY},
-    "finish_null_string": {"modes": _BODY},
-    "finish_empty_string": {"modes": _BODY},
+    "done_no_finish": {"modes": BODY},
+    "finish_null_string": {"modes": BODY},
+    "finish_empty_string": {"modes": BODY},
 }  # fmt: skip
 
 
@@ -123,14 +103,12 @@ _FAULTS: Final = (
          behaviours=("C26", "C1")),
     Case("continuation_no_token", (Step(keep=0.45, finish="continuation"),),
          "The answer is to go on, but nothing says with what.", behaviours=("C26", "C1")),
-    Case("think_then_length", (Step(think=True, keep=0.45, finish="length"),),
-         "Thoughts, then a text that the limit cuts.", behaviours=("C1", "C20")),
+    tables_own.think_then_length("Thoughts"),
     Case("think_then_call_cut", (Step(kind=Kind.CALL, think=True, keep=0, finish="length"),),
          "Thoughts, and no room for the call.", wants_tools=True, behaviours=("C11", "C20")),
-    Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
-         modes=_STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
+    tables_own.event_not_json(Bare.HARMFUL),
     Case("error_internal_mid_text", (Step(keep=0.5, error="mid_internal"),),
-         "An internal error comes in the middle.", modes=_STREAM, bare=Bare.RAISES,
+         "An internal error comes in the middle.", modes=STREAM, bare=Bare.RAISES,
          behaviours=("S9",)),
     Case("http_504_once", (Step(error="deadline"),), "The deadline expires once.",
          bare=Bare.RAISES, behaviours=("P5",)),
@@ -144,11 +122,8 @@ _FAULTS: Final = (
          behaviours=("C26",)),
     Case("think_then_text", (Step(think=True),), "Thoughts, then the whole text.",
          bare=Bare.FINE, behaviours=("P8",)),
-    Case("think_then_call", (Step(kind=Kind.CALL, think=True),), "Thoughts, then a call.",
-         bare=Bare.FINE, wants_tools=True, behaviours=("C20", "P8")),
-    Case("data_lines", (Step(framing=Framing.DATA_LINES),),
-         "Each document stands on two data lines.", modes=_STREAM, bare=Bare.FINE,
-         behaviours=("S8",)),
+    tables_own.think_then_call("Thoughts"),
+    tables_own.DATA_LINES,
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -162,7 +137,7 @@ _BLOCKED: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
     own = {"faults": _FAULTS, "blocked": _BLOCKED}
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, own)
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, own)

@@ -5,7 +5,7 @@ https://ai.google.dev/gemini-api/docs/troubleshooting (read 2026-11-22), and pub
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
@@ -24,13 +24,7 @@ STATUSES: Final[Mapping[int, str]] = {
 
 
 def failure(
-    message: str,
-    *,
-    status: int = 400,
-    param: str | None = None,
-    code: str | None = None,
-    details: list[dict[str, Any]] | None = None,
-    inside: bool = False,
+    message: str, *, status: int = 400, details: Sequence[Any] = (), inside: bool = False, **_: Any
 ) -> Failure:
     """Return an error in the shape of Google; `inside`: it comes in a response that began well.
 
@@ -39,17 +33,8 @@ def failure(
     """
     error: dict[str, Any] = {"code": status, "message": message, "status": STATUSES[status]}
     return Failure(
-        200 if inside else status, {"error": error | ({"details": details} if details else {})}
+        200 if inside else status, {"error": error | ({"details": [*details]} if details else {})}
     )
-
-
-def stamped(document: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """Return an error document as it is: this wire names no request.
-
-    >>> stamped({"error": {}}, "1")
-    {'error': {}}
-    """
-    return document
 
 
 _QUOTA: Final = {

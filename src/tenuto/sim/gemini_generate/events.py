@@ -17,6 +17,7 @@ from tenuto.sim.gemini_generate.body import blocked
 from tenuto.sim.gemini_generate.errors import ERRORS
 from tenuto.sim.gemini_generate.parts import around, call_parts, ending, usage
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import in_the_middle, pieces
 
 Payload = dict[str, Any]
 
@@ -35,7 +36,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         payloads.append(dict(ERRORS[step.error].document))
     events = [("", dump(payload)) for payload in payloads]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("", '{"candidates": [{"content": '))
+        events = in_the_middle(events, ("", '{"candidates": [{"content": '))
     return events
 
 
@@ -64,8 +65,7 @@ def _pieces(reply: Reply, step: Step, size: int) -> Iterator[dict[str, Any]]:
     # Thoughts are told in summaries, a paragraph each.
     if thoughts:
         yield {"text": thoughts, "thought": True}
-    for at in range(0, len(text), size):
-        yield {"text": text[at : at + size]}
+    yield from ({"text": piece} for piece in pieces(text, size))
     yield from call_parts(reply, step)
 
 

@@ -38,19 +38,19 @@ class Turn:
     role: str
     parts: tuple[Mapping[str, Any], ...]
 
-    def of(self, *names: str) -> list[Any]:
+    def of(self, name: str) -> list[Any]:
         """Return what the parts hold under this name, in whichever spelling."""
-        return [found for part in self.parts if (found := member(part, *names)) is not None]
+        return [found for part in self.parts if (found := member(part, name)) is not None]
 
     @property
     def calls(self) -> list[Any]:
         """The calls of the turn."""
-        return self.of("functionCall", "function_call")
+        return self.of("functionCall")
 
     @property
     def results(self) -> list[Any]:
         """The results of the turn."""
-        return self.of("functionResponse", "function_response")
+        return self.of("functionResponse")
 
 
 Violations = Iterator[Failure]
@@ -72,7 +72,7 @@ def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
     if last.role == "model" and not takes_prefill(str(body.get("model")), prefill):
         yield failure(ENDS_IN_MODEL)
     # Words behind results in one content are taken for the beginning of an answer.
-    behind = [member(p, "functionResponse", "function_response") for p in parts_of(contents[-1])]
+    behind = [member(p, "functionResponse") for p in parts_of(contents[-1])]
     if any(behind) and behind[-1] is None:
         yield failure(ENDS_IN_MODEL)
 
@@ -113,10 +113,10 @@ def _results(turns: Sequence[Turn]) -> Violations:
 def _signatures(turns: Sequence[Turn]) -> Violations:
     """The first call of each turn has the signature of the thoughts that led to it."""
     for at, turn in enumerate(turns):
-        calls = [p for p in turn.parts if member(p, "functionCall", "function_call") is not None]
+        calls = [p for p in turn.parts if member(p, "functionCall") is not None]
         for position, part in enumerate(calls):
-            name = member(member(part, "functionCall", "function_call"), "name")
-            given = member(part, "thoughtSignature", "thought_signature")
+            name = member(member(part, "functionCall"), "name")
+            given = member(part, "thoughtSignature")
             if given is None and position == 0:
                 yield failure(
                     "Function call is missing a thought_signature in functionCall parts. This is "

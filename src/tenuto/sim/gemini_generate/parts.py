@@ -5,7 +5,6 @@ Key sets are those of answers recorded in 2026.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from tenuto.sim.case import Step
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.gemini_generate.seals import signature, token
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import decoded
 
 Part = dict[str, Any]
 
@@ -103,23 +103,5 @@ def _call(call: Call) -> Part:
     made: Part = {"id": call.id, "name": call.name}
     if call.id is None:
         del made["id"]
-    arguments = decoded(call.arguments)
-    return made if arguments is None else made | {"args": arguments}
-
-
-def decoded(raw: Any) -> Any:
-    """Return what a call holds as its `args`: of cut arguments, the pairs that came whole.
-
-    >>> decoded('{"path": "a", "content": "b'), decoded('{"pa'), decoded('')
-    ({'path': 'a'}, {}, None)
-    """
-    if not isinstance(raw, str):
-        return raw
-    if not raw:
-        return None
-    for end in (len(raw), *(i for i in range(len(raw) - 1, 0, -1) if raw[i] == ",")):
-        try:
-            return json.loads(raw[:end] + ("" if end == len(raw) else "}"))
-        except ValueError:
-            continue
-    return {}
+    empty = call.arguments in (None, "")
+    return made if empty else made | {"args": decoded(call.arguments)}

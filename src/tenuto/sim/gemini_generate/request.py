@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, in_schema, texts_of, tokens_of
 from tenuto.sim.gemini_generate.seals import said_before
 from tenuto.sim.reply import Settings
 
@@ -27,12 +27,16 @@ def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
     return {**body, "model": named, "stream": streams}
 
 
-def member(value: Any, *names: str) -> Any:
-    """Return a member by any of its spellings: the service reads camelCase and snake_case.
+def member(value: Any, name: str) -> Any:
+    """Return a member: the service reads `toolConfig` and `tool_config` alike.
 
-    >>> member({"tool_config": 1}, "toolConfig", "tool_config"), member([], "a")
+    >>> member({"tool_config": 1}, "toolConfig"), member([], "a")
     (1, None)
     """
+    return _first(value, name, re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name))
+
+
+def _first(value: Any, *names: str) -> Any:
     found = (value[n] for n in names if n in value) if isinstance(value, dict) else iter(())
     return next(found, None)
 
@@ -44,32 +48,28 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     (Row(role='user', text='u', resumes=False),)
     """
     contents = body["contents"]
-    config = member(body, "generationConfig", "generation_config") or {}
+    config = member(body, "generationConfig") or {}
     rows = tuple(row for content in contents for row in _rows(content))
-    before = said_before(member(body, "continuationToken", "continuation_token"))
+    before = said_before(member(body, "continuationToken"))
     if before is not None:
         rows = (*rows, Row("assistant", before, resumes=True))
     resumes = before is not None or takes_prefill(body["model"], settings.prefill)
-    budget = member(config, "maxOutputTokens", "max_output_tokens")
-    calling = member(
-        member(body, "toolConfig", "tool_config"),
-        "functionCallingConfig",
-        "function_calling_config",
-    )
-    thinking = member(config, "thinkingConfig", "thinking_config")
-    stops = member(config, "stopSequences", "stop_sequences")
-    system = member(body, "systemInstruction", "system_instruction")
+    budget = member(config, "maxOutputTokens")
+    calling = member(member(body, "toolConfig"), "functionCallingConfig")
+    thinking = member(config, "thinkingConfig")
+    stops = member(config, "stopSequences")
+    system = member(body, "systemInstruction")
     return Asked(
         model=body["model"],
         rows=rows,
         counted=text_of(system) + json.dumps(contents, ensure_ascii=False),
         tools=tuple(_tools(body.get("tools"))),
         forced=member(calling, "mode") == "ANY",
-        budget_tokens=budget if type(budget) is int else None,
+        budget_tokens=tokens_of(budget),
         stream=bool(body["stream"]) if "stream" in body else False,
         response_format=_format(config),
-        thinking=bool(member(thinking, "includeThoughts", "include_thoughts")),
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        thinking=bool(member(thinking, "includeThoughts")),
+        stop_sequences=texts_of(stops),
         prefill="continue" if resumes else "restart",
     )
 
@@ -110,7 +110,7 @@ def _rows(content: Any) -> Iterator[Row]:
     results = [
         result
         for part in parts_of(content)
-        if (result := member(part, "functionResponse", "function_response")) is not None
+        if (result := member(part, "functionResponse")) is not None
     ]
     for result in results:
         yield Row("tool", json.dumps(member(result, "response"), ensure_ascii=False))
@@ -122,9 +122,9 @@ def _rows(content: Any) -> Iterator[Row]:
 
 def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for tool in tools if isinstance(tools, list) else ():
-        declared = member(tool, "functionDeclarations", "function_declarations")
+        declared = member(tool, "functionDeclarations")
         for function in declared if isinstance(declared, list) else ():
-            given = member(function, "parameters", "parametersJsonSchema")
+            given = _first(function, "parameters", "parametersJsonSchema")
             schema = lowered(given)
             yield str(member(function, "name")), schema if isinstance(schema, dict) else {}
 
@@ -148,9 +148,9 @@ def lowered(schema: Any) -> Any:
 
 
 def _format(config: Any) -> Mapping[str, Any] | None:
-    if member(config, "responseMimeType", "response_mime_type") != "application/json":
+    if member(config, "responseMimeType") != "application/json":
         return None
-    schema = member(config, "responseSchema", "responseJsonSchema", "response_schema")
+    schema = _first(config, "responseSchema", "responseJsonSchema", "response_schema")
     if schema is None:
         return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"schema": lowered(schema)}}
+    return in_schema(lowered(schema))

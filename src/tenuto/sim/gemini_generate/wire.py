@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.body import render_body
@@ -15,7 +15,6 @@ from tenuto.sim.gemini_generate.body_rules import (
 from tenuto.sim.gemini_generate.errors import (
     ERRORS,
     failure,
-    stamped,
     too_many_tokens,
     unknown_name,
 )
@@ -24,18 +23,13 @@ from tenuto.sim.gemini_generate.history import history_violations
 from tenuto.sim.gemini_generate.request import located, read
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Wire
+from tenuto.sim.wire import Body, Headers, Wire, first_of
 
 
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    def rules() -> Iterator[Failure]:
-        yield from header_violations(headers)
-        yield from body_violations(body, settings.max_output_tokens)
-        yield from history_violations(body, settings.prefill)
-
-    return next(rules(), None)
+def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
+    yield from header_violations(headers)
+    yield from body_violations(body, settings.max_output_tokens)
+    yield from history_violations(body, settings.prefill)
 
 
 WIRE: Final = Wire(
@@ -46,7 +40,7 @@ WIRE: Final = Wire(
     r"(?P<method>generateContent|streamGenerateContent)",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violation=first_of(_rules),
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
@@ -62,7 +56,5 @@ WIRE: Final = Wire(
         "server": "scaffolding on HTTPServer2",
         "server-timing": f"gfet4t7;key={key}",
     },
-    stamped=stamped,
-    last_event=b"",
     located=located,
 )

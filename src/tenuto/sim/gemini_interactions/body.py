@@ -9,13 +9,13 @@ from tenuto.sim.envelope import Envelope
 from tenuto.sim.gemini_interactions.errors import ERRORS
 from tenuto.sim.gemini_interactions.steps import (
     CREATED,
-    decoded,
     ending,
     interaction,
     steps,
     usage,
 )
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import decoded
 
 
 def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
@@ -30,7 +30,8 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
     document = finished(reply, step, envelope) | {"steps": steps(reply, envelope)}
     for made in document["steps"]:
         if made["type"] == "function_call":
-            made["arguments"] = decoded(made["arguments"])
+            raw = made["arguments"]
+            made["arguments"] = {} if raw is None else decoded(raw)
     if document["status"] in ("queued", "in_progress") and not reply.text:
         del document["steps"]
     if step.ending is Ending.NO_FINISH:

@@ -18,6 +18,7 @@ from tenuto.sim.gemini_interactions.errors import (
     unsupported,
 )
 from tenuto.sim.gemini_interactions.request import kind_of, steps_of
+from tenuto.sim.shapes import of_other_types, others
 
 KEYS: Final = frozenset(
     {"agent", "agent_config", "background", "cached_content", "continuation_token", "environment"}
@@ -73,9 +74,7 @@ def impossible(body: Any) -> Failure | None:
 
 
 def _shape(body: Body) -> Violations:
-    for name, type_ in _TYPES.items():
-        if body.get(name) is not None and not isinstance(body[name], type_):
-            yield failure(f"Invalid value at '{name}'.")
+    yield from of_other_types(body, _TYPES, lambda name: failure(f"Invalid value at '{name}'."))
     if not body.get("model"):
         yield failure("'model' is required.")
     given = body.get("input")
@@ -94,9 +93,7 @@ def body_violations(body: Body, ceiling_tokens: int) -> Violations:
     >>> next(body_violations({"background": True, "store": False}, 9)).document["error"]["message"]
     "'store=false' is incompatible with 'background=true'."
     """
-    for name in body:
-        if name not in KEYS:
-            yield unknown_parameter(name)
+    yield from others(body, KEYS, unknown_parameter)
     if body.get("background") and body.get("store") is False:
         yield failure("'store=false' is incompatible with 'background=true'.")
     yield from _config(body.get("generation_config") or {}, ceiling_tokens)
@@ -117,9 +114,7 @@ def body_violations(body: Body, ceiling_tokens: int) -> Violations:
 
 
 def _config(config: Body, ceiling_tokens: int) -> Violations:
-    for name in config:
-        if name not in CONFIG:
-            yield unknown_parameter(f"generation_config.{name}")
+    yield from others(config, CONFIG, lambda name: unknown_parameter(f"generation_config.{name}"))
     budget = config.get("max_output_tokens")
     if budget is not None and type(budget) is not int:
         yield failure("Invalid value at 'generation_config.max_output_tokens'.")

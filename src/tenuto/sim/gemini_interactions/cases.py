@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Bare, Case, Kind, Odd, Say, Step
-from tenuto.sim.tables_own import STATUS_FAULTS, STATUS_QUIRKS, Tables, own_tables
+from tenuto.sim import tables_own
+from tenuto.sim.case import STREAM, Bare, Case, Kind, Say, Step
 
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
 _JSON: Final = {"response_format": {"type": "text", "mime_type": "application/json"}}
 
 
@@ -21,32 +19,25 @@ def _limited(tokens: int) -> dict[str, Any]:
     return {"request": {"generation_config": {"max_output_tokens": tokens}}}
 
 
-_AS_THEY_ARE: Final = frozenset({
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text", "length_once", "length_twice",
-    "length_three_times", "length_always", "length_mid_word", "length_after_newline",
-    "length_in_multibyte", "length_no_usage", "length_then_overlap", "length_then_restart",
-    "length_then_preamble", "length_then_repeat", "length_then_500", "length_then_drop",
-    "length_then_empty", "length_then_call", "reasoning_only_length", "hidden_reasoning_length",
-    "reasoning_only_stop", "think_tag_only", "call_cut_length", "call_cut_stop",
-    "call_text_then_cut", "calls_interleaved", "empty_once", "empty_always", "whitespace_once",
-    "empty_after_tool_result", "empty_after_tool_result_always", "drop_before_text",
-    "drop_mid_text", "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "unknown_stop",
-    "finish_null_string", "finish_empty_string", "finish_upper", "finish_repeated", "abort",
-    "content_filter_prompt_400", "context_length_400", "http_429_once", "http_500_once",
-    "http_503_always", "body_short", "cut_off_mid_text", "reset_mid_text", "crlf",
-    "no_space_after_data", "finish_no_done", "double_done", "multibyte_split", "tiny_writes",
-    "one_write", "bom",
-})  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "length_foreign_spelling", "length_then_filter", "call_cut_tool_calls", "call_cut_always",
+    "call_cut_twice", "call_malformed_always", "call_whole_length", "batch_one_broken",
+    "call_empty_arguments_length", "call_array_arguments", "call_missing", "call_missing_always",
+    "malformed_stop", "call_null_arguments", "call_object_arguments", "call_double_encoded",
+    "call_no_type", "call_no_id", "call_no_index", "call_duplicate_ids", "body_error_only",
+    "unknown_stop_control", "finish_conflict", "error_chunk_then_done", "call_stop",
+    "done_no_finish", "content_after_finish", "usage_after_finish", "comments", "event_lines",
+    "empty_choices_frames", "content_filter", "refusal", "length_context",
+}  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "length_json": {"request": _JSON},
     "think_tag_unclosed_length": _limited(400),
     "suspected_truncation": _limited(60),
-    "call_malformed": {"modes": _STREAM},
+    "call_malformed": {"modes": STREAM},
     "body_cut": {"bare": Bare.RAISES},
     "body_empty": {"bare": Bare.RAISES},
-    "error_chunk_mid_text": {"modes": _STREAM, "bare": Bare.SILENT},
+    "error_chunk_mid_text": {"modes": STREAM, "bare": Bare.SILENT},
     "http_400_max_tokens_too_large": _limited(2000),
     # The SDK sends no hints, so that the key is one of the caller's contract.
     "http_400_unknown_key": {
@@ -71,7 +62,7 @@ _FAULTS: Final = (
     _fault("budget_exceeded", "What the model may use is used up.",
            Step(keep=0.45, finish="budget_exceeded"), behaviours=("C1",)),
     _fault("malformed_call", "The model wrote a call that the provider cannot read.",
-           Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"), modes=_STREAM,
+           Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"), modes=STREAM,
            wants_tools=True, behaviours=("T14",)),
     _fault("in_progress", "The answer is still made, though nobody asked for the background.",
            Step(keep=0.4, finish="in_progress"), recoverable=False, behaviours=("C26",)),
@@ -82,8 +73,7 @@ _QUIRKS: Final = (
          bare=Bare.FINE, behaviours=("C26",)),
     Case("pause_twice", (_PAUSE, _PAUSE), "The answer goes on in another request, twice.",
          bare=Bare.FINE, behaviours=("C26",)),
-    Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("N6",)),
+    tables_own.event_not_json(Bare.FINE),
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -93,12 +83,12 @@ _BLOCKED: Final = (
 )  # fmt: skip
 
 _OWN: Final = {
-    "faults": (*STATUS_FAULTS, *_FAULTS),
-    "quirks": (*STATUS_QUIRKS, *_QUIRKS),
+    "faults": (*tables_own.STATUS_FAULTS, *_FAULTS),
+    "quirks": (*tables_own.STATUS_QUIRKS, *_QUIRKS),
     "blocked": _BLOCKED,
 }
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, _OWN)
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)

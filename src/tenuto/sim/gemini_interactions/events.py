@@ -6,7 +6,6 @@ itself."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, zip_longest
 from typing import Any, Final
 
 from tenuto.sim.case import Ending, Odd, Shape, Step
@@ -14,8 +13,9 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.gemini_interactions.body import finished
 from tenuto.sim.gemini_interactions.errors import ERRORS
-from tenuto.sim.gemini_interactions.steps import Made, has_no_stop, interaction, steps
+from tenuto.sim.gemini_interactions.steps import Made, interaction, steps
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
 
 DONE: Final = ("done", "[DONE]")
 
@@ -32,8 +32,8 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         payloads = _ODDITIES[step.odd](payloads)
     events = [(payload["event_type"], dump(payload)) for payload in payloads]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("step.delta", '{"event_type":"step.del'))
-    if has_no_stop(step):
+        events = in_the_middle(events, ("step.delta", '{"event_type":"step.del'))
+    if step.ending in CUT_SHORT:
         return events
     ends = {Odd.DOUBLE_DONE: 2}.get(step.odd, 1) if step.odd else 1
     return [*events, *([DONE] * (0 if step.ending is Ending.NO_DONE else ends))]
@@ -49,15 +49,12 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Made]:
         list(_step(index, made, size, reply.shape))
         for index, made in enumerate([] if nothing else steps(reply, envelope))
     ]
-    if written and (has_no_stop(step) or step.error or reply.finish is None):
+    if written and (step.ending in CUT_SHORT or step.error or reply.finish is None):
         written[-1] = [p for p in written[-1] if p["event_type"] != "step.stop"]
-    if reply.shape is Shape.INTERLEAVED:
-        yield from (p for row in zip_longest(*written) for p in row if p is not None)
-    else:
-        yield from chain.from_iterable(written)
+    yield from together(written, reply.shape)
     if step.error:
         yield _event("error", **dict(ERRORS[step.error].document))
-    elif not has_no_stop(step) and step.ending is not Ending.NO_FINISH:
+    elif step.ending not in CUT_SHORT and step.ending is not Ending.NO_FINISH:
         yield _event("interaction.completed", interaction=finished(reply, step, envelope))
 
 
@@ -66,14 +63,12 @@ def _event(kind: str, **members: Any) -> Made:
 
 
 def _step(index: int, made: Made, size: int, shape: Shape) -> Iterator[Made]:
-    place = {"index": 0 if shape is Shape.WRONG_INDEX else index}
-    if shape is Shape.NO_INDEX:
-        place = {}
+    at = place("index", index, shape)
     opening, deltas = _OPENED[made["type"]](made, size)
-    yield _event("step.start", **place, step=opening)
+    yield _event("step.start", **at, step=opening)
     for delta in deltas:
-        yield _event("step.delta", **place, delta=delta)
-    yield _event("step.stop", **place)
+        yield _event("step.delta", **at, delta=delta)
+    yield _event("step.stop", **at)
 
 
 Opened = tuple[Made, list[Made]]
@@ -81,7 +76,7 @@ Opened = tuple[Made, list[Made]]
 
 def _output(made: Made, size: int) -> Opened:
     part = made["content"][0]
-    deltas: list[Made] = [{"type": "text", "text": p} for p in _pieces(part["text"], size)]
+    deltas: list[Made] = [{"type": "text", "text": p} for p in pieces(part["text"], size)]
     if "annotations" in part:
         deltas.append({"type": "text_annotation_delta", "annotations": part["annotations"]})
     return {"type": "model_output"}, deltas
@@ -91,7 +86,7 @@ def _thought(made: Made, size: int) -> Opened:
     said = "".join(part["text"] for part in made.get("summary", ()))
     deltas: list[Made] = [
         {"type": "thought_summary", "content": {"type": "text", "text": p}}
-        for p in _pieces(said, size)
+        for p in pieces(said, size)
     ]
     if "signature" in made:
         deltas.append({"type": "thought_signature", "signature": made["signature"]})
@@ -100,8 +95,8 @@ def _thought(made: Made, size: int) -> Opened:
 
 def _call(made: Made, size: int) -> Opened:
     raw = made["arguments"]
-    pieces = _pieces(raw, size) if isinstance(raw, str) else [raw]
-    deltas = [{"type": "arguments_delta", "arguments": piece} for piece in pieces]
+    given = pieces(raw, size) if isinstance(raw, str) else [raw]
+    deltas = [{"type": "arguments_delta", "arguments": piece} for piece in given]
     return made | {"arguments": {}}, deltas
 
 
@@ -121,16 +116,7 @@ _OPENED: Final[Mapping[str, Callable[[Made, int], Opened]]] = {
 """A step as it begins, and what follows until its end."""
 
 
-def _pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
-def _with(odd: Made, payloads: list[Made]) -> list[Made]:
-    middle = len(payloads) // 2
-    return [*payloads[:middle], odd, *payloads[middle:]]
-
-
 _ODDITIES: Final[Mapping[Odd | None, Callable[[list[Made]], list[Made]]]] = {
     Odd.FINISH_REPEATED: lambda payloads: [*payloads, payloads[-1]],
-    Odd.UNKNOWN_EVENT: lambda payloads: _with(_event("interaction.sim_garbage"), payloads),
+    Odd.UNKNOWN_EVENT: lambda payloads: in_the_middle(payloads, _event("interaction.sim_garbage")),
 }

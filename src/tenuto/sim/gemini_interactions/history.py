@@ -16,23 +16,17 @@ from tenuto.sim.gemini_generate.history import CALL_PLACE, COUNTS, RESULT_PLACE
 from tenuto.sim.gemini_interactions.errors import failure, unknown_parameter, unsupported
 from tenuto.sim.gemini_interactions.request import CONTENT, kind_of
 from tenuto.sim.gemini_interactions.seals import is_signature
+from tenuto.sim.shapes import Shape
 
-STEPS: Final[Mapping[str, tuple[frozenset[str], frozenset[str]]]] = {
-    "user_input": (frozenset({"content"}), frozenset()),
-    "model_output": (frozenset({"content"}), frozenset()),
-    "thought": (frozenset(), frozenset({"signature", "summary"})),
-    "function_call": (frozenset({"id", "name", "arguments"}), frozenset()),
-    "function_result": (frozenset({"call_id", "name", "result"}), frozenset({"is_error"})),
-    "google_search_call": (
-        frozenset({"id", "arguments"}),
-        frozenset({"search_type", "signature"}),
-    ),
-    "google_search_result": (
-        frozenset({"call_id", "result"}),
-        frozenset({"is_error", "signature"}),
-    ),
+STEPS: Final[Mapping[str, Shape]] = {
+    "user_input": Shape.of("content", may="type"),
+    "model_output": Shape.of("content", may="type"),
+    "thought": Shape.of(may="type signature summary"),
+    "function_call": Shape.of("id", "name", "arguments", may="type"),
+    "function_result": Shape.of("call_id", "name", "result", may="type is_error"),
+    "google_search_call": Shape.of("id", "arguments", may="type search_type signature"),
+    "google_search_result": Shape.of("call_id", "result", may="type is_error signature"),
 }
-"""Of each step: keys that must be there, and keys that may, besides its type."""
 
 NO_NAME: Final = "Invalid input received."
 """Of a result; the reference calls its name optional, but the service does not:
@@ -66,15 +60,9 @@ def _step(path: str, step: Mapping[str, Any]) -> Violations:
     if kind not in STEPS:
         yield unsupported(path, kind, STEPS)
         return
-    required, optional = STEPS[kind]
     if kind == "function_result" and "name" not in step:
         yield failure(NO_NAME)
-    for name in sorted(required):
-        if name not in step:
-            yield failure(f"'{name}' is required at '{path}'.")
-    for name in step:
-        if name not in required | optional | {"type"}:
-            yield unknown_parameter(f"{path}.{name}")
+    yield from STEPS[kind].violations(path, step, _missing, unknown_parameter)
     if kind == "thought" and "signature" in step and not is_signature(step["signature"]):
         yield failure(f"Thought signature is not valid at '{path}'.")
     for name, type_ in _TYPES.items():
@@ -84,6 +72,11 @@ def _step(path: str, step: Mapping[str, Any]) -> Violations:
         yield failure(f"Invalid value at '{path}.result'.")
     if kind in ("user_input", "model_output"):
         yield from _content(path, step["content"])
+
+
+def _missing(path: str) -> Failure:
+    place, _, name = path.rpartition(".")
+    return failure(f"'{name}' is required at '{place}'.")
 
 
 def _content(path: str, content: Any) -> Violations:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, tokens_of
 from tenuto.sim.gemini_interactions.seals import opened
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
@@ -47,37 +47,26 @@ def read(body: Body, settings: Settings) -> Asked:
     (Row(role='user', text='u', resumes=False),)
     """
     steps = steps_of(body)
-    rows = _joined(row for step in steps for row in _rows(step))
+    rows = joined(row for step in steps for row in _rows(step))
     paused = opened(body.get("continuation_token"))
     if paused is not None:
         before = rows[:-1] if rows and rows[-1].role == "assistant" else rows
         rows = [*before, Row("assistant", paused[0], resumes=True)]
     config = body.get("generation_config") or {}
-    budget = config.get("max_output_tokens")
+    functions = [tool for tool in body.get("tools") or () if kind_of(tool) == "function"]
     choice = config.get("tool_choice")
     return Asked(
         model=body["model"],
         rows=tuple(rows),
         counted=text_of(body.get("system_instruction")) + json.dumps(steps, ensure_ascii=False),
-        tools=tuple(_tools(body.get("tools"))),
+        tools=functions_of(functions, "parameters"),
         forced=choice == "any" or isinstance(choice, dict),
-        budget_tokens=budget if type(budget) is int else None,
+        budget_tokens=tokens_of(config.get("max_output_tokens")),
         stream=body.get("stream") is True,
         include_usage=True,
         response_format=_format(body.get("response_format")),
         prefill="continue" if paused is not None else "restart",
     )
-
-
-def _joined(rows: Iterator[Row]) -> list[Row]:
-    """Join what the model said in several steps."""
-    out: list[Row] = []
-    for row in rows:
-        if out and out[-1].role == row.role == "assistant":
-            out[-1] = Row(row.role, out[-1].text + row.text)
-        else:
-            out.append(row)
-    return out
 
 
 def _rows(step: Body) -> Iterator[Row]:
@@ -88,13 +77,6 @@ def _rows(step: Body) -> Iterator[Row]:
         yield Row("tool", json.dumps(step.get("result"), ensure_ascii=False))
 
 
-def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools if isinstance(tools, list) else ():
-        if kind_of(tool) == "function" and isinstance(tool.get("name"), str):
-            schema = tool.get("parameters")
-            yield tool["name"], schema if isinstance(schema, dict) else {}
-
-
 def _format(given: Any) -> Mapping[str, Any] | None:
     """Return the form of the answer as Chat Completions spells it."""
     formats = given if isinstance(given, list) else [given]
@@ -103,4 +85,4 @@ def _format(given: Any) -> Mapping[str, Any] | None:
         return None
     if made.get("schema") is None:
         return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"schema": made["schema"]}}
+    return in_schema(made["schema"])

@@ -5,11 +5,10 @@ Key sets are those of the documentation's examples.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Search, Step
+from tenuto.sim.case import Search
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.gemini_interactions.errors import FAILED
 from tenuto.sim.gemini_interactions.seals import signature, token
@@ -124,34 +123,3 @@ def _citation(envelope: Envelope) -> Made:
 def _call(call: Call) -> Made:
     made = {"type": "function_call", "id": call.id, "name": call.name, "arguments": call.arguments}
     return {key: item for key, item in made.items() if key != "id" or item is not None}
-
-
-def decoded(arguments: Any) -> Any:
-    """Return what a whole document holds of arguments: they are decoded there, so that of cut ones
-    nothing shows but what is missing.
-
-    >>> decoded('{"a": 1, "b": "tw'), decoded(None)
-    ({'a': 1}, {})
-    """
-    if not isinstance(arguments, str):
-        return arguments if arguments is not None else {}
-    for at in [len(arguments), *_ends_of_members(arguments)]:
-        closing = "" if at == len(arguments) else "}"
-        try:
-            return json.loads(arguments[:at] + closing)
-        except ValueError:
-            continue
-    return {}
-
-
-def _ends_of_members(text: str) -> list[int]:
-    return [at for at in range(len(text) - 1, 0, -1) if text[at] == ","]
-
-
-def has_no_stop(step: Step) -> bool:
-    """Return whether the last event never comes.
-
-    >>> has_no_stop(Step(ending=Ending.DROP))
-    True
-    """
-    return step.ending in {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}

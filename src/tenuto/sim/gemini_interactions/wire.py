@@ -54,7 +54,6 @@ WIRE: Final = Wire(
         "server": "scaffolding on HTTPServer2",
         "server-timing": f"gfet4t7;key={key}",
     },
-    stamped=lambda document, _: document,
     recalled=recalled,
     kept=kept,
     last_event=b"event: done\ndata: [DONE]\n\n",

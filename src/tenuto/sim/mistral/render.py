@@ -17,6 +17,7 @@ from tenuto.sim.framing import Event
 from tenuto.sim.mistral.errors import ERRORS
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import in_the_middle
 
 _NOT_ITS: Final = ("service_tier", "system_fingerprint", "usage")
 _PADDING: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -79,7 +80,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         chunk["p"] = _PADDING[: 1 + number * 7 % 36]
     told = [("", dump(chunk)) for chunk in chunks]
     if step.odd is Odd.NOT_JSON:
-        told.insert(len(told) // 2, ("", '{"id":'))
+        told = in_the_middle(told, ("", '{"id":'))
     if error:
         told.append(("", dump(ERRORS[error].document)))
     return [*told, *done]

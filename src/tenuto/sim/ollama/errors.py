@@ -8,14 +8,12 @@ comes inside of a response that began well.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 
 
-def failure(
-    message: str, *, status: int = 400, param: str | None = None, code: str | None = None
-) -> Failure:
+def failure(message: str, *, status: int = 400, **_: Any) -> Failure:
     """Return an error in the shape of Ollama, which has one text.
 
     >>> failure("model is required").document

@@ -12,9 +12,9 @@ from typing import Any, Final
 from tenuto.sim.case import Ending, Framing, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
-from tenuto.sim.gemini_generate.parts import decoded
 from tenuto.sim.ollama.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import decoded, in_the_middle, pieces
 
 Document = dict[str, Any]
 Say = Callable[[str, Mapping[str, Any]], Document]
@@ -81,7 +81,7 @@ def render_events(
         documents = _ODDITIES[step.odd](documents)
     events = [("", dump(document)) for document in documents]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("", '{"model":"sim","message":{"role":'))
+        events = in_the_middle(events, ("", '{"model":"sim","message":{"role":'))
     return events
 
 
@@ -126,16 +126,15 @@ def stop_of(reply: Reply) -> str | None:
 def _pieces(reply: Reply, step: Step, token_chars: int, say: Say) -> Iterator[Document]:
     size = step.event_chars or token_chars
     thoughts, text = reply.reasoning, reply.text or ""
-    for at in range(0, len(thoughts), size):
-        yield say("", {"thinking": thoughts[at : at + size]})
-    for at in range(0, len(text), size):
-        yield say(text[at : at + size], {})
+    yield from (say("", {"thinking": piece}) for piece in pieces(thoughts, size))
+    yield from (say(piece, {}) for piece in pieces(text, size))
     for number, call in enumerate(() if step.error else reply.calls):
         yield say("", {"tool_calls": [_call(number, call, step.shape)]})
 
 
 def _call(number: int, call: Call, shape: Shape) -> Document:
-    function = {"index": number, "name": call.name, "arguments": decoded(call.arguments)}
+    arguments = None if call.arguments == "" else decoded(call.arguments)
+    function = {"index": number, "name": call.name, "arguments": arguments}
     if shape is Shape.NO_INDEX:
         del function["index"]
     return ({} if call.id is None else {"id": call.id}) | {"function": function}

@@ -14,6 +14,7 @@ from typing import Any, Final
 from tenuto.sim.errors import Failure
 from tenuto.sim.history import is_json_object, text_of
 from tenuto.sim.openai_chat.errors import failure, too_many_tokens, unknown_argument
+from tenuto.sim.shapes import from_us
 
 ORPHAN_CALL: Final = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
@@ -120,8 +121,12 @@ def header_violation(headers: Mapping[str, str]) -> Failure | None:
     >>> header_violation({"accept": "*/*"}) is None
     True
     """
-    name = next((name for name in headers if name.startswith("x-tenuto-")), None)
-    return None if name is None else failure(f"Unrecognized request header supplied: {name}")
+    return next(header_violations(headers), None)
+
+
+def header_violations(headers: Mapping[str, str]) -> Violations:
+    """Yield the refusal of each header that must not leave the client."""
+    return from_us(headers, lambda name: failure(f"Unrecognized request header supplied: {name}"))
 
 
 def missing(path: str) -> Failure:
@@ -163,9 +168,11 @@ def _shape_rules(body: Mapping[str, Any]) -> Violations:
     yield from types_rules(body)
 
 
-def types_rules(body: Mapping[str, Any]) -> Violations:
+def types_rules(
+    body: Mapping[str, Any], types: Mapping[str, tuple[type, str]] = _TYPES
+) -> Violations:
     """Yield what is wrong with the types of members that any request may have."""
-    for name, (type_, words) in _TYPES.items():
+    for name, (type_, words) in types.items():
         if body.get(name) is not None and not isinstance(body[name], type_):
             yield mistyped(name, words, body[name])
 
@@ -198,21 +205,27 @@ def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
         )
 
 
-def budget_rules(name: str, value: Any, ceiling: int) -> Violations:
+def budget_rules(
+    name: str,
+    value: Any,
+    ceiling: int,
+    least: int = 1,
+    too_many: Callable[[str, int, int], Failure] = too_many_tokens,
+) -> Violations:
     """Yield what is wrong with an output limit."""
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int):
         yield mistyped(name, "an integer", value)
-    elif value < 1:
+    elif value < least:
         yield failure(
-            f"Invalid '{name}': integer below minimum value. Expected a value >= 1, "
+            f"Invalid '{name}': integer below minimum value. Expected a value >= {least}, "
             f"but got {value} instead.",
             param=name,
             code="integer_below_min_value",
         )
     elif value > ceiling:
-        yield too_many_tokens(name, value, ceiling)
+        yield too_many(name, value, ceiling)
 
 
 def _roles_and_keys(messages: Messages) -> Violations:

@@ -16,18 +16,12 @@ from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat.dialects import OPENAI, Dialect
 from tenuto.sim.openai_chat.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, together
 
 DONE: Final = "[DONE]"
 FINGERPRINT: Final = "fp_sim0000001"
 CREATED: Final = 1_790_000_000
-_NO_DONE: Final = {
-    Ending.NO_DONE,
-    Ending.COUNT_ALONE,
-    Ending.DROP,
-    Ending.EOF,
-    Ending.CUT_OFF,
-    Ending.RESET,
-}
+_NO_DONE: Final = CUT_SHORT | {Ending.NO_DONE, Ending.COUNT_ALONE}
 
 Chunk = dict[str, Any]
 
@@ -185,26 +179,17 @@ def _deltas(
         ("content", reply.text or ""),
         ("refusal", reply.refusal or ""),
     ):
-        for at in range(0, len(text), size):
-            yield {name: text[at : at + size]}
-    heads, tails = [], []
-    for index, call in enumerate(reply.calls):
-        head, tail = _call_deltas(index, call, reply.shape, size, dialect)
-        heads.append(head)
-        tails.append(tail)
-    if reply.shape is Shape.INTERLEAVED:
-        yield from heads
-        for row in range(max(map(len, tails), default=0)):
-            yield from (tail[row] for tail in tails if row < len(tail))
-        return
-    for head, tail in zip(heads, tails, strict=True):
-        yield head
-        yield from tail
+        yield from ({name: piece} for piece in pieces(text, size))
+    written = [
+        list(_call_deltas(index, call, reply.shape, size, dialect))
+        for index, call in enumerate(reply.calls)
+    ]
+    yield from together(written, reply.shape)
 
 
 def _call_deltas(
     index: int, call: Call, shape: Shape, size: int, dialect: Dialect
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+) -> Iterator[dict[str, Any]]:
     raw = call.arguments
     first = "" if isinstance(raw, str) else raw
     head: dict[str, Any] = {
@@ -216,14 +201,11 @@ def _call_deltas(
     for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id"), (Shape.NO_INDEX, "index")):
         if shape is absent:
             del head[name]
-    tail = []
-    for at in range(0, len(raw) if isinstance(raw, str) else 0, size):
-        function = {"arguments": raw[at : at + size]}  # type: ignore[index]
-        piece: dict[str, Any] = {"index": index, **dialect.in_piece, "function": function}
-        if shape is Shape.NO_INDEX:
-            del piece["index"]
-        tail.append({"tool_calls": [piece]})
-    return {"tool_calls": [head]}, tail
+    yield {"tool_calls": [head]}
+    at = {} if shape is Shape.NO_INDEX else {"index": index}
+    for piece in pieces(raw, size) if isinstance(raw, str) else ():
+        function = {"arguments": piece}
+        yield {"tool_calls": [{**at, **dialect.in_piece, "function": function}]}
 
 
 def _finish_at(chunks: list[Chunk]) -> int:
@@ -264,9 +246,8 @@ def _empty_choices(chunks: list[Chunk], _: Reply) -> list[Chunk]:
         "object": "",
         "prompt_filter_results": [{"prompt_index": 0, "content_filter_results": safe}],
     }
-    middle = len(chunks) // 2
     note = {key: value for key, value in chunks[0].items() if key != "choices"} | {"choices": []}
-    return [prompt, *chunks[:middle], note, *chunks[middle:]]
+    return [prompt, *in_the_middle(chunks, note)]
 
 
 def _moderation(chunks: list[Chunk], _: Reply) -> list[Chunk]:

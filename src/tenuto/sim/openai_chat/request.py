@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, functions_of, tokens_of
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -21,30 +21,17 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     choices = body.get("n")
     format_ = body.get("response_format")
     choice = body.get("tool_choice")
+    tools = body.get("tools") or ()
+    functions = [tool.get("function") for tool in tools if isinstance(tool, dict)]
     return Asked(
         model=body["model"],
         rows=tuple(Row(m["role"], text_of(m.get("content"))) for m in messages),
         counted=json.dumps(messages, ensure_ascii=False),
-        tools=tuple(_tools(body)),
+        tools=functions_of(functions, "parameters"),
         forced=choice == "required" or isinstance(choice, dict),
-        budget_tokens=_budget(body),
+        budget_tokens=tokens_of(body.get("max_completion_tokens", body.get("max_tokens"))),
         stream=bool(body.get("stream")),
         choices=choices if isinstance(choices, int) and 1 <= choices <= 8 else 1,
         include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
         response_format=format_ if isinstance(format_, dict) else None,
     )
-
-
-def _tools(body: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    out: list[tuple[str, Mapping[str, Any]]] = []
-    for tool in body.get("tools") or ():
-        function = tool.get("function") if isinstance(tool, dict) else None
-        if isinstance(function, dict) and isinstance(function.get("name"), str):
-            schema = function.get("parameters")
-            out.append((function["name"], schema if isinstance(schema, dict) else {}))
-    return out
-
-
-def _budget(body: Mapping[str, Any]) -> int | None:
-    value = body.get("max_completion_tokens", body.get("max_tokens"))
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -90,7 +90,6 @@ WIRE: Final = Wire(
     render_events=render_events,
     answer_id=lambda key: "chatcmpl-" + key_of(key, length=29),
     headers=_headers,
-    stamped=lambda document, _: document,
     last_event=f"data: {DONE}\n\n".encode(),
 )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.case import Bare, Case
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim.tables_own import Tables, own_tables, with_calls
 
 _NO_PLACE: Final = frozenset(
     {"hidden_reasoning_length", "reasoning_only_length", "reasoning_only_stop", "refusal"}
@@ -29,10 +29,4 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
     """Return this wire's tables by title, made of the common ones."""
-    as_they_are = {
-        name
-        for cases in common.values()
-        for name, case in cases.items()
-        if not case.wants_tools and name not in _NO_PLACE
-    }
-    return own_tables(common, as_they_are, _OTHERWISE, {})
+    return own_tables(common, _NO_PLACE | with_calls(common), _OTHERWISE, {})

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, prompted, tokens_of
 from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat.errors import failure, unknown_argument
 from tenuto.sim.openai_chat.history import (
@@ -21,6 +21,7 @@ from tenuto.sim.openai_chat.history import (
     types_rules,
 )
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import others
 
 _KEYS: Final = frozenset(
     {"model", "prompt", "best_of", "echo", "frequency_penalty", "logit_bias", "logprobs"}
@@ -38,14 +39,13 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     """
     prompts = body["prompt"] if isinstance(body["prompt"], list) else [body["prompt"]]
     prompt = prompts[0] if isinstance(prompts[0], str) else str(prompts[0])
-    asked, written = prompt.partition("\n")[::2]
     several = len(prompts) if isinstance(prompts[0], str | list) else 1
-    budget, form = body.get("max_tokens"), body.get("response_format")
+    form = body.get("response_format")
     return Asked(
         model=body["model"],
-        rows=(Row("user", asked), *((Row("assistant", written),) if written else ())),
+        rows=prompted(prompt),
         counted=prompt,
-        budget_tokens=budget if type(budget) is int else None,
+        budget_tokens=tokens_of(body.get("max_tokens")),
         stream=bool(body.get("stream")),
         choices=several * (body.get("n") or 1),
         include_usage=bool((body.get("stream_options") or {}).get("include_usage")),
@@ -88,9 +88,7 @@ def violation(
 
 
 def _violations(body: Mapping[str, Any], ceiling: int) -> Iterator[Failure]:
-    for name in body:
-        if name not in _KEYS:
-            yield unknown_argument(name)
+    yield from others(body, _KEYS, unknown_argument)
     yield from budget_rules("max_tokens", body.get("max_tokens"), ceiling)
     if body.get("stream_options") is not None and not body.get("stream"):
         yield failure(

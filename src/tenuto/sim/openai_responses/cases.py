@@ -9,44 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Kind, Odd, Shape, Step
-from tenuto.sim.tables_own import STATUS_FAULTS, STATUS_QUIRKS, Tables, own_tables
+from tenuto.sim import tables_own
+from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Shape, Step
 
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
 _JSON: Final = {"text": {"format": {"type": "json_object"}}}
 
-_AS_THEY_ARE: Final = frozenset({
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_foreign_spelling",
-    "length_then_overlap", "length_then_restart", "length_then_preamble", "length_then_repeat",
-    "length_then_500", "length_then_drop", "length_then_empty", "length_then_call",
-    "length_then_filter",
-    "reasoning_only_length", "hidden_reasoning_length", "reasoning_only_stop", "think_tag_only",
-    "call_cut_length", "call_cut_tool_calls", "call_cut_stop", "call_cut_always",
-    "call_cut_twice", "call_malformed", "call_malformed_always", "call_whole_length",
-    "batch_one_broken", "call_empty_arguments_length", "call_array_arguments",
-    "call_text_then_cut", "call_null_arguments", "call_object_arguments", "call_double_encoded",
-    "call_no_id", "call_duplicate_ids", "calls_interleaved",
-    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
-    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
-    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "body_cut",
-    "body_empty", "unknown_stop", "unknown_stop_control", "finish_null_string",
-    "finish_empty_string", "finish_upper", "finish_repeated", "abort", "content_filter",
-    "content_filter_prompt_400", "refusal", "context_length_400", "length_context",
-    "http_429_once", "http_500_once", "http_503_always", "body_short", "cut_off_mid_text",
-    "reset_mid_text", "error_chunk_mid_text", "crlf", "comments", "no_space_after_data",
-    "event_lines", "double_done", "multibyte_split", "tiny_writes", "one_write", "bom",
-})  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "call_missing", "call_missing_always", "malformed_stop", "call_no_type", "finish_conflict",
+    "error_chunk_then_done", "call_stop", "finish_no_done", "content_after_finish",
+    "usage_after_finish", "empty_choices_frames",
+}  # fmt: skip
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "length_json": {"request": _JSON},
     "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
     "suspected_truncation": {"request": {"max_output_tokens": 60}},
     # The last event says how it ends: without it a stream is dropped.
-    "done_no_finish": {"modes": _BODY},
+    "done_no_finish": {"modes": BODY},
     # The last event tells of each call once more.
     "call_no_index": {
         "summary": "The events of three calls do not say to which item they belong.",
@@ -75,9 +54,9 @@ _FAULTS: Final = (
            Step(keep=0.45, odd=Odd.ITEM_CALLED_INCOMPLETE), behaviours=("S6",)),
     _fault("end_called_completed", "The last event is named completed, its response is not.",
            Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),
-           modes=_STREAM, behaviours=("S6",)),
+           modes=STREAM, behaviours=("S6",)),
     _fault("error_flat_mid_text", "An error event of the documented form, on which no SDK raises.",
-           Step(keep=0.5, error="mid_flat"), modes=_STREAM, behaviours=("S9",)),
+           Step(keep=0.5, error="mid_flat"), modes=STREAM, behaviours=("S9",)),
     _fault("unknown_status", "The status is one that nobody knows.",
            Step(keep=0.6, finish="status:weird_new_status"), recoverable=False,
            behaviours=("N1",)),
@@ -86,18 +65,18 @@ _FAULTS: Final = (
            wants_tools=True, bare=Bare.HARMFUL, repeat_last=True, recoverable=False,
            behaviours=("T5", "T8")),
     _fault("event_not_json", "One event holds no JSON.", Step(odd=Odd.NOT_JSON),
-           modes=_STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
+           modes=STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
 )  # fmt: skip
 
 _QUIRKS: Final = (
     Case("call_without_pieces", (Step(kind=Kind.CALL, odd=Odd.CALLS_WITHOUT_PIECES),),
          "A call comes whole at the end of its item, and in no pieces.",
-         modes=_STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T12",)),
+         modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T12",)),
     Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
          "The events of three calls have the index of the first.",
-         modes=_STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T13",)),
+         modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T13",)),
     Case("pings", (Step(odd=Odd.PINGS),), "A keepalive behind each event.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S8",)),
+         modes=STREAM, bare=Bare.FINE, behaviours=("S8",)),
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -107,12 +86,12 @@ _BLOCKED: Final = (
 )  # fmt: skip
 
 _OWN: Final = {
-    "faults": (*STATUS_FAULTS, *_FAULTS),
-    "quirks": (*STATUS_QUIRKS, *_QUIRKS),
+    "faults": (*tables_own.STATUS_FAULTS, *_FAULTS),
+    "quirks": (*tables_own.STATUS_QUIRKS, *_QUIRKS),
     "blocked": _BLOCKED,
 }
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, _OWN)
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)

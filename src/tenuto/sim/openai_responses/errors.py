@@ -11,27 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
-
-INVALID: Final = "invalid_request_error"
-
-
-def failure(
-    message: str,
-    *,
-    status: int = 400,
-    type_: str | None = INVALID,
-    param: str | None = None,
-    code: str | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> Failure:
-    """Return an error in the shape of OpenAI.
-
-    >>> sorted(failure("No.").document["error"])
-    ['code', 'message', 'param', 'type']
-    """
-    error: dict[str, Any] = {"message": message, "type": type_, "param": param, "code": code}
-    return Failure(status, {"error": error}, headers or {})
-
+from tenuto.sim.openai_chat.errors import failure
 
 _SORRY: Final = (
     "An error occurred while processing your request. You can retry your request, or contact us "
@@ -107,37 +87,6 @@ def unknown_parameter(path: str) -> Failure:
     "Unknown parameter: 'seed'."
     """
     return failure(f"Unknown parameter: '{path}'.", param=path, code="unknown_parameter")
-
-
-def missing(path: str) -> Failure:
-    """Return the refusal of a request that lacks a key.
-
-    >>> missing("input").document["error"]["param"]
-    'input'
-    """
-    return failure(
-        f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter"
-    )
-
-
-_JSON_NAMES: Final[Mapping[type, str]] = {
-    dict: "an object", list: "an array", str: "a string", int: "an integer", float: "a decimal",
-    bool: "a boolean", type(None): "null",
-}  # fmt: skip
-
-
-def mistyped(path: str, expected: str, value: Any) -> Failure:
-    """Return the refusal of a value of another type.
-
-    >>> mistyped("input", "a string", 3).document["error"]["message"]
-    "Invalid type for 'input': expected a string, but got an integer instead."
-    """
-    got = _JSON_NAMES.get(type(value), "a value")
-    return failure(
-        f"Invalid type for '{path}': expected {expected}, but got {got} instead.",
-        param=path,
-        code="invalid_type",
-    )
 
 
 def unsupported(path: str, value: Any, *supported: str) -> Failure:

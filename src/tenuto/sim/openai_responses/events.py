@@ -6,7 +6,6 @@ itself."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import chain, zip_longest
 from typing import Any, Final
 
 from tenuto.sim.case import Odd, Shape, Step
@@ -14,8 +13,9 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_responses.body import finished
 from tenuto.sim.openai_responses.errors import ERRORS
-from tenuto.sim.openai_responses.items import Item, has_no_stop, items, response
+from tenuto.sim.openai_responses.items import Item, items, response
 from tenuto.sim.reply import Reply
+from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
 
 Payload = dict[str, Any]
 
@@ -42,7 +42,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
     numbered = [payload | {"sequence_number": n} for n, payload in enumerate(payloads)]
     events = [(payload["type"], dump(payload)) for payload in numbered]
     if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("response.output_text.delta", '{"type":"response.ou'))
+        events = in_the_middle(events, ("response.output_text.delta", '{"type":"response.ou'))
     if step.odd is Odd.DOUBLE_DONE:
         events += [DONE, DONE]
     return events
@@ -54,20 +54,17 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]
     yield {"type": "response.in_progress", "response": begun}
     size = step.event_chars or envelope.token_chars
     failed = reply.finish is not None and reply.finish.startswith("failed")
-    cut_short = has_no_stop(step) or bool(step.error) or failed
+    cut_short = step.ending in CUT_SHORT or bool(step.error) or failed
     written = [
         list(_item(index, item, size, reply.shape))
         for index, item in enumerate(items(reply, step, envelope))
     ]
     if cut_short and written:
         written[-1] = [p for p in written[-1] if not p["type"].endswith(".done")]
-    if reply.shape is Shape.INTERLEAVED:
-        yield from (p for row in zip_longest(*written) for p in row if p is not None)
-    else:
-        yield from chain.from_iterable(written)
+    yield from together(written, reply.shape)
     if step.error:
         yield _error(step.error)
-    elif not has_no_stop(step):
+    elif step.ending not in CUT_SHORT:
         document = finished(reply, step, envelope)
         named = "response.completed" if step.odd is Odd.END_CALLED_COMPLETED else None
         yield {"type": named or ENDS.get(document["status"], "response.completed")} | {
@@ -80,14 +77,12 @@ def _error(name: str) -> Payload:
 
 
 def _item(index: int, item: Item, size: int, shape: Shape) -> Iterator[Payload]:
-    place: Payload = {"output_index": 0 if shape is Shape.WRONG_INDEX else index}
-    if shape is Shape.NO_INDEX:
-        place = {}
+    at = place("output_index", index, shape)
     opening, inner = _OPENED[item["type"]](item, size)
-    yield {"type": "response.output_item.added", **place, "item": opening}
+    yield {"type": "response.output_item.added", **at, "item": opening}
     for payload in inner:
-        yield {"type": payload["type"], "item_id": item["id"], **place} | payload
-    yield {"type": "response.output_item.done", **place, "item": item}
+        yield {"type": payload["type"], "item_id": item["id"], **at} | payload
+    yield {"type": "response.output_item.done", **at, "item": item}
 
 
 Opened = tuple[Item, list[Payload]]
@@ -103,7 +98,7 @@ def _message(item: Item, size: int) -> Opened:
     inner = [{"type": "response.content_part.added", **at, "part": empty}]
     inner += [
         {"type": f"response.{kind}.delta", **at, "delta": piece, **probabilities}
-        for piece in _pieces(said, size)
+        for piece in pieces(said, size)
     ]
     inner += [
         {"type": "response.output_text.annotation.added", **at, "annotation_index": n}
@@ -118,8 +113,8 @@ def _message(item: Item, size: int) -> Opened:
 def _call(item: Item, size: int) -> Opened:
     raw = item["arguments"]
     kind = "response.function_call_arguments"
-    pieces = _pieces(raw, size) if isinstance(raw, str) else []
-    inner = [{"type": f"{kind}.delta", "delta": piece} for piece in pieces]
+    given = pieces(raw, size) if isinstance(raw, str) else []
+    inner = [{"type": f"{kind}.delta", "delta": piece} for piece in given]
     inner.append({"type": f"{kind}.done", "arguments": raw})
     return item | {"status": "in_progress", "arguments": ""}, inner
 
@@ -132,7 +127,7 @@ def _reasoning(item: Item, size: int) -> Opened:
         inner.append({"type": f"{kind}_part.added", **at, "part": part | {"text": ""}})
         inner += [
             {"type": f"{kind}_text.delta", **at, "delta": piece}
-            for piece in _pieces(part["text"], size)
+            for piece in pieces(part["text"], size)
         ]
         inner.append({"type": f"{kind}_text.done", **at, "text": part["text"]})
         inner.append({"type": f"{kind}_part.done", **at, "part": part})
@@ -154,15 +149,6 @@ _OPENED: Final[Mapping[str, Callable[[Item, int], Opened]]] = {
 """An item as it begins, and the events between its beginning and its end."""
 
 
-def _pieces(text: str, size: int) -> list[str]:
-    return [text[at : at + size] for at in range(0, len(text), size)]
-
-
-def _with(odd: Payload, payloads: list[Payload]) -> list[Payload]:
-    middle = len(payloads) // 2
-    return [*payloads[:middle], odd, *payloads[middle:]]
-
-
 def _without_pieces(payloads: list[Payload]) -> list[Payload]:
     """Calls come whole, at the end of their items alone."""
     return [p for p in payloads if not p["type"].startswith("response.function_call_arguments")]
@@ -171,6 +157,8 @@ def _without_pieces(payloads: list[Payload]) -> list[Payload]:
 _ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {
     Odd.FINISH_REPEATED: lambda payloads: [*payloads, payloads[-1]],
     Odd.PINGS: lambda payloads: [q for p in payloads for q in (p, {"type": "keepalive"})][:-1],
-    Odd.UNKNOWN_EVENT: lambda payloads: _with({"type": "response.sim_garbage.delta"}, payloads),
+    Odd.UNKNOWN_EVENT: lambda payloads: in_the_middle(
+        payloads, {"type": "response.sim_garbage.delta"}
+    ),
     Odd.CALLS_WITHOUT_PIECES: _without_pieces,
 }

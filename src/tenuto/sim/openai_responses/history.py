@@ -12,16 +12,25 @@ from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.history import is_json_object, text_of
-from tenuto.sim.openai_responses.errors import (
-    failure,
+from tenuto.sim.openai_chat.errors import failure
+from tenuto.sim.openai_chat.history import (
+    NOT_JSON,
+    budget_rules,
+    header_violations,
     missing,
     mistyped,
+    types_rules,
+)
+from tenuto.sim.openai_responses.errors import (
     too_many_tokens,
     unknown_parameter,
     unsupported,
 )
 from tenuto.sim.openai_responses.request import items_of, kind_of
 from tenuto.sim.openai_responses.seals import cipher, tied_to
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Shape, others
+from tenuto.sim.wire import first_of
 
 KEYS: Final = frozenset(
     {"background", "context_management", "conversation", "include", "input", "instructions"}
@@ -31,11 +40,6 @@ KEYS: Final = frozenset(
     | {"temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"}
 )
 LEAST_OUTPUT_TOKENS: Final = 16
-NOT_JSON: Final = (
-    "We could not parse the JSON body of your request. (HINT: This likely means you aren't using "
-    "your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not "
-    "valid JSON.)"
-)
 NO_INPUT: Final = (
     "One of \"input\" or \"previous_response_id\" or 'prompt' or 'conversation_id' must be "
     "provided."
@@ -51,33 +55,23 @@ NO_REASONING: Final = (
 BROKEN_ARGUMENTS: Final = "invalid tool call arguments"
 """OpenAI takes broken arguments back; others who speak this wire do not."""
 
-ITEMS: Final[Mapping[str, tuple[str, frozenset[str], frozenset[str]]]] = {
-    "message": ("msg", frozenset({"role", "content"}), frozenset({"id", "status", "phase"})),
+ITEMS: Final[Mapping[str, tuple[str, Shape]]] = {
+    "message": ("msg", Shape.of("role", "content", may="type id status phase")),
     "function_call": (
         "fc",
-        frozenset({"call_id", "name", "arguments"}),
-        frozenset({"id", "status", "namespace", "caller"}),
+        Shape.of("call_id", "name", "arguments", may="type id status namespace caller"),
     ),
-    "function_call_output": (
-        "fc",
-        frozenset({"call_id", "output"}),
-        frozenset({"id", "status"}),
-    ),
+    "function_call_output": ("fc", Shape.of("call_id", "output", may="type id status")),
     "custom_tool_call": (
         "ctc",
-        frozenset({"call_id", "name", "input"}),
-        frozenset({"id", "namespace", "status"}),
+        Shape.of("call_id", "name", "input", may="type id namespace status"),
     ),
-    "custom_tool_call_output": ("ctc", frozenset({"call_id", "output"}), frozenset({"id"})),
-    "reasoning": (
-        "rs",
-        frozenset({"id", "summary"}),
-        frozenset({"content", "encrypted_content", "status"}),
-    ),
-    "web_search_call": ("ws", frozenset({"id", "status", "action"}), frozenset()),
-    "item_reference": ("", frozenset({"id"}), frozenset()),
+    "custom_tool_call_output": ("ctc", Shape.of("call_id", "output", may="type id")),
+    "reasoning": ("rs", Shape.of("id", "summary", may="type content encrypted_content status")),
+    "web_search_call": ("ws", Shape.of("id", "status", "action", may="type")),
+    "item_reference": ("", Shape.of("id", may="type")),
 }
-"""Of each item: how its id begins, keys that must be there, and keys that may, besides its type."""
+"""Of each item: how its id begins, and its members."""
 
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "assistant": ("output_text", "refusal"),
@@ -119,9 +113,7 @@ def impossible(body: Any) -> Failure | None:
 def _shape(body: Mapping[str, Any]) -> Violations:
     if not body.get("model"):
         yield missing("model")
-    for name, (type_, words) in _TYPES.items():
-        if body.get(name) is not None and not isinstance(body[name], type_):
-            yield mistyped(name, words, body[name])
+    yield from types_rules(body, _TYPES)
     given = body.get("input")
     if given is None and not any(map(body.get, ("previous_response_id", "prompt", "conversation"))):
         yield failure(NO_INPUT, param="input", code="missing_required_parameter")
@@ -134,48 +126,36 @@ def _shape(body: Mapping[str, Any]) -> Violations:
             yield missing(f"input[{i}].type")
 
 
-def violation(headers: Mapping[str, str], body: Mapping[str, Any], ceiling: int) -> Failure | None:
-    """Return the first rule that a request breaks, None where it breaks none.
+def _violations(
+    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
+) -> Violations:
+    yield from header_violations(headers)
+    yield from _body(body, settings.max_output_tokens)
+    items = items_of(body)
+    for i, item in enumerate(items):
+        yield from _item(f"input[{i}]", item)
+    for rule in _RULES:
+        yield from rule(items)
 
-    >>> violation({}, {"model": "sim", "input": "x"}, 100) is None
-    True
-    """
 
-    def rules() -> Violations:
-        for name in headers:
-            if name.startswith("x-tenuto-"):
-                yield failure(f"Unrecognized request header supplied: {name}")
-        yield from _body(body, ceiling)
-        items = items_of(body)
-        for i, item in enumerate(items):
-            yield from _item(f"input[{i}]", item)
-        for rule in _RULES:
-            yield from rule(items)
-
-    return next(rules(), None)
+violation = first_of(_violations)
+"""The first rule that a request breaks, None where it breaks none."""
 
 
 def _body(body: Mapping[str, Any], ceiling: int) -> Violations:
-    for name in body:
-        if name not in KEYS:
-            yield unknown_parameter(name)
+    yield from others(body, KEYS, unknown_parameter)
     if body.get("previous_response_id") and body.get("conversation"):
         yield failure(
             "Mutually exclusive parameters: 'previous_response_id' and 'conversation'.",
             code="mutually_exclusive_parameters",
         )
-    budget = body.get("max_output_tokens")
-    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int)):
-        yield mistyped("max_output_tokens", "an integer", budget)
-    elif budget is not None and budget < LEAST_OUTPUT_TOKENS:
-        yield failure(
-            "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= "
-            f"{LEAST_OUTPUT_TOKENS}, but got {budget} instead.",
-            param="max_output_tokens",
-            code="integer_below_min_value",
-        )
-    elif budget is not None and budget > ceiling:
-        yield too_many_tokens("", budget, ceiling)
+    yield from budget_rules(
+        "max_output_tokens",
+        body.get("max_output_tokens"),
+        ceiling,
+        least=LEAST_OUTPUT_TOKENS,
+        too_many=too_many_tokens,
+    )
     if body.get("tool_choice") not in (None, "auto", "none") and not body.get("tools"):
         yield failure(
             "Tool choice 'required' must be specified with 'tools' parameter.",
@@ -193,13 +173,8 @@ def _item(path: str, item: Mapping[str, Any]) -> Violations:
     if not isinstance(kind, str) or kind not in ITEMS:
         yield unsupported(f"{path}.type", kind, *ITEMS)
         return
-    prefix, required, optional = ITEMS[kind]
-    for name in sorted(required):
-        if name not in item:
-            yield missing(f"{path}.{name}")
-    for name in item:
-        if name not in required | optional | {"type"}:
-            yield unknown_parameter(f"{path}.{name}")
+    prefix, shape = ITEMS[kind]
+    yield from shape.violations(path, item, missing, unknown_parameter)
     id_ = item.get("id")
     if id_ is not None and not isinstance(id_, str):
         yield mistyped(f"{path}.id", "a string", id_)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Odd, Search, Shape, Step
+from tenuto.sim.case import Odd, Search, Shape, Step
 from tenuto.sim.envelope import Envelope
 from tenuto.sim.openai_responses.errors import FAILED
 from tenuto.sim.openai_responses.seals import cipher, item_id
@@ -198,12 +198,3 @@ def _citation(envelope: Envelope) -> Item:
         "title": "Notes of the harbour",
         "url": f"https://example.com/{key_of('page', envelope.id)[:8]}",
     }
-
-
-def has_no_stop(step: Step) -> bool:
-    """Return whether the last event never comes.
-
-    >>> has_no_stop(Step(ending=Ending.DROP))
-    True
-    """
-    return step.ending in {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}

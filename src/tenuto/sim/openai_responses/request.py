@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, tokens_of
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -40,30 +40,20 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     """
     items = items_of(body)
     choice = body.get("tool_choice")
-    budget = body.get("max_output_tokens")
+    tools = body.get("tools")
+    functions = [tool for tool in tools or () if kind_of(tool) == "function"]
     return Asked(
         model=body["model"],
-        rows=tuple(_joined(row for item in items for row in _rows(item))),
+        rows=tuple(joined(row for item in items for row in _rows(item))),
         counted=text_of(body.get("instructions")) + json.dumps(items, ensure_ascii=False),
-        tools=tuple(_tools(body.get("tools"))),
+        tools=functions_of(functions, "parameters"),
         forced=choice == "required" or isinstance(choice, dict),
-        budget_tokens=budget if isinstance(budget, int) and not isinstance(budget, bool) else None,
+        budget_tokens=tokens_of(body.get("max_output_tokens")),
         stream=bool(body.get("stream")),
         include_usage=True,
         response_format=_format(body.get("text")),
         prefill="restart",
     )
-
-
-def _joined(rows: Iterator[Row]) -> list[Row]:
-    """Join what the model said in several messages."""
-    out: list[Row] = []
-    for row in rows:
-        if out and out[-1].role == row.role == "assistant":
-            out[-1] = Row(row.role, out[-1].text + row.text)
-        else:
-            out.append(row)
-    return out
 
 
 def _rows(item: Mapping[str, Any]) -> Iterator[Row]:
@@ -74,20 +64,11 @@ def _rows(item: Mapping[str, Any]) -> Iterator[Row]:
         yield Row("tool", text_of(item.get("output")))
 
 
-def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools if isinstance(tools, list) else ():
-        if not isinstance(tool, dict) or tool.get("type") != "function":
-            continue
-        if isinstance(tool.get("name"), str):
-            schema = tool.get("parameters")
-            yield tool["name"], schema if isinstance(schema, dict) else {}
-
-
 def _format(text: Any) -> Mapping[str, Any] | None:
     """Return the form of the answer as Chat Completions spells it."""
     given = text.get("format") if isinstance(text, dict) else None
     if not isinstance(given, dict):
         return None
     if given.get("type") == "json_schema":
-        return {"type": "json_schema", "json_schema": {"schema": given.get("schema")}}
+        return in_schema(given.get("schema"))
     return {"type": "json_object"} if given.get("type") == "json_object" else None

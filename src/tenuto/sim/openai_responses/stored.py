@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.sim.errors import Failure
-from tenuto.sim.openai_responses.errors import failure
+from tenuto.sim.openai_chat.errors import failure
 from tenuto.sim.openai_responses.request import items_of
 
 Body = Mapping[str, Any]

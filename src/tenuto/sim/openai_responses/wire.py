@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
-from tenuto.sim.errors import Failure
+from tenuto.sim.openai_chat.errors import failure
+from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.openai_responses.body import render_body
 from tenuto.sim.openai_responses.errors import (
     ERRORS,
-    failure,
     too_many_tokens,
     unknown_parameter,
 )
@@ -18,31 +17,14 @@ from tenuto.sim.openai_responses.history import impossible, violation
 from tenuto.sim.openai_responses.request import read
 from tenuto.sim.openai_responses.stored import kept, recalled
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-
-
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    return violation(headers, body, settings.max_output_tokens)
-
-
-def _headers(key: str) -> Mapping[str, str]:
-    return {
-        "openai-organization": "sim",
-        "openai-processing-ms": "7",
-        "openai-version": "2020-10-01",
-        "x-request-id": f"req_{key}",
-    }
-
 
 WIRE: Final = Wire(
     name="openai-responses",
     path="/v1/responses",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violation=violation,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
@@ -54,8 +36,7 @@ WIRE: Final = Wire(
     render_body=render_body,
     render_events=render_events,
     answer_id=lambda key: "resp_" + key_of(key, length=48),
-    headers=_headers,
-    stamped=lambda document, _: document,
+    headers=CHAT.headers,
     recalled=recalled,
     kept=kept,
     last_event=b"data: [DONE]\n\n",

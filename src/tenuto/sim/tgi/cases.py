@@ -7,24 +7,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.case import Bare, Case
-from tenuto.sim.tables_own import Tables, own_tables
+from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, Tables, own_tables, with_calls
 
-_AS_THEY_ARE: Final = (
-    "normal", "text", "cjk",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_foreign_spelling",
-    "length_then_500", "length_then_drop", "length_then_empty", "length_then_filter",
-    "empty_always",
-    "drop_before_text", "drop_mid_text", "drop_mid_text_always", "eof_no_finish",
-    "body_cut", "body_empty", "done_no_finish",
-    "unknown_stop", "unknown_stop_control", "finish_conflict", "finish_repeated", "finish_upper",
-    "finish_null_string", "finish_empty_string", "content_after_finish", "abort",
-    "content_filter", "context_length_400", "length_context",
-    "http_503_always", "error_chunk_mid_text",
-    "crlf", "comments", "no_space_after_data", "event_lines", "multibyte_split", "tiny_writes",
-    "one_write",
-)  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = OF_SERVERS | OF_HOSTS | {
+    "length_then_overlap", "length_then_restart", "length_then_preamble", "length_then_repeat",
+    "reasoning_only_length", "hidden_reasoning_length", "reasoning_only_stop",
+    "http_400_unknown_key", "error_chunk_then_done", "finish_no_done", "usage_after_finish",
+    "double_done", "empty_choices_frames", "content_filter_prompt_400", "refusal",
+}  # fmt: skip
 
 
 def _asks(**parameters: Any) -> dict[str, Any]:
@@ -62,4 +52,4 @@ _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
 
 def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
     """Return this wire's tables by title, made of the common ones."""
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, {})
+    return own_tables(common, _LEFT_OUT | with_calls(common), _OTHERWISE, {})

@@ -8,19 +8,12 @@ that the error comes inside of a response that began well.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 
 
-def failure(
-    message: str,
-    *,
-    status: int = 422,
-    param: str | None = None,
-    code: str | None = None,
-    kind: str = "validation",
-) -> Failure:
+def failure(message: str, *, status: int = 422, kind: str = "validation", **_: Any) -> Failure:
     """Return an error in the shape of this server: a text and a type.
 
     >>> failure("Model is overloaded", status=429, kind="overloaded").document["error_type"]

@@ -15,6 +15,7 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Reply
 from tenuto.sim.tgi.errors import ERRORS
+from tenuto.sim.writing import pieces
 
 Document = dict[str, Any]
 
@@ -78,10 +79,9 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
 
 
 def _tokens(text: str, size: int) -> list[Document]:
-    pieces = (text[at : at + size] for at in range(0, len(text), size))
     return [
         {"id": 100 + n, "text": piece, "logprob": -0.125, "special": False}
-        for n, piece in enumerate(pieces)
+        for n, piece in enumerate(pieces(text, size))
     ]
 
 

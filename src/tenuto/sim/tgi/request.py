@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, in_schema, prompted
 from tenuto.sim.errors import Failure
 from tenuto.sim.reply import Settings
 from tenuto.sim.tgi.errors import failure, invalid, too_many_tokens, unknown_key
@@ -57,11 +57,10 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     'The tide'
     """
     prompt, parameters = body["inputs"], body["parameters"]
-    asked, written = prompt.partition("\n")[::2]
     stops = parameters.get("stop") or ()
     return Asked(
         model=body["model"],
-        rows=(Row("user", asked), *((Row("assistant", written),) if written else ())),
+        rows=prompted(prompt),
         counted=prompt,
         budget_tokens=parameters.get("max_new_tokens"),
         stream=body.get("stream") is True,
@@ -76,7 +75,7 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
 def _format(grammar: Any) -> Mapping[str, Any] | None:
     if not grammar:
         return None
-    return {"type": "json_schema", "json_schema": {"schema": grammar.get("value")}}
+    return in_schema(grammar.get("value"))
 
 
 def impossible(body: Any) -> Failure | None:

@@ -26,8 +26,6 @@ WIRE: Final = Wire(
     render_events=render_events,
     answer_id=lambda key: key,  # an answer has none
     headers=lambda key: {"x-request-id": key},
-    stamped=lambda document, _: document,
-    last_event=b"",
     located=partial(located, full=True, stream=None),
 )
 """At `/`, where a body stands in a list, and the prompt comes again unless it is asked not to."""
