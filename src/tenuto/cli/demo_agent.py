@@ -28,8 +28,8 @@ def demo_agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
     and answers equal those of a run without faults and no tool ran twice.
 
     Args:
-        wire: what the model speaks, such as openai-chat, anthropic-messages or gemini-generate.
-        json: print one JSON object at the end, and nothing before it.
+        wire: the model's wire, such as openai-chat, anthropic-messages or gemini-generate.
+        json: print one JSON object at the end, and nothing else.
     """
     # Loaded here, since no other command needs the agent and the simulator.
     from tenuto.cli.demo_agent_faults import NOT_ON, Faults
@@ -38,7 +38,7 @@ def demo_agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
 
     if wire not in WIRES:
         raise CommandError(
-            f"the wire {wire} is not played; allowed is one of {', '.join(WIRES)}", 2
+            f"the demo cannot play the wire {wire}; allowed is one of {', '.join(WIRES)}", 2
         )
     faults = Faults(NOT_ON.get(wire, ()))
     view = AgentView(faults, quiet=json)

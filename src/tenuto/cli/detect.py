@@ -25,14 +25,14 @@ _BAD_FILE = 2
 def detect(
     *files: Annotated[str, Parameter(allow_leading_hyphen=True)], json: JsonFlag = False
 ) -> int:
-    """Say why each recorded answer ended.
+    """Show why each recorded answer ended.
 
     The exit code is 2 where a file cannot be read, or holds no answer that a wire knows.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received; "-" reads from
             standard input.
-        json: print one JSON object a line.
+        json: print one JSON object per line.
     """
     if not files:
         raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
@@ -54,8 +54,8 @@ def detect(
     return code
 
 
-_OF_NO_WIRE = "No wire knows its shape: it is no answer, or one that broke off."
-_OF_SEVERAL_WIRES = "Several wires write such an error alike."
+_OF_NO_WIRE = "No known API has this format: it is not an answer, or it broke off."
+_OF_SEVERAL_WIRES = "Several APIs return this error in the same format."
 
 
 def _message(response: Response, wire: Wire | None) -> str:
@@ -71,10 +71,10 @@ def described(name: str, content: bytes) -> dict[str, Any]:
     >>> described("x", b'{"choices": [{"mess')["reason"]
     'dropped'
     >>> described("x", b"Good morning.")["message"]
-    'No wire knows its shape: it is no answer, or one that broke off.'
+    'No known API has this format: it is not an answer, or it broke off.'
     >>> refused = b'{"error": {"message": "No.", "code": "invalid_api_key"}}'
     >>> described("x", refused)["message"].partition(". ")[2]
-    'Several wires write such an error alike.'
+    'Several APIs return this error in the same format.'
     """
     response, wire = recognize(content)
     stop = response.stop

@@ -37,17 +37,17 @@ def explain(
     show_content: Annotated[bool, Parameter(negative="")] = False,
     json: JsonFlag = False,
 ) -> int:
-    """Say why each attempt of a recorded turn ended, and what follows from it.
+    """Show why each attempt of a recorded turn ended, and what Tenuto does next.
 
-    Nothing is sent anywhere: what was recorded is run through the machine once more.
+    Tenuto runs the recorded turn through the same machine again, and sends nothing.
 
     Args:
         files: captures (Policy(capture="folder"), TENUTO_CAPTURE), or bodies and streams as they
             were received, gzipped or not; "-" reads from standard input.
-        policy: a TOML file with the settings to decide by. Without it a capture is explained by
-            those that it was made under, anything else by those in force here (tenuto policy).
-        show_content: print the text as well, with a mark wherever two attempts were joined.
-        json: print one JSON object a line.
+        policy: a TOML file with the settings to use. The default is the settings of a capture, and
+            for anything else the settings in force here (tenuto policy).
+        show_content: print the text as well, and mark where two attempts were joined.
+        json: print one JSON object per line.
     """
     if not files:
         raise CommandError("name at least one file, or - for standard input", _BAD_FILE)
@@ -111,7 +111,7 @@ def _story(told: Plain) -> Iterator[str]:
     if told["request"]:
         yield f"  asked: {_facts(told['request'])}"
     elif told["kind"] != "capture":
-        yield "  asked: not in the file, so taken for an ordinary request without limits"
+        yield "  asked: not in the file; assuming an ordinary request without limits"
     yield f"  policy: {told['policy']}"
     for attempt in told["attempts"]:
         yield f"  {attempt['number']}. {_why(attempt)}. {attempt['message']}".rstrip()
