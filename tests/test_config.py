@@ -61,7 +61,7 @@ def test_a_pyproject_that_says_nothing_to_us_is_no_matter(tmp_path, text) -> Non
         ({"tenuto": "fault_retries = 21"}, "tenuto.toml: fault_retries is 21, allowed is "),
         ({"tenuto": "fault_retries = true"}, "tenuto.toml: fault_retries is True"),
         ({"tenuto": "turn_timeout_s = nan"}, "tenuto.toml: turn_timeout_s is nan"),
-        ({"pyproject": "[tool]\ntenuto = 3"}, "pyproject.toml: [tool.tenuto] is no table"),
+        ({"pyproject": "[tool]\ntenuto = 3"}, "pyproject.toml: [tool.tenuto] is not a table"),
         ({"pyproject": "[tool.tenuto]\nx = 1"}, "pyproject.toml: x is no setting"),
         ({"pyproject": "[tool.tenuto.x]\ny = 1"}, "pyproject.toml: x is no setting"),
     ],

@@ -21,12 +21,12 @@ POLICY = tenuto.Policy()
     [
         ({"body": BODY.decode()}, "body is str, allowed is bytes"),
         ({"url": None}, "url is NoneType, allowed is str"),
-        ({"url": "http://[::1"}, "url is 'http://[::1', which is none"),
-        ({"headers": {"a": "b"}}, "headers are no pairs of Latin-1 text"),
-        ({"headers": [("a", "\u20ac")]}, "headers are no pairs of Latin-1 text"),
-        ({"headers": [("a", 1)]}, "headers are no pairs of Latin-1 text"),
-        ({"body": b"not json"}, "send it as it is"),
-        ({"url": "https://host/v1/models"}, "send it as it is"),
+        ({"url": "http://[::1"}, "url is 'http://[::1', which is not a URL"),
+        ({"headers": {"a": "b"}}, "headers must be pairs of Latin-1 text"),
+        ({"headers": [("a", "\u20ac")]}, "headers must be pairs of Latin-1 text"),
+        ({"headers": [("a", 1)]}, "headers must be pairs of Latin-1 text"),
+        ({"body": b"not json"}, "send the request unchanged"),
+        ({"url": "https://host/v1/models"}, "send the request unchanged"),
     ],
 )
 def test_what_is_no_request_is_named(given: dict[str, Any], said: str) -> None:

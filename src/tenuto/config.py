@@ -113,7 +113,7 @@ def _changed_by(policy: Policy, name: str, content: bytes, path: tuple[str, ...]
     for key in path:
         table = table.get(key, {}) if isinstance(table, dict) else {}
     if not isinstance(table, dict):
-        raise PolicyError(f"{name}: [{'.'.join(path)}] is no table")
+        raise PolicyError(f"{name}: [{'.'.join(path)}] is not a table")
     try:
         return policy.changed(table)
     except PolicyError as error:

@@ -174,9 +174,8 @@ class Turn:
             taken = reporting.read(request)
         if taken is None:
             raise TurnError(
-                f"{method} {url.partition('?')[0]} with this body is no request for a turn that "
-                f"can be read, on none of the wires that are known ({', '.join(wires())}): send it "
-                "as it is"
+                f"Tenuto cannot read {method} {url.partition('?')[0]} with this body as a turn on "
+                f"any known wire ({', '.join(wires())}): send the request unchanged"
             )
         self._run: Commands
         self._told: Short | Watch
@@ -197,7 +196,7 @@ class Turn:
                 have none.
 
         Raises:
-            TurnError: the reply is none that the command before is answered with.
+            TurnError: the command before does not allow this reply.
         """
         if self._over:
             return None
@@ -252,13 +251,13 @@ class Turn:
         if not isinstance(reply, allowed):
             asked = type(self._asked).__name__ if self._asked is not None else "the first command"
             words = " or ".join("None" if t is type(None) else t.__name__ for t in allowed)
-            raise TurnError(f"{asked} is answered with {words}, not {type(reply).__name__}")
+            raise TurnError(f"the reply to {asked} must be {words}, not {type(reply).__name__}")
         if isinstance(reply, Head) and not _is_sound(reply):
-            raise TurnError("a Head is a status number, and a tuple of pairs of bytes")
+            raise TurnError("a Head needs a status number and a tuple of pairs of bytes")
         if isinstance(reply, Lost) and not (
             isinstance(reply.kind, FaultKind) and isinstance(reply.error, Exception)
         ):
-            raise TurnError("a Lost is a FaultKind and the exception that was raised")
+            raise TurnError("a Lost needs a FaultKind and the exception that was raised")
         return checked
 
 
@@ -288,7 +287,7 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
     try:
         urlsplit(url)
     except ValueError as error:
-        raise TurnError(f"url is {url!r}, which is none: {error}") from None
+        raise TurnError(f"url is {url!r}, which is not a URL: {error}") from None
     try:
         pairs = [
             (name, value)
@@ -297,5 +296,5 @@ def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | 
             for name, value in headers
         ]
     except (AttributeError, TypeError, ValueError):
-        raise TurnError("headers are no pairs of Latin-1 text, as dict.items() gives") from None
+        raise TurnError("headers must be pairs of Latin-1 text, as dict.items() returns") from None
     return Request(method, url, tuple(pairs), body, timeout_s)

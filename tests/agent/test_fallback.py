@@ -219,7 +219,7 @@ def test_no_model_that_can_be_asked_is_an_error_that_names_each(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delenv("GROQ_API_KEY", raising=False)
-    with pytest.raises(AgentError, match=r"nobody is no provider.*GROQ_API_KEY"):
+    with pytest.raises(AgentError, match=r"nobody is neither a provider.*GROQ_API_KEY"):
         Agent(["nobody:m", "groq:m"])
     with pytest.raises(AgentError, match="no model is given"):
         Agent([])

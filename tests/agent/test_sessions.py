@@ -188,10 +188,10 @@ def test_a_line_that_was_half_written_is_put_aside_wherever_it_was_cut(
 
 
 BAD = {
-    "no session": (b"# Notes\n\nMy text", "is no session of Tenuto's; it was not changed"),
-    "one line": (b"My text", "is no session of Tenuto's"),
-    "blank": (b"\n\n", "is no session of Tenuto's"),
-    "another's": (b'{"role": "user"}\n', "is no session of Tenuto's"),
+    "no session": (b"# Notes\n\nMy text", "is not a Tenuto session; the file was not changed"),
+    "one line": (b"My text", "is not a Tenuto session"),
+    "blank": (b"\n\n", "is not a Tenuto session"),
+    "another's": (b'{"role": "user"}\n', "is not a Tenuto session"),
     "later": (b'{"tenuto_session": 2}\n{"user": 7}\n', "by another version"),
     "no JSON": (
         FIRST + b'{"user": {"te\n{"user": {"text": "b"}}\n',
@@ -250,7 +250,7 @@ def test_what_is_no_file_or_in_use_or_closed_is_told(tmp_path: Path) -> None:
         Session(tmp_path / "none" / "s.jsonl")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe")
-        with pytest.raises(tenuto.AgentError, match="no file that a session could be kept in"):
+        with pytest.raises(tenuto.AgentError, match="is not a regular file"):
             Session(tmp_path / "pipe")
     session = Session(tmp_path / "s.jsonl")
     with pytest.raises(tenuto.AgentError, match="in use by another"):

@@ -83,7 +83,7 @@ def test_help_has_examples_that_are_allowed(
         (["detect"], "name at least one file"),
         (["demo", "--live"], "OPENAI_API_KEY"),
         (["demo", "--model", "x"], "--live"),
-        (["demo", "--live", "--no-model"], "exclude"),
+        (["demo", "--live", "--no-model"], "cannot be used together"),
     ],
 )
 def test_a_wrong_request_is_told_in_one_line_and_exits_with_2(
@@ -154,7 +154,7 @@ def test_an_error_that_several_wires_write_alike_is_told_as_the_error_that_it_is
     said = capsys.readouterr().out
     assert "error" in said
     assert "invalid_api_key" in said
-    assert "No wire knows its shape" not in said
+    assert "No known API has this format" not in said
     assert "Try again" not in said
     assert main([command, "refused.json", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
@@ -180,7 +180,7 @@ def test_detect_says_so_of_what_is_no_answer(
 ) -> None:
     (tmp_path / "junk").write_text(junk)
     assert main(["detect", "junk"]) == 2
-    assert "No wire knows its shape" in capsys.readouterr().out
+    assert "No known API has this format" in capsys.readouterr().out
     assert main(["detect", "junk", "--json"]) == 2
     assert json.loads(capsys.readouterr().out)["wire"] is None
 

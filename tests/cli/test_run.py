@@ -127,10 +127,13 @@ def test_a_healthy_step_tells_of_no_recovery(
     [
         (["Hi"], "--model"),
         (["Hi", "--model", "anthropic:m"], "ANTHROPIC_API_KEY"),
-        (["Hi", "--model", "nobody:m"], "nobody is no provider"),
+        (["Hi", "--model", "nobody:m"], "nobody is neither a provider"),
         (["Hi", "--model", "openai-chat:m"], "base URL"),
-        (["Hi", "--model", "a:m", "--model", "b:m", "--base-url", "http://x"], "--base-url is of"),
-        (["Hi", "--model", "a:m", "--key-variable", "K"], "--key-variable goes with"),
+        (
+            ["Hi", "--model", "a:m", "--model", "b:m", "--base-url", "http://x"],
+            "--base-url works with one",
+        ),
+        (["Hi", "--model", "a:m", "--key-variable", "K"], "--key-variable needs --base-url"),
         (["Hi", "--model", "a:m", "--base-url", "http://x", "--key-variable", "K"], "variable K "),
         (["Hi", "--model", "ollama:m", "--root", "."], "--tools files"),
         (["Hi", "--model", "ollama:m", "--tools", "files", "--root", "none"], "none"),

@@ -147,7 +147,9 @@ class Conversation:
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         if self._transcript.in_turn:
-            raise AgentError("a turn of this conversation is running; another may follow its end")
+            raise AgentError(
+                "a turn of this conversation is still running; start the next one after it"
+            )
         self._stop, self.result = Stop(), None
         self._transcript.in_turn = True
         try:

@@ -64,7 +64,7 @@ class Model:
     >>> Model("nobody:model")
     Traceback (most recent call last):
         ...
-    tenuto.core.errors.AgentError: nobody is no provider and no wire; see `tenuto providers`
+    tenuto.core.errors.AgentError: nobody is neither a provider nor a wire; see `tenuto providers`
     """
 
     name: str
@@ -91,7 +91,7 @@ class Model:
         self._check_url()
         if elsewhere := self.form.instead(self.id):
             raise AgentError(
-                f"requests of {self.id} are not written on {self.wire.name}, allowed is "
+                f"the agent cannot call {self.id} on {self.wire.name}, allowed is "
                 f"{self._beside(elsewhere)}:{self.id}"
             )
         variable = self._address.key_variable
@@ -106,13 +106,13 @@ class Model:
                 raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {word}")
         for name, value in self.headers.items():
             if not (_is_token(name) and _is_printable(value)) or name.lower() in _OURS:
-                raise AgentError(f"{name!r} in headers is no header that can be sent, or not yours")
+                raise AgentError(f"the header {name!r} is invalid, or Tenuto sets it itself")
         if not _is_printable(self._key):
-            raise AgentError("the key holds what no header can: a line break, or no ASCII letter")
+            raise AgentError("the key holds a line break or a character that is not ASCII")
         try:
             encode(self.options)
         except (TypeError, ValueError) as error:
-            raise AgentError(f"options are no JSON: {error}") from None
+            raise AgentError(f"options cannot be written as JSON: {error}") from None
 
     def _beside(self, wire: str) -> str:
         """Who serves another wire at the same place, by the name that a model is asked with."""
@@ -171,14 +171,14 @@ class Model:
             return row
         if (wire := WIRES.find(name)) is not None:
             return UNKNOWN_OF.get(wire.name) or replace(UNKNOWN_OF["openai-chat"], wire=wire.name)
-        raise AgentError(f"{name} is no provider and no wire; see `tenuto providers`")
+        raise AgentError(f"{name} is neither a provider nor a wire; see `tenuto providers`")
 
     @cached_property
     def wire(self) -> Wire:
         """What it speaks."""
         wire = WIRES.find(self.provider.wire)
         if wire is None or wire.form is None or wire.only_read:
-            raise AgentError(f"whole requests of {self.provider.wire} are not written")
+            raise AgentError(f"the agent does not support the wire {self.provider.wire}")
         return wire
 
     @property

@@ -98,7 +98,7 @@ class SessionFile:
 
     def _take(self) -> None:
         if not stat.S_ISREG(os.fstat(self._open).st_mode):
-            raise AgentError(f"{self.path} is no file that a session could be kept in")
+            raise AgentError(f"{self.path} is not a regular file, so it cannot hold a session")
         try:
             _lock(self._open)
         except (BlockingIOError, PermissionError):
@@ -136,7 +136,7 @@ class SessionFile:
             )
 
     def _no_session(self) -> AgentError:
-        return AgentError(f"{self.path} is no session of Tenuto's; it was not changed")
+        return AgentError(f"{self.path} is not a Tenuto session; the file was not changed")
 
     @staticmethod
     def _is_whole(line: bytes) -> bool:

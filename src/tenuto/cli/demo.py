@@ -45,15 +45,14 @@ def demo(
     """Show cut answers of a real model and faults of a simulator, without and with Tenuto.
 
     A small model runs on this machine and nothing leaves it, except with --live. The exit code is
-    0 if every answer was recovered or said truthfully that it is not whole.
+    0 if Tenuto recovered every answer or reported truthfully that it is incomplete.
 
     Args:
-        live: ask the real service that OPENAI_API_KEY and OPENAI_BASE_URL name, not the small
-            model.
-        model: the real service's model.
-        json: print one JSON object at the end, and nothing before it.
-        fast: one question, and each fault in one mode.
-        no_model: leave the model out, and play the simulator's faults only.
+        live: use the service of OPENAI_API_KEY and OPENAI_BASE_URL instead of the small model.
+        model: the model of that service; needs --live.
+        json: print one JSON object at the end, and nothing else.
+        fast: ask one question, and play each fault in one mode.
+        no_model: skip the model, and only play the simulator's faults.
     """
     _check(live=live, model=model, no_model=no_model)
     show = View(quiet=json)
@@ -76,9 +75,9 @@ def demo(
 
 def _check(*, live: bool, model: str | None, no_model: bool) -> None:
     if live and no_model:
-        raise CommandError("--live and --no-model exclude each other", 2)
+        raise CommandError("--live and --no-model cannot be used together", 2)
     if model is not None and not live:
-        raise CommandError("--model names a model of the real service, so it needs --live", 2)
+        raise CommandError("--model needs --live: it names a model of the real service", 2)
     if live and not os.environ.get("OPENAI_API_KEY"):
         raise CommandError("--live needs an API key in the variable OPENAI_API_KEY", 2)
     try:
@@ -140,12 +139,12 @@ def agent(*, wire: str = "openai-chat", json: JsonFlag = False) -> int:
     and answers equal those of a run without faults and no tool ran twice.
 
     Args:
-        wire: what the model speaks, such as openai-chat, anthropic-messages or gemini-generate.
-        json: print one JSON object at the end, and nothing before it.
+        wire: the model's wire, such as openai-chat, anthropic-messages or gemini-generate.
+        json: print one JSON object at the end, and nothing else.
     """
     if wire not in demo_agent.WIRES:
         allowed = ", ".join(demo_agent.WIRES)
-        raise CommandError(f"the wire {wire} is not played; allowed is one of {allowed}", 2)
+        raise CommandError(f"the demo cannot play the wire {wire}; allowed is one of {allowed}", 2)
     faults = Faults(wire)
     show = View(quiet=json, faults=faults)
     with tempfile.TemporaryDirectory() as scratch:

@@ -20,14 +20,14 @@ EXAMPLES = (
 
 
 def detect(*files: FileName, json: JsonFlag = False) -> int:
-    """Say why each recorded answer ended.
+    """Show why each recorded answer ended.
 
     The exit code is 2 where a file cannot be read, or holds no answer that a wire knows.
 
     Args:
         files: bodies (JSON) or streams (server-sent events) as they were received; "-" reads from
             standard input.
-        json: print one JSON object a line.
+        json: print one JSON object per line.
     """
     code = 0
     for found in told_of(files, lambda name: described(name, read_file(name))):
@@ -37,8 +37,8 @@ def detect(*files: FileName, json: JsonFlag = False) -> int:
     return code
 
 
-_OF_NO_WIRE = "No wire knows its shape: it is no answer, or one that broke off."
-_OF_SEVERAL_WIRES = "Several wires write such an error alike."
+_OF_NO_WIRE = "No known API has this format: it is not an answer, or it broke off."
+_OF_SEVERAL_WIRES = "Several APIs return this error in the same format."
 
 
 def _message(response: Response, wire: Wire | None) -> str:
@@ -54,10 +54,10 @@ def described(name: str, content: bytes) -> dict[str, Any]:
     >>> described("x", b'{"choices": [{"mess')["reason"]
     'dropped'
     >>> described("x", b"Good morning.")["message"]
-    'No wire knows its shape: it is no answer, or one that broke off.'
+    'No known API has this format: it is not an answer, or it broke off.'
     >>> refused = b'{"error": {"message": "No.", "code": "invalid_api_key"}}'
     >>> described("x", refused)["message"].partition(". ")[2]
-    'Several wires write such an error alike.'
+    'Several APIs return this error in the same format.'
     """
     response, wire = recognize(content)
     stop = response.stop

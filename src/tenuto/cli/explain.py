@@ -46,17 +46,17 @@ def explain(
     show_content: Switch = False,
     json: JsonFlag = False,
 ) -> int:
-    """Say why each attempt of a recorded turn ended, and what follows from it.
+    """Show why each attempt of a recorded turn ended, and what Tenuto does next.
 
-    Nothing is sent anywhere: what was recorded is run through the machine once more.
+    Tenuto runs the recorded turn through the same machine again, and sends nothing.
 
     Args:
         files: captures (Policy(capture="folder"), TENUTO_CAPTURE), or bodies and streams as they
             were received, gzipped or not; "-" reads from standard input.
-        policy: a TOML file with the settings to decide by. Without it a capture is explained by
-            those that it was made under, anything else by those in force here (tenuto policy).
-        show_content: print the text as well, with a mark wherever two attempts were joined.
-        json: print one JSON object a line.
+        policy: a TOML file with the settings to use. The default is the settings of a capture, and
+            for anything else the settings in force here (tenuto policy).
+        show_content: print the text as well, and mark where two attempts were joined.
+        json: print one JSON object per line.
     """
     asked = _policy_of(policy) if policy is not None else None
     in_force = cache(load_policy)
@@ -113,7 +113,7 @@ def _lines(told: Plain) -> Iterator[str]:
     if told["request"]:
         yield f"  asked: {_facts(told['request'])}"
     elif told["kind"] != "capture":
-        yield "  asked: not in the file, so taken for an ordinary request without limits"
+        yield "  asked: not in the file; assuming an ordinary request without limits"
     yield f"  policy: {told['policy']}"
     for attempt in told["attempts"]:
         yield f"  {attempt['number']}. {_why(attempt)}. {attempt['message']}".rstrip()

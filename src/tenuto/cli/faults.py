@@ -19,14 +19,14 @@ _GROUPS: Final = {"faults": "fault", "http_faults": "http", "quirks": "quirk"}
 
 
 def faults(*, wire: WireName = "openai-chat", json: JsonFlag = False) -> None:
-    """List the faults that the simulator knows, and what the bare SDK makes of each.
+    """List the faults that the simulator knows, and how the bare SDK handles each.
 
-    Bare SDK: silent (a wrong answer, no exception), harmful (a broken call is handed out, or a
-    foreign exception comes), raises (an exception of the SDK's own), fine.
+    Bare SDK: silent (a wrong answer, no exception), harmful (it returns a broken call, or raises
+    a foreign exception), raises (an exception of the SDK's own), fine.
 
     Args:
-        wire: the wire as which the faults come; most come on each.
-        json: print one JSON object, with the simulator's steps as well.
+        wire: the wire on which the simulator plays the faults; most exist on every wire.
+        json: print one JSON object, including the simulator's steps.
     """
     print_rows(
         described(wire),

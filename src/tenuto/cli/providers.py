@@ -22,11 +22,11 @@ EXAMPLES = (
 
 
 def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
-    """List the providers that are known: their wire, and where their base URLs begin.
+    """List the known providers: their wires, and the beginnings of their base URLs.
 
     Args:
-        url: show only who is behind this URL. A base URL may show several rows, one for each API
-            that is served there; the URL of a request shows one.
+        url: show only the provider behind this URL. A base URL may show several rows, one for each
+            API that it serves; the URL of a request shows one.
         json: print one JSON object: all columns of the providers, by name, and the models.
     """
     rows = list(ROWS.all().values()) if url is None else behind(url)

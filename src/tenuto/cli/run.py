@@ -52,30 +52,30 @@ def run(
     max_tokens: Annotated[int | None, whole_number(Rule(int, 1))] = None,
     json: JsonFlag = False,
 ) -> int:
-    """Ask a model, run the tools that it calls, and go on until the turn is whole.
+    """Run an agent: call a model and run its tool calls until the turn is complete.
 
-    The answer goes to standard output as it comes; what is done about it to standard error. Ctrl-C
+    The answer streams to standard output; tools and recoveries go to standard error. Ctrl-C
     ends the turn and not the session. The exit code is 0 for a complete turn, 3 for a partial one,
     and 1 for one that failed.
 
     Args:
-        prompt: what to say; "-" reads it from standard input. Without it each line of standard
-            input is a turn of one conversation.
-        model: provider:model, or a wire's name in place of the provider. Given several times, the
-            later ones are asked where those before fail.
+        prompt: the message to the model; "-" reads it from standard input. Without it, each line of
+            standard input is a turn of one conversation.
+        model: provider:model, or a wire's name in place of the provider. If you give
+            several, a later one is used where those before it fail.
         tools: "files": the model may read, write and search the text files below --root.
-        root: the folder of the file tools; the current one if it is not given.
-        session: a name, or a file (with a / or ending in .jsonl), in which the conversation is
-            kept, and from which it goes on.
-        system: what the model is told before all else.
-        base_url: where the model is served, if not where its provider is.
+        root: the folder of the file tools; by default the current one.
+        session: a name, or a file (with a / or ending in .jsonl), to save the conversation
+            in and to resume it from.
+        system: the system prompt.
+        base_url: the base URL of the model, if it is not its provider's.
         key_variable: the environment variable that holds the key for --base-url.
-        max_steps: how often the model is asked in one turn.
+        max_steps: the most model calls in one turn.
         max_tokens: the output limit of each request, in tokens.
-        json: print one JSON object a line for each event, and the result as the last one.
+        json: print each event as one JSON object per line, and the result as the last one.
     """
     if root is not None and tools != "files":
-        raise CommandError("--root is the folder of the file tools, so it needs --tools files", 2)
+        raise CommandError("--root needs --tools files: it is the folder of the file tools", 2)
     models = [_model(name, base_url, key_variable, max_tokens, len(model)) for name in model]
     limit = models[0].output_limit_tokens
     offered: Sequence[Tool] = ()
@@ -95,12 +95,14 @@ def run(
 
 def _model(name: str, base_url: str, key_variable: str, limit: int | None, of: int) -> Model:
     if base_url and of > 1:
-        raise CommandError("--base-url is of one model, and several are given", 2)
+        raise CommandError("--base-url works with one --model, and several are given", 2)
     if key_variable and not base_url:
-        raise CommandError("--key-variable goes with --base-url: providers have their own", 2)
+        raise CommandError(
+            "--key-variable needs --base-url: known providers have a variable of their own", 2
+        )
     key = os.environ.get(key_variable, "")
     if key_variable and not key:
-        raise CommandError(f"the variable {key_variable} holds no key", 2)
+        raise CommandError(f"the environment variable {key_variable} is empty or not set", 2)
     return Model(name, base_url=base_url, api_key=key, max_output_tokens=limit)
 
 

@@ -19,16 +19,16 @@ EXAMPLES = (
 )
 
 _HOW = """\
-The simulator answers until Ctrl-C. Any API key will do.
+The simulator runs until Ctrl-C and accepts any API key.
   OpenAI Chat Completions   {url}
   Anthropic Messages        {root}
 Choose a fault by the model name, for example "sim/length_twice", or by a header:
   x-sim-fault: length_twice           one fault by name
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
-"sim-model:length_twice" says the same. What does not exist is refused, whatever the wire.
-A model that takes a prefill, or does not, by its name: "claude-sonnet-4-5/sim/length_twice".
-A program that runs again meets its fault again; POST {root}/sim/reset forgets all conversations.
-`tenuto faults` lists them, and GET {root}/sim/faults does so as JSON."""
+"sim-model:length_twice" chooses the same fault. On every wire the simulator rejects unknown faults.
+A model's name also decides whether it takes a prefill: "claude-sonnet-4-5/sim/length_twice".
+A program meets its fault again each time it runs; POST {root}/sim/reset clears all conversations.
+`tenuto faults` lists the faults, and GET {root}/sim/faults does so as JSON."""
 
 
 def sim(
@@ -39,20 +39,20 @@ def sim(
     prefill: Prefill = "restart",
     json: JsonFlag = False,
 ) -> None:
-    """Run a provider that can be told to fail, until Ctrl-C.
+    """Run a simulated provider that fails on command, until Ctrl-C.
 
-    A conversation that is over begins anew when its first request comes again, so that each run of
-    a program meets its fault. For 30 seconds after an error or a break the same request counts as a
-    retry. `POST /sim/reset` forgets all conversations at once.
+    A finished conversation starts over when its first request comes again, so a program meets its
+    fault each time it runs. For 30 seconds after an error or a break the same request counts as a
+    retry. `POST /sim/reset` clears all conversations at once.
 
     Args:
-        port: the port to listen on; 0: any that is free.
+        port: the port to listen on; 0: any free port.
         host: the address to listen on.
         gzip: compress answers for clients that accept it.
-        prefill: what a trailing assistant message does: the answer begins anew, is continued, or
-            the request is refused. On Anthropic Messages it is never begun anew: all but "continue"
-            refuse, unless the model's name says otherwise.
-        json: announce the address as one JSON object on one line.
+        prefill: what the model does with a trailing assistant message: restart its answer, continue
+            it, or reject the request. On Anthropic Messages it never restarts: all but "continue"
+            reject, unless the model's name says otherwise.
+        json: print the address as one JSON object on one line.
     """
 
     def ready(url: str) -> None:

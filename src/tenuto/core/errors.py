@@ -1,14 +1,14 @@
-"""Exceptions for the caller's mistakes, in one tree. Faults of the far side are values (`fault`).
+"""Exceptions for the caller's mistakes, in one tree. Provider faults are values (`fault`).
 
 TenutoError
-├── AgentError         an Agent, or what it is made of, was given something that is not allowed
+├── AgentError         an argument of an Agent, or of one of its parts, is not allowed
 │                      (also a ValueError)
-├── PolicyError        a policy value that is not allowed (also a ValueError)
-├── RegistrationError  register() was given something that is not allowed (also a ValueError)
-├── ToolError          what was given as a tool cannot be one (also a ValueError)
-├── TurnError          a Turn was begun or driven in a way that cannot be (also a ValueError)
-└── UnsupportedClient  there is no way to recover on what was given: an object that wrap() cannot
-                       wrap, a library that http_client() does not know or that is not installed
+├── PolicyError        a policy value is not allowed (also a ValueError)
+├── RegistrationError  an argument of register() is not allowed (also a ValueError)
+├── ToolError          an object cannot be used as a tool (also a ValueError)
+├── TurnError          the caller began or drove a Turn wrongly (also a ValueError)
+└── UnsupportedClient  Tenuto cannot use a client or a library: wrap() cannot wrap the object, or
+                       http_client() does not know the library or cannot find it
                        (also a TypeError)
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 
 class TenutoError(Exception):
-    """Base of every exception that Tenuto raises on its own account.
+    """Base of every exception of Tenuto's own.
 
     >>> issubclass(PolicyError, TenutoError)
     True
@@ -24,8 +24,7 @@ class TenutoError(Exception):
 
 
 class AgentError(TenutoError, ValueError):
-    """An agent, or what it is made of, was given something that is not allowed; the message says
-    what is.
+    """An argument of an agent, or of one of its parts, is not allowed; the message says what is.
 
     >>> issubclass(AgentError, ValueError)
     True
@@ -41,7 +40,7 @@ class PolicyError(TenutoError, ValueError):
 
 
 class RegistrationError(TenutoError, ValueError):
-    """`register()` was given something that is not allowed; the message says what is.
+    """An argument of `register()` is not allowed; the message says what is.
 
     >>> issubclass(RegistrationError, ValueError)
     True
@@ -49,7 +48,7 @@ class RegistrationError(TenutoError, ValueError):
 
 
 class ToolError(TenutoError, ValueError):
-    """What was given as a tool cannot be one; the message names the tool and says what is wanted.
+    """An object cannot be used as a tool; the message names it and says what is allowed.
 
     >>> issubclass(ToolError, ValueError)
     True
@@ -57,7 +56,7 @@ class ToolError(TenutoError, ValueError):
 
 
 class TurnError(TenutoError, ValueError):
-    """A `Turn` was begun with a request that is no turn, or given a reply that its command has not.
+    """A `Turn` cannot begin with this request, or its last command does not allow this reply.
 
     >>> issubclass(TurnError, ValueError)
     True
@@ -66,7 +65,7 @@ class TurnError(TenutoError, ValueError):
 
 class UnsupportedClient(TenutoError, TypeError):
     """`wrap()` cannot wrap this object, or `http_client()` cannot use this library; the message
-    says what can be used.
+    says what you can use.
 
     >>> issubclass(UnsupportedClient, TypeError)
     True

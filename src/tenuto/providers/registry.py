@@ -93,7 +93,9 @@ def register(
         or dialect
         or sends_stop is not None
     ):
-        raise RegistrationError("a provider needs a name; without one only a wire object can be")
+        raise RegistrationError(
+            "a provider needs a name; only a wire object can be registered without one"
+        )
     wire_name = _checked_wire(wire)
     wire_key = wire_name if isinstance(wire, str) else key_of(wire_name, version)
     row = None
@@ -193,7 +195,9 @@ def _checked_like(name: object, wire: str) -> Dialect:
 def _checked_dialect(name: str, dialect: Mapping[str, Any], like: Dialect) -> Dialect:
     for key, value in dialect.items():
         if key not in _DIALECT:
-            raise RegistrationError(f"{key} is no field of a provider; {', '.join(_DIALECT)} are")
+            raise RegistrationError(
+                f"{key} is not a field of a provider, allowed are {', '.join(_DIALECT)}"
+            )
         if not isinstance(value, _DIALECT[key]):
             kind = _DIALECT[key].__name__
             raise RegistrationError(f"{key} is {value!r}, allowed is a {kind}")
@@ -205,7 +209,7 @@ def _checked_hosts(hosts: object) -> tuple[str, ...]:
         raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
     for host in hosts:
         if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
-            raise RegistrationError(f"{host!r} is no host name; it has no scheme")
+            raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
     return tuple(host.lower() for host in hosts)
 
 
@@ -229,7 +233,7 @@ def _checked_overrides(overrides: object) -> Overrides:
     checked: dict[str, StopReason] = {}
     for native, reason in overrides.items():
         if not isinstance(native, str) or not native.strip():
-            raise RegistrationError(f"{native!r} in overrides is no native stop")
+            raise RegistrationError(f"{native!r} in overrides is not a native stop")
         if reason not in tuple(StopReason):
             words = ", ".join(StopReason)
             raise RegistrationError(f"{native!r} stands for {reason!r}, allowed is one of {words}")

@@ -15,8 +15,8 @@ from tenuto.sim.case import Ending, Framing, Odd, Step
 from tenuto.sim.cohere_v1.errors import ERRORS
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
-from tenuto.sim.gemini_generate.parts import decoded
 from tenuto.sim.reply import Call, Reply
+from tenuto.sim.writing import decoded
 
 STOPS: Final[Mapping[str, str]] = {
     "stop": "COMPLETE",
