@@ -176,7 +176,7 @@ def test_a_notice_stands_at_the_end_and_is_taken_out_of_a_history(sim, wrapped, 
     assert hints.NOTICE_START not in sim.requests[-1].body.decode()
 
 
-@pytest.mark.behaviour("S8", "S10")
+@pytest.mark.behaviour("S8")
 def test_events_are_written_where_events_are_asked_for():
     """Over HTTP alone: of such a stream the SDK reads nothing."""
     texts = (("Hello", "MAX_TOKENS"), (" world", "COMPLETE"))
