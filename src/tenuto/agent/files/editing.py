@@ -24,18 +24,18 @@ MAX_COUNTED: Final = 100
 _PLACES_SHOWN: Final = 10
 
 
-def edit_file(root: Root, path: str, old_text: str, new_text: str, limit_bytes: int) -> str:
+def edit_file(root: Root, path: str, old_text: str, new_text: str) -> str:
     """Replace the one place where `old_text` stands."""
     refuse_unless_text(old_text=old_text, new_text=new_text)
     with root.writing, root.parent(path) as (folder, names):
-        found = read(folder, names, limit_bytes)
+        found = read(folder, names, root.limit_bytes)
         if found is None:
             raise FileProblem(f"{shown(names)} does not exist; make it with create_file")
         raw, old = found
         text = decoded(raw, shown(names))
         body, line = replaced(text.body, old_text, new_text, shown(names))
         new = Text(text.bom, body).encoded()
-        refuse_if_too_large(path, len(new), limit_bytes)
+        refuse_if_too_large(path, len(new), root.limit_bytes)
         put(folder, names, new, old)
     return (
         f"Changed {shown(names)} at line {line}: {counted(_lines(old_text), 'line')} replaced by "

@@ -26,9 +26,6 @@ MAX_LISTED: Final = 1_000
 MAX_DEPTH: Final = 64
 """So deep is a walk: each folder on the way is one open descriptor."""
 
-WALK_S: Final = 10.0
-"""So long is a walk."""
-
 NOT_ENTERED: Final = frozenset(
     {
         "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".hg", ".svn", ".cache",
@@ -145,14 +142,12 @@ class Walk:
         return said
 
 
-def list_files(
-    root: Root, pattern: str, path: str, limit_chars: int, within_s: float = WALK_S
-) -> str:
+def list_files(root: Root, pattern: str = "*", path: str = ".") -> str:
     """The files and folders below `path` that match the pattern."""
     way = root.names_of(path)
-    walk = Walk(Glob(pattern), within_s)
+    walk = Walk(Glob(pattern), root.walk_s)
     found: list[str] = []
-    left = limit_chars
+    left = root.limit_chars
     with root.folder(way) as folder, closing(walk.entries(folder, way)) as entries:
         for entry in entries:
             line = shown(entry.names) + _MARKS[entry.kind]

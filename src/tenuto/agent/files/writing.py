@@ -30,11 +30,11 @@ UNFINISHED: Final = ".tenuto-unfinished-"
 _LAST_LINE_CHARS: Final = 200
 
 
-def create_file(root: Root, path: str, content: str, overwrite: bool, limit_bytes: int) -> str:
+def create_file(root: Root, path: str, content: str, overwrite: bool = False) -> str:
     """A new file, with the folders on the way to it; `overwrite` allows to replace one."""
     refuse_unless_text(content=content)
     new = content.encode()
-    refuse_if_too_large(path, len(new), limit_bytes)
+    refuse_if_too_large(path, len(new), root.limit_bytes)
     with root.writing, root.parent(path, make=True) as (folder, names):
         old = file_status(folder, names)
         # Running it twice is no fault, so that a session may go on after a kill.
@@ -53,13 +53,13 @@ def create_file(root: Root, path: str, content: str, overwrite: bool, limit_byte
     return f"{did} {shown(names)}: {_size(Text('', content))}."
 
 
-def append_file(root: Root, path: str, content: str, limit_bytes: int) -> str:
+def append_file(root: Root, path: str, content: str) -> str:
     """`content` at the very end of a file that is there, in its line endings."""
     refuse_unless_text(content=content)
     if not content:
         raise FileProblem("content is empty, so nothing was appended")
     with root.writing, root.parent(path) as (folder, names):
-        found = read(folder, names, limit_bytes)
+        found = read(folder, names, root.limit_bytes)
         if found is None:
             raise FileProblem(f"{shown(names)} does not exist; begin it with create_file")
         raw, old = found
@@ -68,7 +68,7 @@ def append_file(root: Root, path: str, content: str, limit_bytes: int) -> str:
         added = lf(content).replace("\n", ending) if ending else content
         whole = Text(text.bom, text.body + added)
         new = whole.encoded()
-        refuse_if_too_large(path, len(new), limit_bytes)
+        refuse_if_too_large(path, len(new), root.limit_bytes)
         put(folder, names, new, old)
     last = whole.lines[-1][-_LAST_LINE_CHARS:]
     return (
