@@ -19,7 +19,7 @@ from parts.sides import SIDES, Side
 from tenuto.agent import Agent, Limits, Model
 from tenuto.agent.loop import Ask, Loop, RunCalls
 from tenuto.agent.requests import Setup
-from tenuto.agent.running import run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -133,7 +133,7 @@ def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[f
             began_s = time.process_time()
             _answer(command.context)
         elif isinstance(command, RunCalls):
-            reply = run_calls(toolbox, command.calls)
+            reply = CallRunner(toolbox).run(command.calls)
         try:
             command = run.send(reply)
         except StopIteration:

@@ -11,13 +11,13 @@ from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
 from tenuto.agent.result import RunResult
-from tenuto.agent.running import arun_calls, run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
 from tenuto.agent.stop import Stop, Waits
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Result, Row, Transcript
+from tenuto.core.transcript import Row, Transcript
 
 
 class Conversation:
@@ -102,22 +102,14 @@ class Conversation:
                     case Tell(event):
                         yield self._told(event)
                     case RunCalls(calls):
-                        reply = run_calls(
-                            self._kit.toolbox,
-                            calls,
-                            within_s=command.within_s,
-                            began=self._began,
-                            ended=self._ended,
-                            stop=self._stop,
-                        )
+                        reply = self._runner(command).run(calls)
                     case Ask():
                         for event in self._ask(command, watched and not command.quiet):
                             yield self._told(event)
 
     async def _aturn(self, prompt: str, *, watched: bool) -> AsyncGenerator[AgentEvent, None]:
         reply: Reply = None
-        kit = self._kit
-        async with kit.async_client() as client:
+        async with self._kit.async_client() as client:
             with self._commands(prompt) as run:
                 while (command := self._next(run, reply)) is not None:
                     reply = None
@@ -125,14 +117,7 @@ class Conversation:
                         case Tell(event):
                             yield self._told(event)
                         case RunCalls(calls):
-                            reply = await arun_calls(
-                                kit.toolbox,
-                                calls,
-                                within_s=command.within_s,
-                                began=self._began,
-                                ended=self._ended,
-                                stop=self._stop,
-                            )
+                            reply = await self._runner(command).arun(calls)
                         case Ask():
                             heard = self._aask(command, client, watched and not command.quiet)
                             async with contextlib.aclosing(heard) as events:
@@ -158,11 +143,17 @@ class Conversation:
             if self.result is None:
                 self.result = self._loop.result("cancelled")
 
+    def _runner(self, command: RunCalls) -> CallRunner:
+        return CallRunner(
+            self._kit.toolbox,
+            command.within_s,
+            began=self._began,
+            ended=self._transcript.ended,
+            stop=self._stop,
+        )
+
     def _began(self, call: ToolCall) -> None:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
-
-    def _ended(self, call: ToolCall, result: Result) -> None:
-        self._transcript.ended(call, result)
 
     def _next(self, run: Run, reply: Reply) -> Command | None:
         """The next command, None at the turn's end."""
