@@ -29,7 +29,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
 from tenuto.turn.call_context import CallContext
 from tenuto.wires.base import Answer
-from tenuto.wires.form import Composed, Declared
+from tenuto.wires.form import Composed
 
 STEPS = 1_000
 SHARE = 100
@@ -109,7 +109,7 @@ def _beside_http(side: Side, root: str, *, stream: bool) -> Figure:
 
 
 def _loop(model: Model, steps: int, toolbox: Toolbox, stream: bool) -> Loop:
-    told = [Declared(*one) for one in toolbox.declarations()]
+    told = toolbox.declarations()
     limits = Limits(max_steps=steps, repeated_calls=0)
     setup = Setup([model], _SYSTEM, told, {}, limits, stream, time.monotonic)
     return Loop(setup, Transcript())
