@@ -9,7 +9,7 @@ from typing import Any
 from tenuto.agent.asking import Hearing, failures
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
-from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
+from tenuto.agent.loop import AgentCommand, AgentReply, AgentRun, Ask, Loop, RunCalls, Tell
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
@@ -94,7 +94,7 @@ class Conversation:
     # --- the loop's commands, carried out
 
     def _turn(self, prompt: str, *, watched: bool) -> Generator[AgentEvent, None, None]:
-        reply: Reply = None
+        reply: AgentReply = None
         with self._commands(prompt) as run:
             while (command := self._next(run, reply)) is not None:
                 reply = None
@@ -108,7 +108,7 @@ class Conversation:
                             yield self._told(event)
 
     async def _aturn(self, prompt: str, *, watched: bool) -> AsyncGenerator[AgentEvent, None]:
-        reply: Reply = None
+        reply: AgentReply = None
         async with self._kit.async_client() as client:
             with self._commands(prompt) as run:
                 while (command := self._next(run, reply)) is not None:
@@ -127,7 +127,7 @@ class Conversation:
     # --- what both have in common
 
     @contextlib.contextmanager
-    def _commands(self, prompt: str) -> Iterator[Run]:
+    def _commands(self, prompt: str) -> Iterator[AgentRun]:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
@@ -155,7 +155,7 @@ class Conversation:
     def _began(self, call: ToolCall) -> None:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
 
-    def _next(self, run: Run, reply: Reply) -> Command | None:
+    def _next(self, run: AgentRun, reply: AgentReply) -> AgentCommand | None:
         """The next command, None at the turn's end."""
         if self._stop.is_set:
             return None

@@ -72,9 +72,9 @@ class Tell:
     event: AgentEvent
 
 
-Command = Ask | RunCalls | Tell
-Reply = tuple[Result, ...] | None
-Run = Generator[Command, Reply, RunResult]
+AgentCommand = Ask | RunCalls | Tell
+AgentReply = tuple[Result, ...] | None
+AgentRun = Generator[AgentCommand, AgentReply, RunResult]
 
 DECLINED = frozenset({"safety_blocked", "refused"})
 """Reasons by which a text that came along is no answer (E12)."""
@@ -154,7 +154,7 @@ class Loop:
         self._may_switch = True
         self.step = 0
 
-    def run(self, prompt: str) -> Run:
+    def run(self, prompt: str) -> AgentRun:
         """The turn as commands."""
         self._transcript.close()
         self._reset()
@@ -207,7 +207,7 @@ class Loop:
         left_s = self._left_s()
         return left_s is not None and left_s <= 0
 
-    def _answered(self) -> Generator[Command, Reply, CallContext]:
+    def _answered(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
         who is asked in its place says nothing, its words stand."""
         declined: tuple[int, CallContext] | None = None
@@ -228,7 +228,7 @@ class Loop:
             self._at, context = declined
         return context
 
-    def _asked(self) -> Generator[Command, Reply, CallContext]:
+    def _asked(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._requests.to(self._at)
@@ -260,7 +260,7 @@ class Loop:
 
     # --- a conversation that has become too long (H7, H8)
 
-    def _compact(self) -> Generator[Command, Reply, bool]:
+    def _compact(self) -> Generator[AgentCommand, AgentReply, bool]:
         """Put a summary in place of what was said first; whether anything was to be left out."""
         model = self._setup.models[self._at]
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
@@ -346,7 +346,7 @@ class Loop:
             calls = text_calls.read(since, tools, number).calls
         return Assistant(found.text, (*row.calls, *calls) if whole else (), row.reasoning)
 
-    def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
+    def _run_calls(self, guard: Guard) -> Generator[AgentCommand, AgentReply, None]:
         calls = self._transcript.pending
         for call in calls:
             yield Tell(Called(call, self.step))
