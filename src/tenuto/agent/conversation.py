@@ -7,13 +7,13 @@ from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, 
 from typing import Any
 
 from tenuto.agent.asking import Hearing, failures
+from tenuto.agent.cancellation import Cancellation, Waits
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
 from tenuto.agent.loop import AgentCommand, AgentReply, AgentRun, Ask, Loop, RunCalls, Tell
 from tenuto.agent.result import RunResult
 from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
-from tenuto.agent.stop import Stop, Waits
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
@@ -41,7 +41,7 @@ class Conversation:
         self._kit = kit
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
-        self._stop = Stop()
+        self._cancellation = Cancellation()
         self.result: RunResult | None = None
 
     @property
@@ -59,7 +59,7 @@ class Conversation:
         calls it, and a connection that is being made (the look-up of the name, then 5 s at most for
         each address and for TLS).
         """
-        self._stop.set()
+        self._cancellation.set()
 
     def run(self, prompt: str) -> RunResult:
         """A turn, to its end.
@@ -133,7 +133,7 @@ class Conversation:
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
         if self._transcript.in_turn:
             raise AgentError("a turn of this conversation is running; another may follow its end")
-        self._stop, self.result = Stop(), None
+        self._cancellation, self.result = Cancellation(), None
         self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
@@ -149,7 +149,7 @@ class Conversation:
             command.within_s,
             began=self._began,
             ended=self._transcript.ended,
-            stop=self._stop,
+            cancellation=self._cancellation,
         )
 
     def _began(self, call: ToolCall) -> None:
@@ -157,7 +157,7 @@ class Conversation:
 
     def _next(self, run: AgentRun, reply: AgentReply) -> AgentCommand | None:
         """The next command, None at the turn's end."""
-        if self._stop.is_set:
+        if self._cancellation.is_set:
             return None
         try:
             return run.send(reply)
@@ -171,20 +171,21 @@ class Conversation:
         return event
 
     def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
-        client, stream, stop = self._kit.client(), self._kit.setup.stream, self._stop
+        client, stream = self._kit.client(), self._kit.setup.stream
+        cancellation = self._cancellation
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
         turn = LoopTurn(client, request, ask.context, stream=stream)
-        with stop.telling(turn.cancel), failures(client), contextlib.closing(turn):
+        with cancellation.telling(turn.cancel), failures(client), contextlib.closing(turn):
             for _ in turn.pieces():
                 if watched:
                     yield from hearing.told()
-                if stop.is_set:
+                if cancellation.is_set:
                     break
         yield from hearing.rest()
 
     async def _aask(self, ask: Ask, client: Any, watched: bool) -> AsyncGenerator[AgentEvent, None]:
-        stream, waits = self._kit.setup.stream, Waits(self._stop)
+        stream, waits = self._kit.setup.stream, Waits(self._cancellation)
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
         turn = AsyncLoopTurn(client, request, ask.context, stream=stream)

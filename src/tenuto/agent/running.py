@@ -25,10 +25,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.agent.background import in_thread, submit
+from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.function_tool import Failure
 from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
-from tenuto.agent.stop import Stop
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
@@ -59,7 +59,7 @@ class CallRunner:
         limit_chars: what the model sees of one result, in characters; 0: all of it.
         began: told of each call just before it runs, not of one that is refused.
         ended: told of each call and its result, as soon as there is one.
-        stop: ends it at once; calls that are not done by then have no result.
+        cancellation: ends it at once; calls that are not done by then have no result.
 
     >>> from tenuto.core.arguments import Finding
     >>> def divide(a: int, b: int) -> float:
@@ -77,7 +77,7 @@ class CallRunner:
     limit_chars: int = RESULT_LIMIT_CHARS
     began: Began = _nobody
     ended: Ended = _nobody
-    stop: Stop = field(default_factory=Stop)
+    cancellation: Cancellation = field(default_factory=Cancellation)
     _clock: Clock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class CallRunner:
         """
         results: list[Result] = []
         for group in groups_of(self.toolbox, calls):
-            if self.stop.is_set:
+            if self.cancellation.is_set:
                 break
             if _can_run_here(group, self._clock):
                 results += map(self._here, group)
@@ -116,7 +116,7 @@ class CallRunner:
         """
         results: list[Result] = []
         for group in groups_of(self.toolbox, calls):
-            if self.stop.is_set:
+            if self.cancellation.is_set:
                 break
             self._begin(group)
             results += _without_interrupt(await self._side_by_side(group, self.ended))
@@ -178,7 +178,7 @@ class CallRunner:
 
         running = [asyncio.ensure_future(run(job)) for job in group]
         try:
-            with self.stop.telling_loop(tell):
+            with self.cancellation.telling_loop(tell):
                 return list(await asyncio.gather(*running))
         finally:  # where `ended` raised, the others are still at work
             late = [task for task in running if not task.done() and task.cancel()]
