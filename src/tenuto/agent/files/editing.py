@@ -15,7 +15,7 @@ from typing import Final
 from tenuto.agent.files.nearest import nearest
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, read, shown
-from tenuto.agent.files.text import Text, counted, decoded, ending_near, lf, refuse_unless_text
+from tenuto.agent.files.text import FileText, counted, decoded, ending_near, lf, refuse_unless_text
 from tenuto.agent.files.writing import put, refuse_if_too_large
 
 MAX_COUNTED: Final = 100
@@ -34,7 +34,7 @@ def edit_file(root: Root, path: str, old_text: str, new_text: str) -> str:
         raw, old = found
         text = decoded(raw, shown(names))
         body, line = replaced(text.body, old_text, new_text, shown(names))
-        new = Text(text.bom, body).encoded()
+        new = FileText(text.bom, body).encoded()
         refuse_if_too_large(path, len(new), root.limit_bytes)
         put(folder, names, new, old)
     return (
@@ -96,7 +96,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _lines(text: str) -> int:
-    return len(Text("", text).lines)
+    return len(FileText("", text).lines)
 
 
 def _of_many(text: str, places: list[int], path: str) -> str:

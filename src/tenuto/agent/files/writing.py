@@ -16,7 +16,7 @@ from tenuto.agent.files.folder import Folder
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, file_status, read, shown
 from tenuto.agent.files.text import (
-    Text,
+    FileText,
     counted,
     decoded,
     ending_near,
@@ -50,7 +50,7 @@ def create_file(root: Root, path: str, content: str, overwrite: bool = False) ->
         except FileExistsError:
             raise FileProblem(f"{shown(names)} was made by someone else meanwhile") from None
     did = "Created" if old is None else "Replaced"
-    return f"{did} {shown(names)}: {_size(Text('', content))}."
+    return f"{did} {shown(names)}: {_size(FileText('', content))}."
 
 
 def append_file(root: Root, path: str, content: str) -> str:
@@ -66,7 +66,7 @@ def append_file(root: Root, path: str, content: str) -> str:
         text = decoded(raw, shown(names))
         ending = ending_near(text.body, len(text.body)) if text.body else ""
         added = lf(content).replace("\n", ending) if ending else content
-        whole = Text(text.bom, text.body + added)
+        whole = FileText(text.bom, text.body + added)
         new = whole.encoded()
         refuse_if_too_large(path, len(new), root.limit_bytes)
         put(folder, names, new, old)
@@ -146,7 +146,7 @@ def _holds(folder: Folder, names: tuple[str, ...], content: bytes) -> bool:
     return found is not None and found[0] == content
 
 
-def _size(text: Text) -> str:
+def _size(text: FileText) -> str:
     return (
         f"{counted(len(text.lines), 'line')}, {counted(len(text.encoded()), 'byte')}{text.remarks}"
     )
