@@ -27,7 +27,7 @@ from tenuto.agent.events import (
     StepEnded,
     Switched,
 )
-from tenuto.agent.guard import Guard
+from tenuto.agent.limits import Guard
 from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult

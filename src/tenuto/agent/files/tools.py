@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from tenuto.agent.files import words
 from tenuto.agent.files.editing import edit_file
@@ -53,44 +53,30 @@ def file_tools(
     if any(limit is not None and limit < 1 for limit in limits):
         raise ToolError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
     files = Files(root, max_file_bytes, max_result_chars)
-    hint = description = ""
+    in_hint = in_description = ""
     if output_limit_tokens is not None:
         chars = words.chars_per_call(output_limit_tokens)
-        hint, description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
-    reads = {"idempotent": True, "concurrent": True, "truncated_call_hint": words.READ_CUT}
-    return (
-        _tool(files.read_file, words.READ, READ, **reads),
-        _tool(
-            files.create_file,
-            words.CREATE.format(at_most=description),
-            CREATE,
-            truncated_call_hint=words.CREATE_CUT.format(at_most=hint),
-            idempotent=True,  # what holds the content already is left as it is
-        ),
-        _tool(
-            files.edit_file,
-            words.EDIT.format(at_most=description),
-            EDIT,
-            truncated_call_hint=words.EDIT_CUT.format(at_most=hint),
-        ),
-        _tool(
-            files.append_file,
-            words.APPEND.format(at_most=description),
-            APPEND,
-            truncated_call_hint=words.APPEND_CUT.format(at_most=hint),
-        ),
-        _tool(files.list_files, words.LIST, LIST, **reads),
-        _tool(files.search, words.SEARCH, SEARCH, **reads),
+        in_hint, in_description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
+    reads = {"idempotent": True, "concurrent": True}
+    creates = {"idempotent": True}  # what holds the content already is left as it is
+    made: tuple[tuple[Callable[..., str], str, Schema, str, dict[str, bool]], ...] = (
+        (files.read_file, words.READ, READ, words.READ_CUT, reads),
+        (files.create_file, words.CREATE, CREATE, words.CREATE_CUT, creates),
+        (files.edit_file, words.EDIT, EDIT, words.EDIT_CUT, {}),
+        (files.append_file, words.APPEND, APPEND, words.APPEND_CUT, {}),
+        (files.list_files, words.LIST, LIST, words.READ_CUT, reads),
+        (files.search, words.SEARCH, SEARCH, words.READ_CUT, reads),
     )
-
-
-def _tool(function: Callable[..., str], description: str, parameters: Schema, **flags: Any) -> Tool:
-    return Tool(
-        name=function.__name__,
-        description=description,
-        parameters=parameters,
-        function=function,
-        **flags,
+    return tuple(
+        Tool(
+            name=function.__name__,
+            description=description.replace("{at_most}", in_description),
+            parameters=parameters,
+            function=function,
+            truncated_call_hint=hint.replace("{at_most}", in_hint),
+            **flags,
+        )
+        for function, description, parameters, hint, flags in made
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -58,23 +59,41 @@ def append_file(root: Root, path: str, content: str) -> str:
     refuse_unless_text(content=content)
     if not content:
         raise FileProblem("content is empty, so nothing was appended")
+
+    def appended(body: str, _: str) -> str:
+        ending = ending_near(body, len(body)) if body else ""
+        return body + (lf(content).replace("\n", ending) if ending else content)
+
+    path, whole = rewrite(root, path, appended, "begin it with create_file")
+    last = whole.lines[-1][-_LAST_LINE_CHARS:]
+    return (
+        f"Appended {counted(len(content), 'character')} to {path}, "
+        f"which has now {_size(whole)}. It ends with this line:\n{last}"
+    )
+
+
+def rewrite(
+    root: Root, path: str, changed: Callable[[str, str], str], instead: str
+) -> tuple[str, FileText]:
+    """Change a file that must be there, and return its path as the tools say it, and its new text.
+
+    Args:
+        root: the folder of the tools.
+        path: the file, as the model named it.
+        changed: what makes the new text of the old one, given with the path as the tools say it.
+        instead: what to do where there is no such file.
+    """
     with root.writing, root.parent(path) as (folder, names):
         found = read(folder, names, root.limit_bytes)
         if found is None:
-            raise FileProblem(f"{shown(names)} does not exist; begin it with create_file")
+            raise FileProblem(f"{shown(names)} does not exist; {instead}")
         raw, old = found
         text = decoded(raw, shown(names))
-        ending = ending_near(text.body, len(text.body)) if text.body else ""
-        added = lf(content).replace("\n", ending) if ending else content
-        whole = FileText(text.bom, text.body + added)
+        whole = FileText(text.bom, changed(text.body, shown(names)))
         new = whole.encoded()
         refuse_if_too_large(path, len(new), root.limit_bytes)
         put(folder, names, new, old)
-    last = whole.lines[-1][-_LAST_LINE_CHARS:]
-    return (
-        f"Appended {counted(len(content), 'character')} to {shown(names)}, "
-        f"which has now {_size(whole)}. It ends with this line:\n{last}"
-    )
+    return shown(names), whole
 
 
 def refuse_if_too_large(path: str, size_bytes: int, limit_bytes: int) -> None:
