@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing, failures
@@ -190,20 +190,14 @@ class Conversation:
         request = self._kit.posts.made(ask, client, stream)
         turn = AsyncLoopTurn(client, request, ask.context, stream=stream)
         with failures(client), waits.open():
-            async with _closing(turn):
+            try:
                 pieces = turn.pieces()
                 with contextlib.suppress(StopAsyncIteration):
                     while True:
                         await waits.of(pieces.__anext__)
                         for event in hearing.told():
                             yield event
+            finally:
+                await turn.close()
         for event in hearing.rest():
             yield event
-
-
-@contextlib.asynccontextmanager
-async def _closing(turn: AsyncLoopTurn) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await turn.close()

@@ -83,14 +83,14 @@ class Toolbox:
         try:
             arguments = _decoder.decode(call.arguments)
         except (ValueError, RecursionError) as error:  # half a character, nested beyond all measure
-            return _unfit(call.name, [str(error)])
+            return unfit(call.name, [str(error)])
         if not isinstance(arguments, dict):
             return Failure(hints.CALL_MALFORMED_RESULT)
         try:
             faults = _faults(self._checkers[call.name], arguments)
         except Uncheckable as error:
             return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=error))
-        return _unfit(call.name, faults) if faults else arguments
+        return unfit(call.name, faults) if faults else arguments
 
     def _names(self) -> str:
         names = list(self._tools)
@@ -120,7 +120,8 @@ def _checker(made: Tool) -> Checker:
         ) from None
 
 
-def _unfit(name: str, faults: Sequence[str]) -> Failure:
+def unfit(name: str, faults: Sequence[str]) -> Failure:
+    """What the model is told of a call whose arguments do not fit."""
     lines = [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         lines.append(f"- and {len(faults) - _MOST_FAULTS} more")

@@ -9,7 +9,7 @@ from typing import Final
 
 from tenuto.agent.files.finding import Find, OutOfTime, finding
 from tenuto.agent.files.glob import Glob
-from tenuto.agent.files.listing import Entry, Kind, Walk
+from tenuto.agent.files.listing import Entry, EntryKind, Walk
 from tenuto.agent.files.paths import quoted
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, file_status, read, shown
@@ -91,7 +91,7 @@ def _entries(root: Root, path: str, walk: Walk) -> Iterator[Iterator[Entry]]:
             except FileProblem:
                 one = None  # a folder, or the walk says what is wrong with it
             if one is not None:
-                yield iter([Entry(folder, way, Kind.FILE)])
+                yield iter([Entry(folder, way, EntryKind.FILE)])
                 return
     with root.folder(way) as folder, closing(walk.entries(folder, way)) as entries:
         yield entries
@@ -99,7 +99,7 @@ def _entries(root: Root, path: str, walk: Walk) -> Iterator[Iterator[Entry]]:
 
 def _search_one(entry: Entry, find: Find, result: _Result, limit_bytes: int) -> bool:
     """Whether there is room for more."""
-    if entry.kind is not Kind.FILE:
+    if entry.kind is not EntryKind.FILE:
         return True
     path = shown(entry.names)
     try:

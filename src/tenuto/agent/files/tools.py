@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from tenuto.agent.files import words
 from tenuto.agent.files.editing import edit_file
@@ -59,7 +59,7 @@ def file_tools(
         in_hint, in_description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
     reads = {"idempotent": True, "concurrent": True}
     creates = {"idempotent": True}  # what holds the content already is left as it is
-    made: tuple[tuple[Callable[..., str], str, Schema, str, dict[str, bool]], ...] = (
+    made: tuple[tuple[Callable[..., str], str, Schema, str, dict[str, Any]], ...] = (
         (files.read_file, words.READ, READ, words.READ_CUT, reads),
         (files.create_file, words.CREATE, CREATE, words.CREATE_CUT, creates),
         (files.edit_file, words.EDIT, EDIT, words.EDIT_CUT, {}),
