@@ -19,7 +19,7 @@ from parts.sides import SIDES, Side
 from tenuto.agent import Agent, Limits, Model
 from tenuto.agent.loop import Ask, Loop, RunCalls
 from tenuto.agent.requests import Setup
-from tenuto.agent.running import run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -29,7 +29,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript, User
 from tenuto.turn.call_context import CallContext
 from tenuto.wires.base import Answer
-from tenuto.wires.form import Composed, Declared
+from tenuto.wires.form import Composed
 
 STEPS = 1_000
 SHARE = 100
@@ -109,7 +109,7 @@ def _beside_http(side: Side, root: str, *, stream: bool) -> Figure:
 
 
 def _loop(model: Model, steps: int, toolbox: Toolbox, stream: bool) -> Loop:
-    told = [Declared(*one) for one in toolbox.declarations()]
+    told = toolbox.declarations()
     limits = Limits(max_steps=steps, repeated_calls=0)
     setup = Setup([model], _SYSTEM, told, {}, limits, stream, time.monotonic)
     return Loop(setup, Transcript())
@@ -133,7 +133,7 @@ def _steps(model: Model, steps: int, *, stream: bool = True) -> Iterator[tuple[f
             began_s = time.process_time()
             _answer(command.context)
         elif isinstance(command, RunCalls):
-            reply = run_calls(toolbox, command.calls)
+            reply = CallRunner(toolbox).run(command.calls)
         try:
             command = run.send(reply)
         except StopIteration:

@@ -17,9 +17,9 @@ from far_sides import FarSide
 from pairing import every_pair
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
+from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.events import AgentEvent, Said
 from tenuto.agent.function_tool import Tool, tool
-from tenuto.agent.stop import Stop
 from tenuto.core import hints
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Results
@@ -363,18 +363,18 @@ def test_no_other_model_is_asked_once_the_time_is_over() -> None:
 
 @pytest.mark.behaviour("C23")
 def test_a_signal_may_end_a_turn_whatever_its_thread_is_at():
-    stop = Stop()
+    cancellation = Cancellation()
 
     class Interrupted(list[Callable[[], object]]):
         """Stands where a wait is noted; the signal comes just then, in the thread that notes it."""
 
         def append(self, tell: Callable[[], object]) -> None:
             super().append(tell)
-            stop.set()
+            cancellation.set()
 
     def waits() -> None:
-        stop._waiting = Interrupted()
-        with stop.telling(lambda: None):
+        cancellation._waiting = Interrupted()
+        with cancellation.telling(lambda: None):
             pass
 
     thread = threading.Thread(target=waits, daemon=True)

@@ -17,7 +17,7 @@ from tenuto.agent.events import Returned
 from tenuto.agent.function_tool import Tool
 from tenuto.agent.mcp import McpServer, McpTools
 from tenuto.agent.mcp_content import text_of
-from tenuto.agent.running import arun_calls, run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -73,7 +73,7 @@ def call(name: str, arguments: str = "{}") -> ToolCall:
 
 
 def asked(tools: list[Tool], name: str, arguments: str = "{}") -> Result:
-    (result,) = run_calls(Toolbox(tools), [call(name, arguments)])
+    (result,) = CallRunner(Toolbox(tools)).run([call(name, arguments)])
     return result
 
 
@@ -129,17 +129,17 @@ def test_a_call_that_takes_too_long_is_given_up_and_the_connection_goes_on(tools
 
 async def test_an_async_agent_calls_them_on_its_own_loop(both):
     calls = [call(f"{who}_add", '{"a": 1, "b": 2}') for who in ("said", "served", "served")]
-    results = await arun_calls(Toolbox(both), calls)
+    results = await CallRunner(Toolbox(both)).arun(calls)
     assert [result.text for result in results] == ["3", "3", "3"]
 
 
 async def test_cancelling_an_async_agent_cancels_the_call(both):
-    running = asyncio.create_task(arun_calls(Toolbox(both), [call("said_slow")]))
+    running = asyncio.create_task(CallRunner(Toolbox(both)).arun([call("said_slow")]))
     await asyncio.sleep(0.1)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    (result,) = await arun_calls(Toolbox(both), [call("said_say", '{"word": "on"}')])
+    (result,) = await CallRunner(Toolbox(both)).arun([call("said_say", '{"word": "on"}')])
     assert result.text == "on"
 
 
@@ -174,10 +174,10 @@ async def test_a_server_that_dies_fails_its_calls_and_is_closed_without_a_sound(
     async with McpTools(server) as tools:
         assert [each.name for each in tools] == ["frail_say", "frail_end"]
         toolbox = Toolbox(tools)
-        (died,) = await arun_calls(toolbox, [call("frail_end")])
-        (after,) = await arun_calls(toolbox, [call("frail_say", '{"word": "a"}')])
+        (died,) = await CallRunner(toolbox).arun([call("frail_end")])
+        (after,) = await CallRunner(toolbox).arun([call("frail_say", '{"word": "a"}')])
     assert died.text == after.text
-    (closed,) = await arun_calls(toolbox, [call("frail_say", '{"word": "a"}')])
+    (closed,) = await CallRunner(toolbox).arun([call("frail_say", '{"word": "a"}')])
     assert closed.text == "Error: the connection to the MCP server frail is closed."
     for result in (died, after):
         assert result.failed
@@ -316,7 +316,7 @@ def test_two_thousand_tools_of_one_name_are_told_apart_in_seconds():
 
 def test_a_call_that_was_given_up_may_still_be_at_work_on_the_server(both):
     slow = next(tool for tool in both if tool.name == "said_slow")
-    (result,) = run_calls(Toolbox([replace(slow, name="slow", timeout_s=0.2)]), [call("slow")])
+    (result,) = CallRunner(Toolbox([replace(slow, name="slow", timeout_s=0.2)])).run([call("slow")])
     assert result.text == (
         "Error: slow did not end within 0.2 s and was given up. It may still be at work, so what "
         "it was to do may yet be done."

@@ -18,7 +18,7 @@ import pytest
 from tenuto.agent import background
 from tenuto.agent.function_tool import Failure, Tool, tool
 from tenuto.agent.jobs import MOST_AT_ONCE
-from tenuto.agent.running import arun_calls, run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.arguments import judge
@@ -32,14 +32,18 @@ def call(name: str, number: int = 1, /, **arguments: object) -> ToolCall:
 
 
 async def driven(toolbox: Toolbox, calls: list[ToolCall], **said: Any) -> tuple[Result, ...]:
-    return await arun_calls(toolbox, calls, **said)
+    return await CallRunner(toolbox, **said).arun(calls)
 
 
 def in_a_loop(toolbox: Toolbox, calls: list[ToolCall], **said: Any) -> tuple[Result, ...]:
     return asyncio.run(driven(toolbox, calls, **said))
 
 
-@pytest.fixture(params=[run_calls, in_a_loop], ids=["sync", "async"])
+def here(toolbox: Toolbox, calls: list[ToolCall], **said: Any) -> tuple[Result, ...]:
+    return CallRunner(toolbox, **said).run(calls)
+
+
+@pytest.fixture(params=[here, in_a_loop], ids=["sync", "async"])
 def run(request: pytest.FixtureRequest) -> Callable[..., tuple[Result, ...]]:
     driver: Callable[..., tuple[Result, ...]] = request.param
     return driver
@@ -406,7 +410,7 @@ def test_in_a_sync_run_a_plain_function_is_called_in_the_callers_thread():
     def query() -> object:
         return connection.execute("select 1").fetchone()
 
-    assert run_calls(Toolbox([query]), [call("query")])[0].text == "[1]"
+    assert CallRunner(Toolbox([query])).run([call("query")])[0].text == "[1]"
     connection.close()
 
 
@@ -418,22 +422,22 @@ def test_in_a_sync_run_all_async_calls_share_one_loop():
         loops.append(asyncio.get_running_loop())
 
     for _ in range(2):
-        run_calls(Toolbox([where]), [call("where")])
+        CallRunner(Toolbox([where])).run([call("where")])
     assert loops[0] is loops[1]
     assert loops[0].is_running()
 
 
 async def test_a_sync_run_works_inside_a_running_loop():
-    (result,) = run_calls(Toolbox([later]), [call("later", word="x")])
+    (result,) = CallRunner(Toolbox([later])).run([call("later", word="x")])
     assert result.text == "x"
 
 
 def test_an_async_tool_may_run_calls_and_wait_for_them():
     @tool
     async def nested() -> str:
-        return run_calls(Toolbox([later]), [call("later", word="inner")])[0].text
+        return CallRunner(Toolbox([later])).run([call("later", word="inner")])[0].text
 
-    assert run_calls(Toolbox([nested]), [call("nested")])[0].text == "inner"
+    assert CallRunner(Toolbox([nested])).run([call("nested")])[0].text == "inner"
 
 
 @pytest.mark.parametrize("concurrent", [False, True])
@@ -445,7 +449,7 @@ def test_an_interrupt_passes_through_a_sync_run(concurrent, asynchronous):
     fail = afail if asynchronous else raising(KeyboardInterrupt())
     stop = tool(fail, name="stop", concurrent=concurrent)
     with pytest.raises(KeyboardInterrupt):
-        run_calls(Toolbox([stop, add]), [call("stop", 1), call("add", 2, a=1, b=2)])
+        CallRunner(Toolbox([stop, add])).run([call("stop", 1), call("add", 2, a=1, b=2)])
     assert background.submit(later.function(word="the loop goes on")).result()  # type: ignore[arg-type]
 
 
@@ -464,7 +468,7 @@ def test_an_interrupt_while_calls_run_cancels_them():
             cancelled.set()
 
     with pytest.raises(KeyboardInterrupt):
-        run_calls(Toolbox([wait]), [call("wait")])
+        CallRunner(Toolbox([wait])).run([call("wait")])
     assert cancelled.wait(5)
 
 
@@ -483,7 +487,7 @@ async def test_cancelling_passes_through_and_reaches_the_tools():
             raise
 
     calls = [call("wait", n, number=n) for n in range(2)]
-    running = asyncio.create_task(arun_calls(Toolbox([wait]), calls))
+    running = asyncio.create_task(CallRunner(Toolbox([wait])).arun(calls))
     await begun.wait()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -503,7 +507,7 @@ def test_what_an_observer_raises_reaches_the_caller_as_it_is(run):
 def test_a_tool_that_never_ends_does_not_keep_the_process():
     program = """
 import asyncio, threading
-from tenuto.agent.running import run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.function_tool import tool
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
@@ -519,7 +523,7 @@ async def behind() -> None:
     task = asyncio.create_task(asyncio.sleep(60))
 
 calls = [ToolCall(name, name, "{}", Finding.WHOLE) for name in ("stuck", "behind")]
-print([result.failed for result in run_calls(Toolbox([stuck, behind]), calls)])
+print([result.failed for result in CallRunner(Toolbox([stuck, behind])).run(calls)])
 """
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-c", program],

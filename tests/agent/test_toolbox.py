@@ -16,6 +16,7 @@ from tenuto.core import hints
 from tenuto.core.arguments import judge
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
+from tenuto.wires.form import Declared
 
 
 class Range(msgspec.Struct):
@@ -155,9 +156,7 @@ def test_a_call_of_free_text_does_not_run():
 def test_what_the_model_is_told_of_the_tools_is_in_their_order():
     names = [declared.name for declared in TOOLBOX.declarations()]
     assert names == ["read", "write"]
-    assert TOOLBOX.declarations()[1] == ("write", "Write a file.", write.parameters)
-    assert "read" in TOOLBOX
-    assert len(TOOLBOX) == 2
+    assert TOOLBOX.declarations()[1] == Declared("write", "Write a file.", write.parameters)
     assert TOOLBOX["read"] is read
 
 

@@ -16,7 +16,7 @@ import pytest
 
 import tenuto
 from tenuto.agent import Agent, Model, Tool
-from tenuto.agent.running import run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -222,7 +222,7 @@ def test_an_exception_that_cannot_be_said_is_a_failed_result_wherever_it_is_rais
     fields: dict[str, Any] = {"name": "t", "description": "", "parameters": {"type": "object"}}
     call = ToolCall("call_1", "t", "{}", Finding.WHOLE)
     for tool in (Tool(function=fail, **fields), Tool(function=dict, convert=refuse, **fields)):
-        (result,) = run_calls(Toolbox([tool]), [call])
+        (result,) = CallRunner(Toolbox([tool])).run([call])
         assert result.failed
         assert "whose text cannot be had: RuntimeError" in result.text
 

@@ -11,7 +11,7 @@ from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit, OnEvent
 from tenuto.agent.limits import Limits
-from tenuto.agent.model import Model, candidates
+from tenuto.agent.model import Model, candidates, check_type
 from tenuto.agent.requests import Setup
 from tenuto.agent.result import RunResult
 from tenuto.agent.schema import INSTALL
@@ -19,10 +19,8 @@ from tenuto.agent.session import Session
 from tenuto.agent.toolbox import Toolbox
 from tenuto.clients.http_client import imported
 from tenuto.config import load_policy
-from tenuto.core.errors import AgentError
 from tenuto.core.policy import Policy
 from tenuto.core.transcript import Row
-from tenuto.wires.form import Declared
 
 EMPTY_RETRIES, REASONING_PREFILLS = 3, 2
 """An agent tries harder at an empty answer than the relay, whose client may want one (E10)."""
@@ -85,15 +83,14 @@ class Agent:
             ("stream", stream, bool, "True or False"),
             ("on_event", on_event, Callable | None, "a callable, or none"),
         )
-        for key, value, kind, allowed in checked:
-            if not isinstance(value, kind):
-                raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {allowed}")
+        for each in checked:
+            check_type(*each)
         imported(library, INSTALL if library == "httpx2" else "")
         toolbox = Toolbox(tools)
         setup = Setup(
             candidates(given),
             system,
-            [Declared(*one) for one in toolbox.declarations()],
+            toolbox.declarations(),
             dict(toolbox.hints()),
             limits or Limits(),
             stream,

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterator, Sequence
 from typing import Any
 
 from tenuto.agent.asking import Hearing, failures
+from tenuto.agent.cancellation import Cancellation, Waits
 from tenuto.agent.events import AgentEvent
 from tenuto.agent.kit import Kit
-from tenuto.agent.loop import Ask, Command, Loop, Reply, Run, RunCalls, Tell
+from tenuto.agent.loop import AgentCommand, AgentReply, AgentRun, Ask, Loop, RunCalls, Tell
 from tenuto.agent.result import RunResult
-from tenuto.agent.running import arun_calls, run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.session import Session
-from tenuto.agent.stop import Stop, Waits
 from tenuto.clients.loop_client import AsyncLoopTurn, LoopTurn
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import AgentError
-from tenuto.core.transcript import Result, Row, Transcript
+from tenuto.core.transcript import Row, Transcript
 
 
 class Conversation:
@@ -41,7 +41,7 @@ class Conversation:
         self._kit = kit
         self._transcript = rows.transcript if isinstance(rows, Session) else Transcript(rows)
         self._loop = Loop(kit.setup, self._transcript)
-        self._stop = Stop()
+        self._cancellation = Cancellation()
         self.result: RunResult | None = None
 
     @property
@@ -59,7 +59,7 @@ class Conversation:
         calls it, and a connection that is being made (the look-up of the name, then 5 s at most for
         each address and for TLS).
         """
-        self._stop.set()
+        self._cancellation.set()
 
     def run(self, prompt: str) -> RunResult:
         """A turn, to its end.
@@ -94,7 +94,7 @@ class Conversation:
     # --- the loop's commands, carried out
 
     def _turn(self, prompt: str, *, watched: bool) -> Generator[AgentEvent, None, None]:
-        reply: Reply = None
+        reply: AgentReply = None
         with self._commands(prompt) as run:
             while (command := self._next(run, reply)) is not None:
                 reply = None
@@ -102,22 +102,14 @@ class Conversation:
                     case Tell(event):
                         yield self._told(event)
                     case RunCalls(calls):
-                        reply = run_calls(
-                            self._kit.toolbox,
-                            calls,
-                            within_s=command.within_s,
-                            began=self._began,
-                            ended=self._ended,
-                            stop=self._stop,
-                        )
+                        reply = self._runner(command).run(calls)
                     case Ask():
                         for event in self._ask(command, watched and not command.quiet):
                             yield self._told(event)
 
     async def _aturn(self, prompt: str, *, watched: bool) -> AsyncGenerator[AgentEvent, None]:
-        reply: Reply = None
-        kit = self._kit
-        async with kit.async_client() as client:
+        reply: AgentReply = None
+        async with self._kit.async_client() as client:
             with self._commands(prompt) as run:
                 while (command := self._next(run, reply)) is not None:
                     reply = None
@@ -125,14 +117,7 @@ class Conversation:
                         case Tell(event):
                             yield self._told(event)
                         case RunCalls(calls):
-                            reply = await arun_calls(
-                                kit.toolbox,
-                                calls,
-                                within_s=command.within_s,
-                                began=self._began,
-                                ended=self._ended,
-                                stop=self._stop,
-                            )
+                            reply = await self._runner(command).arun(calls)
                         case Ask():
                             heard = self._aask(command, client, watched and not command.quiet)
                             async with contextlib.aclosing(heard) as events:
@@ -142,7 +127,7 @@ class Conversation:
     # --- what both have in common
 
     @contextlib.contextmanager
-    def _commands(self, prompt: str) -> Iterator[Run]:
+    def _commands(self, prompt: str) -> Iterator[AgentRun]:
         """The commands of a turn; whatever breaks them off, the result says how far it came."""
         if not isinstance(prompt, str) or not prompt.strip():
             raise AgentError(f"prompt is {prompt!r}, allowed is a text that is not blank")
@@ -150,7 +135,7 @@ class Conversation:
             raise AgentError(
                 "a turn of this conversation is still running; start the next one after it"
             )
-        self._stop, self.result = Stop(), None
+        self._cancellation, self.result = Cancellation(), None
         self._transcript.in_turn = True
         try:
             with contextlib.closing(self._loop.run(prompt)) as run:
@@ -160,15 +145,21 @@ class Conversation:
             if self.result is None:
                 self.result = self._loop.result("cancelled")
 
+    def _runner(self, command: RunCalls) -> CallRunner:
+        return CallRunner(
+            self._kit.toolbox,
+            command.within_s,
+            began=self._began,
+            ended=self._transcript.ended,
+            cancellation=self._cancellation,
+        )
+
     def _began(self, call: ToolCall) -> None:
         self._transcript.began(call, self._kit.toolbox[call.name].idempotent)
 
-    def _ended(self, call: ToolCall, result: Result) -> None:
-        self._transcript.ended(call, result)
-
-    def _next(self, run: Run, reply: Reply) -> Command | None:
+    def _next(self, run: AgentRun, reply: AgentReply) -> AgentCommand | None:
         """The next command, None at the turn's end."""
-        if self._stop.is_set:
+        if self._cancellation.is_set:
             return None
         try:
             return run.send(reply)
@@ -182,38 +173,33 @@ class Conversation:
         return event
 
     def _ask(self, ask: Ask, watched: bool) -> Iterator[AgentEvent]:
-        client, stream, stop = self._kit.client(), self._kit.setup.stream, self._stop
+        client, stream = self._kit.client(), self._kit.setup.stream
+        cancellation = self._cancellation
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
         turn = LoopTurn(client, request, ask.context, stream=stream)
-        with stop.telling(turn.cancel), failures(client), contextlib.closing(turn):
+        with cancellation.telling(turn.cancel), failures(client), contextlib.closing(turn):
             for _ in turn.pieces():
                 if watched:
                     yield from hearing.told()
-                if stop.is_set:
+                if cancellation.is_set:
                     break
         yield from hearing.rest()
 
     async def _aask(self, ask: Ask, client: Any, watched: bool) -> AsyncGenerator[AgentEvent, None]:
-        stream, waits = self._kit.setup.stream, Waits(self._stop)
+        stream, waits = self._kit.setup.stream, Waits(self._cancellation)
         hearing = Hearing(ask, watched)
         request = self._kit.posts.made(ask, client, stream)
         turn = AsyncLoopTurn(client, request, ask.context, stream=stream)
         with failures(client), waits.open():
-            async with _closing(turn):
+            try:
                 pieces = turn.pieces()
                 with contextlib.suppress(StopAsyncIteration):
                     while True:
                         await waits.of(pieces.__anext__)
                         for event in hearing.told():
                             yield event
+            finally:
+                await turn.close()
         for event in hearing.rest():
             yield event
-
-
-@contextlib.asynccontextmanager
-async def _closing(turn: AsyncLoopTurn) -> AsyncIterator[None]:
-    try:
-        yield
-    finally:
-        await turn.close()

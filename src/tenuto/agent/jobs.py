@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tenuto.agent.function_tool import Failure, Tool
 from tenuto.agent.shown import message_of, shown, unread
-from tenuto.agent.toolbox import Toolbox
+from tenuto.agent.toolbox import Toolbox, unfit
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Result
@@ -34,7 +34,7 @@ class Job:
     call: ToolCall
     tool: Tool | None = None
     keywords: Mapping[str, Any] = field(default_factory=dict)
-    refused: str = ""
+    refused: Failure | None = None
 
     @property
     def is_concurrent(self) -> bool:
@@ -54,7 +54,7 @@ class Job:
     def work(self) -> object:
         """Call the function, or say why not."""
         if self.tool is None:
-            return Failure(self.refused)
+            return self.refused
         return self.tool.function(**self.keywords)
 
     def result(self, value: object, limit_chars: int) -> Result:
@@ -82,16 +82,14 @@ def groups_of(toolbox: Toolbox, calls: Sequence[ToolCall]) -> Iterator[list[Job]
 def _checked(toolbox: Toolbox, call: ToolCall) -> Job:
     arguments = toolbox.check(call)
     if isinstance(arguments, Failure):
-        return Job(call, refused=arguments.text)
+        return Job(call, refused=arguments)
     tool = toolbox[call.name]
     convert: Callable[[Mapping[str, Any]], dict[str, Any]] = tool.convert
     try:
         return Job(call, tool, convert(arguments))
     except Exception as error:  # noqa: BLE001  # types convert themselves and may raise anything
         fault = message_of(error) if isinstance(error, ValueError) else shown(error)
-        return Job(
-            call, refused=hints.CALL_UNFIT_RESULT.format(name=call.name, faults=f"- {fault}")
-        )
+        return Job(call, refused=unfit(call.name, [fault]))
 
 
 class Clock:

@@ -13,7 +13,7 @@ user may speak next (T8).
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 
 from tenuto.agent import text_calls
@@ -27,7 +27,7 @@ from tenuto.agent.events import (
     StepEnded,
     Switched,
 )
-from tenuto.agent.guard import Guard
+from tenuto.agent.limits import Guard
 from tenuto.agent.model import Model
 from tenuto.agent.requests import Requests, Setup
 from tenuto.agent.result import RunResult
@@ -72,9 +72,9 @@ class Tell:
     event: AgentEvent
 
 
-Command = Ask | RunCalls | Tell
-Reply = tuple[Result, ...] | None
-Run = Generator[Command, Reply, RunResult]
+AgentCommand = Ask | RunCalls | Tell
+AgentReply = tuple[Result, ...] | None
+AgentRun = Generator[AgentCommand, AgentReply, RunResult]
 
 DECLINED = frozenset({"safety_blocked", "refused"})
 """Reasons by which a text that came along is no answer (E12)."""
@@ -105,23 +105,26 @@ class _Used:
     """What a turn has used, as far as it was told, and how its steps ended. `limited_tokens`:
     output tokens as its limit counts them, which are estimated where they were not told."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
+    usage: Usage | None = None
     limited_tokens: int = 0
     reports: list[Report] = field(default_factory=list)
 
     def add(self, report: Report) -> Usage | None:
-        told = [usage for usage in report.usage if usage is not None]
+        """What the step of this report used."""
         self.reports.append(report)
-        if not told:
-            return None
-        step = Usage(
-            sum(usage.input_tokens or 0 for usage in told),
-            sum(usage.output_tokens or 0 for usage in told),
-        )
-        self.input_tokens = (self.input_tokens or 0) + (step.input_tokens or 0)
-        self.output_tokens = (self.output_tokens or 0) + (step.output_tokens or 0)
+        step = _summed(report.usage)
+        self.usage = _summed((self.usage, step))
         return step
+
+
+def _summed(usages: Iterable[Usage | None]) -> Usage | None:
+    told = [usage for usage in usages if usage is not None]
+    if not told:
+        return None
+    return Usage(
+        sum(usage.input_tokens or 0 for usage in told),
+        sum(usage.output_tokens or 0 for usage in told),
+    )
 
 
 class Loop:
@@ -151,7 +154,7 @@ class Loop:
         self._may_switch = True
         self.step = 0
 
-    def run(self, prompt: str) -> Run:
+    def run(self, prompt: str) -> AgentRun:
         """The turn as commands."""
         self._transcript.close()
         self._reset()
@@ -204,7 +207,7 @@ class Loop:
         left_s = self._left_s()
         return left_s is not None and left_s <= 0
 
-    def _answered(self) -> Generator[Command, Reply, CallContext]:
+    def _answered(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         """Ask until somebody has answered, or nobody is left. Where a model declined in words, and
         who is asked in its place says nothing, its words stand."""
         declined: tuple[int, CallContext] | None = None
@@ -220,11 +223,12 @@ class Loop:
             self._at += 1
             self._requests.forget()
             yield Tell(Switched(self._setup.models[self._at].name, why, self.step))
-        if declined is not None and not _is_answer(context):
+        # Calls alone can stand as well.
+        if declined is not None and not (_is_whole(context) or _text(context)):
             self._at, context = declined
         return context
 
-    def _asked(self) -> Generator[Command, Reply, CallContext]:
+    def _asked(self) -> Generator[AgentCommand, AgentReply, CallContext]:
         model = self._setup.models[self._at]
         synthetic: list[tuple[ToolCall, str, bool]] = []
         request = self._requests.to(self._at)
@@ -256,7 +260,7 @@ class Loop:
 
     # --- a conversation that has become too long (H7, H8)
 
-    def _compact(self) -> Generator[Command, Reply, bool]:
+    def _compact(self) -> Generator[AgentCommand, AgentReply, bool]:
         """Put a summary in place of what was said first; whether anything was to be left out."""
         model = self._setup.models[self._at]
         limit = (model.window_tokens or _WINDOW_TOKENS) * CHARS_PER_TOKEN // 2
@@ -271,7 +275,7 @@ class Loop:
         summary = ""
         if context.report is not None:
             self._used.add(context.report)
-            if context.report.status == "complete" and context.answer is not None:
+            if _is_whole(context) and context.answer is not None:
                 summary = context.answer.text.strip()  # one that was cut is none
         self._transcript.replace(plan.with_summary(summary))
         self._requests.forget()
@@ -283,7 +287,7 @@ class Loop:
     def _why_another(self, context: CallContext) -> str:
         """Why the next candidate shall be asked, "" where this answer stands."""
         report = context.report
-        if report is not None and report.status == "complete":
+        if _is_whole(context):
             return ""
         stands = _text(context) and (report is None or report.reason not in DECLINED)
         if stands or self._at + 1 >= len(self._setup.models) or self._is_late():
@@ -342,7 +346,7 @@ class Loop:
             calls = text_calls.read(since, tools, number).calls
         return Assistant(found.text, (*row.calls, *calls) if whole else (), row.reasoning)
 
-    def _run_calls(self, guard: Guard) -> Generator[Command, Reply, None]:
+    def _run_calls(self, guard: Guard) -> Generator[AgentCommand, AgentReply, None]:
         calls = self._transcript.pending
         for call in calls:
             yield Tell(Called(call, self.step))
@@ -361,20 +365,16 @@ class Loop:
         self._added.append(row)
 
     def _result(self, text: str, status: str, reason: str) -> RunResult:
-        used = self._used
-        usage = Usage(used.input_tokens, used.output_tokens)
-        reports = tuple(used.reports)
-        stop = reports[-1].stop if reports else None
-        added = tuple(self._added)
+        reports = tuple(self._used.reports)
         return RunResult(
             text,
             Status(status),
             reason,
-            stop,
-            usage,
+            reports[-1].stop if reports else None,
+            self._used.usage or Usage(),
             self.step,
             reports,
-            added,
+            tuple(self._added),
             self._fault,
             "" if status == "complete" else self._refusal,
         )
@@ -384,13 +384,11 @@ def _text(context: CallContext) -> str:
     return context.answer.text.strip() if context.answer is not None else ""
 
 
-def _is_answer(context: CallContext) -> bool:
-    """Whether anything came that can stand, be it calls alone."""
-    whole = context.report is not None and context.report.status == "complete"
-    return whole or bool(_text(context))
+def _is_whole(context: CallContext) -> bool:
+    return context.report is not None and context.report.status == "complete"
 
 
 def _overflowed(context: CallContext) -> bool:
     """Whether the conversation does not fit into the context window any more."""
     report = context.report
-    return report is not None and report.status != "complete" and report.reason == "context_window"
+    return report is not None and not _is_whole(context) and report.reason == "context_window"

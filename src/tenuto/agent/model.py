@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import InitVar, dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tenuto.core.errors import AgentError
@@ -100,10 +100,8 @@ class Model:
             raise AgentError(f"no key for {who}: set {variable}, or give Model(…, api_key=…)")
 
     def _check_types(self) -> None:
-        for key, kind, word in _TYPES:
-            value = vars(self)[key]
-            if not isinstance(value, kind):
-                raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {word}")
+        for key, kind, allowed in _TYPES:
+            check_type(key, vars(self)[key], kind, allowed)
         for name, value in self.headers.items():
             if not (_is_token(name) and _is_printable(value)) or name.lower() in _OURS:
                 raise AgentError(f"the header {name!r} is invalid, or Tenuto sets it itself")
@@ -238,6 +236,16 @@ def _is_printable(text: object) -> bool:
     return isinstance(text, str) and text.isascii() and (text.isprintable() or not text)
 
 
+def check_type(key: str, value: object, kind: Any, allowed: str) -> None:
+    """Refuse a value that is of another type.
+
+    Raises:
+        AgentError: it is; the message says what is allowed.
+    """
+    if not isinstance(value, kind):
+        raise AgentError(f"{key} is of type {type(value).__name__}, allowed is {allowed}")
+
+
 def model_of(given: object) -> Model:
     """A model as it was given: one, or its name.
 
@@ -246,10 +254,8 @@ def model_of(given: object) -> Model:
     """
     if isinstance(given, str):
         return Model(given)
-    if not isinstance(given, Model):
-        kind = type(given).__name__
-        raise AgentError(f"model is of type {kind}, allowed is a tenuto.Model or provider:model")
-    return given
+    check_type("model", given, Model, "a tenuto.Model or provider:model")
+    return cast("Model", given)
 
 
 def candidates(given: Iterable[object]) -> list[Model]:

@@ -21,13 +21,14 @@ import inspect
 import queue
 from asyncio import FIRST_COMPLETED
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.agent.background import in_thread, submit
+from tenuto.agent.cancellation import Cancellation
 from tenuto.agent.function_tool import Failure
 from tenuto.agent.jobs import Clock, Job, groups_of
 from tenuto.agent.shown import RESULT_LIMIT_CHARS
-from tenuto.agent.stop import Stop
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core import hints
 from tenuto.core.calls import ToolCall
@@ -46,90 +47,143 @@ def _nobody(*_: object) -> None:
     pass
 
 
-def run_calls(
-    toolbox: Toolbox,
-    calls: Sequence[ToolCall],
-    *,
-    within_s: float | None = None,
-    limit_chars: int = RESULT_LIMIT_CHARS,
-    began: Began = _nobody,
-    ended: Ended = _nobody,
-    stop: Stop | None = None,
-) -> tuple[Result, ...]:
-    """Run the calls of one turn, and give a result for each, in their order.
+@dataclass(slots=True)
+class CallRunner:
+    """Runs the calls of one turn, and gives a result for each, in their order.
 
     Args:
         toolbox: the tools.
-        calls: what the model asked for.
-        within_s: seconds for all of them; calls that are not done by then are given up or not
-            begun. None: as long as their tools may take. With a limit, or with one of its own, a
-            plain function runs in a thread, which is left behind when its time is over.
+        within_s: seconds for all calls, from now on; those that are not done by then are given up
+            or not begun. None: as long as their tools may take. With a limit, or with one of its
+            own, a plain function runs in a thread, which is left behind when its time is over.
         limit_chars: what the model sees of one result, in characters; 0: all of it.
         began: told of each call just before it runs, not of one that is refused.
         ended: told of each call and its result, as soon as there is one.
-        stop: ends it at once; calls that are not done by then have no result. None: nobody does.
-
-    Raises:
-        KeyboardInterrupt: passes through; calls that are async are cancelled.
-        Exception: only what `began` and `ended` raise.
+        cancellation: ends it at once; calls that are not done by then have no result.
 
     >>> from tenuto.core.arguments import Finding
     >>> def divide(a: int, b: int) -> float:
     ...     return a / b
     >>> good = ToolCall("call_1", "divide", '{"a": 6, "b": 2}', Finding.WHOLE)
     >>> bad = ToolCall("call_2", "divide", '{"a": 6, "b": 0}', Finding.WHOLE)
-    >>> for result in run_calls(Toolbox([divide]), [good, bad]):
+    >>> for result in CallRunner(Toolbox([divide])).run([good, bad]):
     ...     print(result.call_id, result.text, result.failed)
     call_1 3.0 False
     call_2 ZeroDivisionError: division by zero True
     """
-    clock, stop = Clock(within_s), stop or Stop()
-    results: list[Result] = []
-    for group in groups_of(toolbox, calls):
-        if stop.is_set:
-            break
-        if _can_run_here(group, clock):
-            results += [_here(job, limit_chars, began, ended) for job in group]
-        else:
-            results += _in_background(group, clock, limit_chars, began, ended, stop)
-    return tuple(results)
 
+    toolbox: Toolbox
+    within_s: float | None = None
+    limit_chars: int = RESULT_LIMIT_CHARS
+    began: Began = _nobody
+    ended: Ended = _nobody
+    cancellation: Cancellation = field(default_factory=Cancellation)
+    _clock: Clock = field(init=False)
 
-async def arun_calls(
-    toolbox: Toolbox,
-    calls: Sequence[ToolCall],
-    *,
-    within_s: float | None = None,
-    limit_chars: int = RESULT_LIMIT_CHARS,
-    began: Began = _nobody,
-    ended: Ended = _nobody,
-    stop: Stop | None = None,
-) -> tuple[Result, ...]:
-    """`run_calls` on the running loop: async tools run on it, plain functions in threads beside it.
+    def __post_init__(self) -> None:
+        self._clock = Clock(self.within_s)
 
-    Raises:
-        CancelledError: passes through, after the tools that are async were cancelled.
+    def run(self, calls: Sequence[ToolCall]) -> tuple[Result, ...]:
+        """Run them from a thread without a loop of its own.
 
-    >>> from tenuto.core.arguments import Finding
-    >>> async def greet(name: str) -> str:
-    ...     return f"Good day, {name}."
-    >>> call = ToolCall("call_1", "greet", '{"name": "Ada"}', Finding.WHOLE)
-    >>> asyncio.run(arun_calls(Toolbox([greet]), [call]))[0].text
-    'Good day, Ada.'
-    """
-    clock, stop = Clock(within_s), stop or Stop()
-    results: list[Result] = []
-    for group in groups_of(toolbox, calls):
-        if stop.is_set:
-            break
+        Raises:
+            KeyboardInterrupt: passes through; calls that are async are cancelled.
+            Exception: only what `began` and `ended` raise.
+        """
+        results: list[Result] = []
+        for group in groups_of(self.toolbox, calls):
+            if self.cancellation.is_set:
+                break
+            if _can_run_here(group, self._clock):
+                results += map(self._here, group)
+            else:
+                results += self._in_background(group)
+        return tuple(results)
+
+    async def arun(self, calls: Sequence[ToolCall]) -> tuple[Result, ...]:
+        """The same on the running loop: async tools run on it, plain functions in threads beside
+        it.
+
+        Raises:
+            CancelledError: passes through, after the tools that are async were cancelled.
+
+        >>> from tenuto.core.arguments import Finding
+        >>> async def greet(name: str) -> str:
+        ...     return f"Good day, {name}."
+        >>> call = ToolCall("call_1", "greet", '{"name": "Ada"}', Finding.WHOLE)
+        >>> asyncio.run(CallRunner(Toolbox([greet])).arun([call]))[0].text
+        'Good day, Ada.'
+        """
+        results: list[Result] = []
+        for group in groups_of(self.toolbox, calls):
+            if self.cancellation.is_set:
+                break
+            self._begin(group)
+            results += _without_interrupt(await self._side_by_side(group, self.ended))
+        return tuple(results)
+
+    def _begin(self, group: Sequence[Job]) -> None:
         for job in group:
-            if job.tool and not clock.is_over():
-                began(job.call)
-        results += _without_interrupt(await _side_by_side(group, clock, limit_chars, ended, stop))
-    return tuple(results)
+            if job.tool and not self._clock.is_over():
+                self.began(job.call)
 
+    # --- one call
 
-# --- one call ---
+    def _here(self, job: Job) -> Result:
+        if job.tool:
+            self.began(job.call)
+        value = _called(job.work)
+        if inspect.isawaitable(value):
+            value = _called(submit(_awaited(value)).result)
+        if isinstance(value, KeyboardInterrupt):
+            raise value
+        result = job.result(value, self.limit_chars)
+        self.ended(job.call, result)
+        return result
+
+    # --- several calls, or one that has to be waited for
+
+    def _in_background(self, group: Sequence[Job]) -> list[Result]:
+        """`_side_by_side` for a caller without a loop, who is told of all in his own thread."""
+        self._begin(group)
+        told: queue.SimpleQueue[tuple[ToolCall, Result] | None] = queue.SimpleQueue()
+        running = submit(self._side_by_side(group, lambda *pair: told.put(pair)))
+        try:
+            running.add_done_callback(lambda _: told.put(None))
+            while (pair := told.get()) is not None:
+                self.ended(*pair)
+        except BaseException:
+            running.cancel()
+            raise
+        return _without_interrupt(running.result())
+
+    async def _side_by_side(
+        self, group: Sequence[Job], ended: Ended
+    ) -> list[Result | KeyboardInterrupt | None]:
+        stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def tell() -> None:
+            if not stopped.done():
+                stopped.set_result(None)
+
+        async def run(job: Job) -> Result | KeyboardInterrupt | None:
+            value = await _value(job, self._clock, stopped)
+            if value is _LEFT:
+                return None
+            if isinstance(value, KeyboardInterrupt):
+                return value
+            result = job.result(value, self.limit_chars)
+            ended(job.call, result)
+            return result
+
+        running = [asyncio.ensure_future(run(job)) for job in group]
+        try:
+            with self.cancellation.telling_loop(tell):
+                return list(await asyncio.gather(*running))
+        finally:  # where `ended` raised, the others are still at work
+            late = [task for task in running if not task.done() and task.cancel()]
+            if late:
+                await asyncio.wait(late)
 
 
 def _can_run_here(group: Sequence[Job], clock: Clock) -> bool:
@@ -138,19 +192,6 @@ def _can_run_here(group: Sequence[Job], clock: Clock) -> bool:
     if len(running) > 1:
         return False
     return all(not j.is_async and j.tool and clock.limit_s(j.tool) is None for j in running)
-
-
-def _here(job: Job, limit_chars: int, began: Began, ended: Ended) -> Result:
-    if job.tool:
-        began(job.call)
-    value = _called(job.work)
-    if inspect.isawaitable(value):
-        value = _called(submit(_awaited(value)).result)
-    if isinstance(value, KeyboardInterrupt):
-        raise value
-    result = job.result(value, limit_chars)
-    ended(job.call, result)
-    return result
 
 
 def _called(work: Callable[[], object]) -> object:
@@ -172,62 +213,6 @@ async def _awaited(value: Any) -> object:
         raise
     except BaseException as error:  # noqa: BLE001
         return error
-
-
-# --- several calls, or one that has to be waited for ---
-
-
-def _in_background(
-    group: Sequence[Job],
-    clock: Clock,
-    limit_chars: int,
-    began: Began,
-    ended: Ended,
-    stop: Stop,
-) -> list[Result]:
-    """`_side_by_side` for a caller without a loop, who is told of all in his own thread."""
-    for job in group:
-        if job.tool and not clock.is_over():
-            began(job.call)
-    told: queue.SimpleQueue[tuple[ToolCall, Result] | None] = queue.SimpleQueue()
-    running = submit(_side_by_side(group, clock, limit_chars, lambda *pair: told.put(pair), stop))
-    try:
-        running.add_done_callback(lambda _: told.put(None))
-        while (pair := told.get()) is not None:
-            ended(*pair)
-    except BaseException:
-        running.cancel()
-        raise
-    return _without_interrupt(running.result())
-
-
-async def _side_by_side(
-    group: Sequence[Job], clock: Clock, limit_chars: int, ended: Ended, stop: Stop
-) -> list[Result | KeyboardInterrupt | None]:
-    stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def tell() -> None:
-        if not stopped.done():
-            stopped.set_result(None)
-
-    async def run(job: Job) -> Result | KeyboardInterrupt | None:
-        value = await _value(job, clock, stopped)
-        if value is _LEFT:
-            return None
-        if isinstance(value, KeyboardInterrupt):
-            return value
-        result = job.result(value, limit_chars)
-        ended(job.call, result)
-        return result
-
-    running = [asyncio.ensure_future(run(job)) for job in group]
-    try:
-        with stop.telling_loop(tell):
-            return list(await asyncio.gather(*running))
-    finally:  # where `ended` raised, the others are still at work
-        late = [task for task in running if not task.done() and task.cancel()]
-        if late:
-            await asyncio.wait(late)
 
 
 def _without_interrupt(results: Sequence[Result | KeyboardInterrupt | None]) -> list[Result]:

@@ -68,33 +68,29 @@ def unread(value: object) -> str:
     return ""
 
 
-def message_of(error: BaseException) -> str:
-    """The message of an exception, whatever its `__str__` does."""
-    return _said(error)
-
-
 def _of_value(value: object) -> str:
     try:
         return msgspec.json.encode(value, enc_hook=_plain).decode()
     except (TypeError, ValueError, RecursionError):  # keys that are no strings, a circle, …
-        return _said(value)
+        return message_of(value)
 
 
 def _plain(value: Any) -> object:
     """What msgspec can encode, of what it cannot."""
     if hasattr(type(value), "model_dump"):  # pydantic's models, whichever release made them
         return value.model_dump(mode="json")
-    return _said(value)
+    return message_of(value)
 
 
 def _of_error(error: BaseException) -> str:
     if isinstance(error, BaseExceptionGroup):  # its own message only counts what is in it
         return "; ".join(_of_error(each) for each in error.exceptions)
-    name, message = type(error).__name__, _said(error)
+    name, message = type(error).__name__, message_of(error)
     return f"{name}: {message}" if message else name
 
 
-def _said(value: object) -> str:
+def message_of(value: object) -> str:
+    """What `str` says of a value or an exception, whatever its `__str__` does."""
     try:
         return str(value)
     except Exception as error:  # noqa: BLE001  # somebody's __str__ may raise anything
@@ -125,5 +121,5 @@ def quoted(value: object, limit_chars: int = 80) -> str:
     >>> quoted({"a": [None, "é"]}), quoted("x" * 100, limit_chars=10)
     ('{"a": [null, "é"]}', '"xxxxxxxx…')
     """
-    text = _sendable(json.dumps(value, ensure_ascii=False, default=_said))
+    text = _sendable(json.dumps(value, ensure_ascii=False, default=message_of))
     return text if len(text) <= limit_chars else text[: limit_chars - 1] + "…"

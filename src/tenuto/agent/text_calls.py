@@ -33,15 +33,18 @@ JSON Schema of their arguments:
 _WRITTEN: Final = '<tool_call>\n{{"name": {name}, "arguments": {arguments}}}\n</tool_call>'
 _CAME: Final = '<tool_response name="{name}">\n{text}\n</tool_response>'
 
-_TAG, _FUNCTION, _LIST, _FENCE = "</tool_call>", "</function>", "", "```"
-
 _opener: Final = re.compile(
     r"(?P<tag><tool_call>)\s*(?=[\[{])"  # Hermes, Qwen
     r"|(?P<function><function=)(?P<of_function>[\w-]+)>\s*(?=\{)"  # Llama
     r"|(?P<list>\[TOOL_CALLS\])\s*(?:(?P<of_list>[\w-]+)(?:\[ARGS\])?)?\s*(?=[\[{])"  # Mistral
     r"|(?P<fence>```)(?:json|tool_call)?[ \t]*\n\s*(?=[\[{])"
 )
-_closers: Final = {"tag": _TAG, "function": _FUNCTION, "list": _LIST, "fence": _FENCE}
+_closers: Final = {
+    "tag": "</tool_call>",
+    "function": "</function>",
+    "list": "",
+    "fence": "```",
+}
 _decoder: Final = json.JSONDecoder()
 _name: Final = re.compile(r'"name"\s*:\s*"([\w-]+)"')
 _leading_thought: Final = re.compile(r"\A(?:(?!<think).)*?</think(?:ing)?>", re.DOTALL)
@@ -179,7 +182,7 @@ def _broken(
 
 def skipped(calls: Sequence[ToolCall]) -> dict[str, Result]:
     """The results of whole calls beside a broken one, by their ids: they do not run (T4)."""
-    if all(call.finding is Finding.WHOLE for call in calls):
-        return {}
     whole = [call for call in calls if call.finding is Finding.WHOLE]
+    if len(whole) == len(calls):
+        return {}
     return {c.id: Result(c.id, c.name, hints.CALL_SKIPPED_RESULT, failed=True) for c in whole}

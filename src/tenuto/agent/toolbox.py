@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -14,20 +14,13 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.errors import ToolError
 from tenuto.turn.checking import LEFT_OUT, Checker, Uncheckable, deepest
+from tenuto.wires.form import Declared
 
 _MOST_FAULTS: Final = 5
 """So many faults of one call are told; the model puts the rest right as well, or hears of it."""
 
 _MOST_NAMES: Final = 40
 _MOST_CHARS: Final = 500  # of one fault: a message may quote a whole argument, or a whole schema
-
-
-class Declaration(NamedTuple):
-    """What the model is told of a tool: its name, what it does, its parameters as JSON Schema."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
 
 
 class Toolbox:
@@ -65,15 +58,9 @@ class Toolbox:
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._tools
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def declarations(self) -> Sequence[Declaration]:
+    def declarations(self) -> Sequence[Declared]:
         """What the model is told of the tools, in the order in which they were given."""
-        return tuple(Declaration(t.name, t.description, t.parameters) for t in self._tools.values())
+        return tuple(Declared(t.name, t.description, t.parameters) for t in self._tools.values())
 
     def hints(self) -> Mapping[str, str]:
         """The hint for a call that was cut, of each tool that has one of its own (T6)."""
@@ -96,14 +83,14 @@ class Toolbox:
         try:
             arguments = _decoder.decode(call.arguments)
         except (ValueError, RecursionError) as error:  # half a character, nested beyond all measure
-            return _unfit(call.name, [str(error)])
+            return unfit(call.name, [str(error)])
         if not isinstance(arguments, dict):
             return Failure(hints.CALL_MALFORMED_RESULT)
         try:
             faults = _faults(self._checkers[call.name], arguments)
         except Uncheckable as error:
             return Failure(hints.CALL_UNCHECKED_RESULT.format(name=call.name, why=error))
-        return _unfit(call.name, faults) if faults else arguments
+        return unfit(call.name, faults) if faults else arguments
 
     def _names(self) -> str:
         names = list(self._tools)
@@ -133,7 +120,8 @@ def _checker(made: Tool) -> Checker:
         ) from None
 
 
-def _unfit(name: str, faults: Sequence[str]) -> Failure:
+def unfit(name: str, faults: Sequence[str]) -> Failure:
+    """What the model is told of a call whose arguments do not fit."""
     lines = [f"- {fault}" for fault in faults[:_MOST_FAULTS]]
     if len(faults) > _MOST_FAULTS:
         lines.append(f"- and {len(faults) - _MOST_FAULTS} more")

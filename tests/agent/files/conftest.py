@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from tenuto.agent.files.folder import BY_DESCRIPTOR
-from tenuto.agent.files.root import Root
 from tenuto.agent.files.tools import Files
 
 WAYS = [
@@ -27,4 +26,4 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture(params=WAYS)
 def files(request: pytest.FixtureRequest, folder: Path) -> Files:
     """The tools as functions, in both ways of opening folders."""
-    return Files(Root(folder, by_path=request.param), limit_bytes=20_000, limit_chars=2_000)
+    return Files(folder, 20_000, 2_000, by_path=request.param)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from tenuto.agent.files import FileProblem
 from tenuto.agent.files.folder import BY_DESCRIPTOR
 from tenuto.agent.files.paths import is_git, names_of
-from tenuto.agent.files.root import Root
 from tenuto.agent.files.tools import Files
 from tenuto.core.errors import ToolError
 
@@ -228,7 +227,7 @@ def test_no_path_through_any_links_reads_or_writes_outside(
             with suppress(OSError, RuntimeError):  # something else stands there
                 grow(root, outside, names, what)
         links_before = {str(p): p.readlink() for p in root.rglob("*") if p.is_symlink()}
-        files = Files(Root(root, by_path=by_path), 1_000, 1_000)
+        files = Files(root, 1_000, 1_000, by_path=by_path)
         for parts, number in calls:
             path = "/".join(parts).replace("OUT", str(outside)).replace("ROOT", str(root))
             try:
@@ -251,7 +250,7 @@ def test_a_folder_that_becomes_a_link_between_check_and_use_leads_nowhere(folder
     (outside / "f").write_text(SECRET)
     (folder / "d").mkdir()
     (folder / "link").symlink_to(outside)
-    files = Files(Root(folder), 1_000, 1_000)
+    files = Files(folder, 1_000, 1_000)
     over = threading.Event()
 
     def swap() -> None:
@@ -290,7 +289,7 @@ def test_a_file_that_becomes_a_link_or_a_pipe_after_the_check_is_not_followed_no
     (folder / "to_folder").symlink_to(folder.parent)
     (folder / "dangling").symlink_to(folder.parent / "new")
     os.mkfifo(folder / "pipe")
-    with files.root.folder(()) as inner:  # as it is after the checks
+    with files.folder(()) as inner:  # as it is after the checks
         for flags in (os.O_RDONLY, os.O_WRONLY, os.O_WRONLY | os.O_CREAT):
             for name in ("link", "dangling"):
                 with pytest.raises((OSError, FileProblem)):
@@ -319,7 +318,7 @@ def test_a_root_that_became_a_link_is_refused(folder: Path, files: Files) -> Non
 @links
 def test_a_root_may_itself_be_reached_through_a_link(folder: Path) -> None:
     (folder.parent / "link").symlink_to(folder)
-    files = Files(Root(folder.parent / "link"), 1_000, 1_000)
+    files = Files(folder.parent / "link", 1_000, 1_000)
     files.create_file("f", "x\n")
     assert files.read_file(str(folder.parent / "link" / "f")).endswith("x")
 
@@ -328,7 +327,7 @@ def test_a_root_must_be_a_folder(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
     for path in (tmp_path / "f", tmp_path / "none"):
         with pytest.raises(ToolError, match="is no folder"):
-            Root(path)
+            Files(path, 1, 1)
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="no /proc here")
@@ -353,7 +352,7 @@ def test_a_file_that_was_begun_where_the_folder_came_to_lead_is_not_left_there(
     outside = folder.parent / "outside"
     outside.mkdir()
     (folder / "d").mkdir()
-    files = Files(Root(folder, by_path=True), 1_000, 1_000)
+    files = Files(folder, 1_000, 1_000, by_path=True)
     opened = os.open
 
     def swapped(path: object, *how: int, **known: int) -> int:
@@ -376,7 +375,7 @@ def test_a_file_that_is_being_written_is_not_left_where_its_folder_has_become_a_
 ) -> None:
     outside = folder.parent / "outside"
     (folder / "d").mkdir()
-    files = Files(Root(folder, by_path=True), 1_000, 1_000)
+    files = Files(folder, 1_000, 1_000, by_path=True)
     synced = os.fsync
 
     def moved(descriptor: int) -> None:

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from tenuto.agent.files import FileProblem
 from tenuto.agent.files.glob import Glob
-from tenuto.agent.files.listing import MAX_DEPTH, list_files
-from tenuto.agent.files.root import Root
+from tenuto.agent.files.listing import MAX_DEPTH
 from tenuto.agent.files.tools import Files
 
 
@@ -44,12 +43,13 @@ def test_a_long_list_is_cut_and_says_so(folder: Path, files: Files) -> None:
     assert (
         remark == "[Not complete: only the first 400 are shown; name a path or a narrower pattern.]"
     )
-    assert "only the first 1,000 are shown" not in list_files(files.root, "*", ".", 100_000)
+    files.limit_chars = 100_000
+    assert "only the first 1,000 are shown" not in files.list_files()
 
 
 def test_a_walk_ends_in_time(folder: Path) -> None:
     plant(folder, "a", "b")
-    said = list_files(Root(folder), "*", ".", 1_000, within_s=-1.0)
+    said = Files(folder, 1_000, 1_000, walk_s=-1.0).list_files()
     assert "[Not complete: stopped after -1 s" in said
 
 

@@ -131,8 +131,6 @@ def test_pipes_and_devices_are_refused_at_once(folder: Path, files: Files) -> No
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no /dev here")
 def test_devices_below_the_root_are_not_read() -> None:
-    from tenuto.agent.files.root import Root
-
-    system = Files(Root("/dev"), 1_000, 1_000)
+    system = Files("/dev", 1_000, 1_000)
     with pytest.raises(FileProblem, match="zero is no ordinary file"):
         system.read_file("zero")

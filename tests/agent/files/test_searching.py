@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 
 from tenuto.agent.files import FileProblem
-from tenuto.agent.files.root import Root
-from tenuto.agent.files.searching import search
 from tenuto.agent.files.tools import Files
 
 
@@ -86,20 +84,14 @@ def test_an_expression_that_would_take_forever_is_ended(folder: Path, pattern: s
     (folder / "f").write_text("a" * 60 + "\n")
     began = time.monotonic()
     with pytest.raises(FileProblem, match="without repeats within repeats"):
-        search(
-            Root(folder), pattern, ".", "**", regex=True, ignore_case=False,
-            limit_bytes=1_000, limit_chars=1_000, within_s=0.5,
-        )  # fmt: skip
+        Files(folder, 1_000, 1_000, walk_s=0.5).search(pattern, regex=True)
     assert time.monotonic() - began < 5
 
 
 def test_what_was_found_before_the_time_was_up_is_shown(folder: Path) -> None:
     (folder / "a").write_text("aab\n")
     (folder / "b").write_text("a" * 60 + "\n")
-    said = search(
-        Root(folder), "(a|a)*b", ".", "**", regex=True, ignore_case=False,
-        limit_bytes=1_000, limit_chars=1_000, within_s=1.0,
-    )  # fmt: skip
+    said = Files(folder, 1_000, 1_000, walk_s=1.0).search("(a|a)*b", regex=True)
     assert said.startswith("a:1: aab\n[Not complete: the search ran out of its 1 s in b;")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tenuto.agent.files import FileProblem, file_tools, guidance
 from tenuto.agent.function_tool import Tool
-from tenuto.agent.running import run_calls
+from tenuto.agent.running import CallRunner
 from tenuto.agent.toolbox import Toolbox
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
@@ -39,7 +39,7 @@ def test_refusals_and_faults_of_arguments_are_failed_results(tmp_path: Path) -> 
 
     def result(name: str, **arguments: object) -> tuple[str, bool]:
         made = ToolCall("1", name, json.dumps(arguments), Finding.WHOLE)
-        (only,) = run_calls(toolbox, [made])
+        (only,) = CallRunner(toolbox).run([made])
         return only.text, only.failed
 
     assert result("create_file", path="f", content="x\n") == ("Created f: 1 line, 2 bytes.", False)

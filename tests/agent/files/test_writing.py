@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from tenuto.agent.files import FileProblem
-from tenuto.agent.files.root import Root
 from tenuto.agent.files.tools import Files
 
 posix = pytest.mark.skipif(os.name == "nt", reason="modes and fork are of POSIX")
@@ -153,12 +152,11 @@ def run(script: str, folder: Path) -> str:
 KILLED_AT_EACH_CALL = """
 import os, sys
 from pathlib import Path
-from tenuto.agent.files.root import Root
 from tenuto.agent.files.tools import Files
 
 folder = Path(sys.argv[1])
 old, new = "old\\n" * 1_000, "old\\n" * 1_000 + "new\\n" * 1_000
-files = Files(Root(folder), 1_000_000, 1_000)
+files = Files(folder, 1_000_000, 1_000)
 seen = set()
 for last in range(1000):
     (folder / "f").write_text(old)
@@ -197,11 +195,10 @@ DISK_FULL = """
 import resource, sys
 from pathlib import Path
 from tenuto.agent.files import FileProblem
-from tenuto.agent.files.root import Root
 from tenuto.agent.files.tools import Files
 
 folder = Path(sys.argv[1])
-files = Files(Root(folder), 1_000_000, 1_000)
+files = Files(folder, 1_000_000, 1_000)
 files.create_file("f", "old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 for call in (
@@ -233,7 +230,7 @@ def test_a_file_that_somebody_else_changed_meanwhile_is_not_overwritten(folder: 
     from tenuto.agent.files.writing import put
 
     (folder / "f").write_text("old")
-    root = Root(folder)
+    root = Files(folder, 1_000, 1_000)
     with root.parent("f") as (inner, names):
         found = read(inner, names, 100)
         assert found is not None
@@ -249,7 +246,7 @@ def test_a_file_that_somebody_else_made_meanwhile_is_not_overwritten(
 ) -> None:
     from tenuto.agent.files.writing import put
 
-    with files.root.parent("f") as (inner, names):
+    with files.parent("f") as (inner, names):
         (folder / "f").write_text("theirs")
         with pytest.raises(FileExistsError):
             put(inner, names, b"ours", None)

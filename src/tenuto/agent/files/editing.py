@@ -14,9 +14,9 @@ from typing import Final
 
 from tenuto.agent.files.nearest import nearest
 from tenuto.agent.files.problem import FileProblem
-from tenuto.agent.files.root import Root, read, shown
-from tenuto.agent.files.text import Text, counted, decoded, ending_near, lf, refuse_unless_text
-from tenuto.agent.files.writing import put, refuse_if_too_large
+from tenuto.agent.files.root import Root
+from tenuto.agent.files.text import FileText, counted, ending_near, lf, refuse_unless_text
+from tenuto.agent.files.writing import rewrite
 
 MAX_COUNTED: Final = 100
 """So many places are looked for; it is as wrong with more."""
@@ -24,21 +24,19 @@ MAX_COUNTED: Final = 100
 _PLACES_SHOWN: Final = 10
 
 
-def edit_file(root: Root, path: str, old_text: str, new_text: str, limit_bytes: int) -> str:
+def edit_file(root: Root, path: str, old_text: str, new_text: str) -> str:
     """Replace the one place where `old_text` stands."""
     refuse_unless_text(old_text=old_text, new_text=new_text)
-    with root.writing, root.parent(path) as (folder, names):
-        found = read(folder, names, limit_bytes)
-        if found is None:
-            raise FileProblem(f"{shown(names)} does not exist; make it with create_file")
-        raw, old = found
-        text = decoded(raw, shown(names))
-        body, line = replaced(text.body, old_text, new_text, shown(names))
-        new = Text(text.bom, body).encoded()
-        refuse_if_too_large(path, len(new), limit_bytes)
-        put(folder, names, new, old)
+    line = 0
+
+    def edited(body: str, path: str) -> str:
+        nonlocal line
+        body, line = replaced(body, old_text, new_text, path)
+        return body
+
+    path, _ = rewrite(root, path, edited, "make it with create_file")
     return (
-        f"Changed {shown(names)} at line {line}: {counted(_lines(old_text), 'line')} replaced by "
+        f"Changed {path} at line {line}: {counted(_lines(old_text), 'line')} replaced by "
         f"{counted(_lines(new_text), 'line')}."
     )
 
@@ -96,7 +94,7 @@ def _line(text: str, at: int) -> int:
 
 
 def _lines(text: str) -> int:
-    return len(Text("", text).lines)
+    return len(FileText("", text).lines)
 
 
 def _of_many(text: str, places: list[int], path: str) -> str:

@@ -7,10 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final
 
+from tenuto.agent.files.matcher import lines_of
 from tenuto.agent.files.problem import FileProblem
 
 MAX_PATTERN_CHARS: Final = 1_000
@@ -25,89 +27,52 @@ class OutOfTime(Exception):
     """The pattern took longer than it may."""
 
 
-class Finder(Protocol):
-    """Finds lines in texts."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc: object) -> None: ...
-    def find(self, text: str, limit: int) -> Found:
-        """At most `limit` lines of a text; raises OutOfTime."""
-
-
-class Literal:
-    """Finds lines that hold a text as it is."""
-
-    def __init__(self, wanted: str, ignore_case: bool) -> None:
-        self._ignore_case = ignore_case
-        self._wanted = wanted.lower() if ignore_case else wanted
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        pass
-
-    def find(self, text: str, limit: int) -> Found:
-        seen = text.lower() if self._ignore_case else text
-        if self._wanted not in seen:
-            return []
-        found: Found = []
-        for number, line in enumerate(seen.split("\n")):
-            at = line.find(self._wanted)
-            if at >= 0:
-                found.append((number, at))
-                if len(found) == limit:
-                    break
-        return found
+Find = Callable[[str], Found]
+"""Finds lines of a text; may raise OutOfTime."""
 
 
 class Regex:
     """Finds lines that match a regular expression, in a process that is ended at the deadline."""
 
-    def __init__(self, pattern: str, ignore_case: bool, limit: int, deadline_s: float) -> None:
+    def __init__(self, deadline_s: float) -> None:
         if not sys.executable or getattr(sys, "frozen", False):
             raise FileProblem("regular expressions cannot be used here; search for literal text")
-        left_s = max(0.0, deadline_s - time.monotonic())
+        self._left_s = max(0.0, deadline_s - time.monotonic())
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", _MATCHER],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self._timer = threading.Timer(left_s, self._process.kill)
+        self._timer = threading.Timer(self._left_s, self._process.kill)
         self._timer.daemon = True
         self._timer.start()
-        asked = {
-            "pattern": pattern,
-            "ignore_case": ignore_case,
-            "limit": limit,
-            "cpu_s": int(left_s) + 2,
-        }
-        try:
-            self._begin(json.dumps(asked).encode())
-        except BaseException:
-            self.__exit__()
-            raise
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
+    def close(self) -> None:
+        """End the process."""
         self._timer.cancel()
         self._process.kill()
         with suppress(OSError):  # what was not read any more
             self._process.__exit__(None, None, None)
 
-    def _begin(self, asked: bytes) -> None:
+    def begin(self, pattern: str, ignore_case: bool, limit: int) -> None:
+        """Say what is searched for; it is refused where it is no expression."""
+        asked = {
+            "pattern": pattern,
+            "ignore_case": ignore_case,
+            "limit": limit,
+            "cpu_s": int(self._left_s) + 2,
+        }
         try:
-            answer = self._ask(asked)
+            answer = self._ask(json.dumps(asked).encode())
         except OutOfTime:
             raise FileProblem("the regular expression could not be read in time") from None
         if "error" in answer:
             raise FileProblem(f"the regular expression is not valid: {answer['error']}")
 
-    def find(self, text: str, limit: int) -> Found:
-        return [(number, at) for number, at in self._ask(text.encode())][:limit]
+    def find(self, text: str) -> Found:
+        """The lines of a text that match; raises OutOfTime."""
+        return [(number, at) for number, at in self._ask(text.encode())]
 
     def _ask(self, frame: bytes) -> Any:
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -125,12 +90,27 @@ class Regex:
         return json.loads(answer)
 
 
-def finder(pattern: str, regex: bool, ignore_case: bool, limit: int, deadline_s: float) -> Finder:
-    """What finds `pattern`; it is refused where nothing could match."""
+@contextmanager
+def finding(
+    pattern: str, regex: bool, ignore_case: bool, limit: int, deadline_s: float
+) -> Iterator[Find]:
+    """What finds lines that match `pattern`, at most `limit` of a text; it is refused where nothing
+    could match."""
     if not pattern or len(pattern) > MAX_PATTERN_CHARS:
         raise FileProblem(f"a pattern has 1 to {MAX_PATTERN_CHARS:,} characters")
     if "\n" in pattern:
         raise FileProblem("lines are searched one by one, so a pattern holds no line break")
     if regex:
-        return Regex(pattern, ignore_case, limit, deadline_s)
-    return Literal(pattern, ignore_case)
+        with closing(Regex(deadline_s)) as process:
+            process.begin(pattern, ignore_case, limit)
+            yield process.find
+        return
+    wanted = pattern.lower() if ignore_case else pattern
+
+    def find(text: str) -> Found:
+        seen = text.lower() if ignore_case else text
+        if wanted not in seen:
+            return []
+        return lines_of(seen, lambda line: line.find(wanted), limit)
+
+    yield find

@@ -16,7 +16,7 @@ import stat
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Final, Protocol, Self
+from typing import Final, Self
 
 from tenuto.agent.files.problem import FileProblem
 
@@ -36,127 +36,22 @@ _FOLDER: Final = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NO
 _LINK_TAGS: Final = (0xA000000C, 0xA0000003)  # Windows: symbolic links, and junctions
 
 
-class Folder(Protocol):
-    """An open folder. Names are single names, and every method may raise OSError."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *exc: object) -> None: ...
-    def status(self, name: str) -> os.stat_result:
-        """Of the entry itself, not of what it points to."""
-
-    def target(self, name: str) -> str:
-        """What a symbolic link says."""
-
-    def enter(self, name: str) -> Folder:
-        """The folder of that name, opened; never through a link."""
-
-    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        """A descriptor of the file of that name; never through a link."""
-
-    def names(self, limit: int) -> list[str]:
-        """At most `limit` names, sorted."""
-
-    def make(self, name: str) -> None: ...
-    def remove(self, name: str) -> None: ...
-    def discard(self, name: str) -> None:
-        """Remove a file that was made here, wherever the folder has come to lie."""
-
-    def remove_folder(self, name: str) -> None: ...
-    def place(self, made: str, name: str, *, new: bool) -> None:
-        """Give the file `made` the name `name` in one step; `new` fails where that exists."""
-
-    def sync(self) -> None:
-        """Bring the names themselves to the disk, where the system can."""
-
-
-class _Places(Protocol):
-    def status(self, name: str) -> os.stat_result: ...
-    def remove(self, name: str) -> None: ...
-    def link(self, made: str, name: str) -> None: ...
-    def replace(self, made: str, name: str) -> None: ...
-
-
 def is_link(status: os.stat_result) -> bool:
     """Whether the entry leads elsewhere."""
     return stat.S_ISLNK(status.st_mode) or getattr(status, "st_reparse_tag", 0) in _LINK_TAGS
 
 
-class _Placing:
-    """How a finished file gets its name, on top of what both kinds of folder can do."""
+class Folder:
+    """An open folder. Names are single names, and every method may raise OSError.
 
-    def place(self: _Places, made: str, name: str, *, new: bool) -> None:
-        if new:
-            try:
-                self.link(made, name)
-            except FileExistsError:
-                raise
-            except OSError:  # a file system without hard links: the look and the step are two
-                with suppress(FileNotFoundError):
-                    self.status(name)
-                    raise FileExistsError(errno.EEXIST, "exists") from None
-            else:
-                self.remove(made)
-                return
-        self.replace(made, name)
+    Args:
+        here: what lists it: its descriptor, or its path.
+        below: the descriptor that its names are looked up below; None: they are looked up by path.
+    """
 
-
-class DescriptorFolder(_Placing):
-    """A folder by its descriptor."""
-
-    def __init__(self, path: str, parent: int | None = None) -> None:
-        self._descriptor = os.open(path, _FOLDER, dir_fd=parent)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        os.close(self._descriptor)
-
-    def status(self, name: str) -> os.stat_result:
-        return os.stat(name, dir_fd=self._descriptor, follow_symlinks=False)
-
-    def target(self, name: str) -> str:
-        return os.readlink(name, dir_fd=self._descriptor)
-
-    def enter(self, name: str) -> DescriptorFolder:
-        return DescriptorFolder(name, self._descriptor)
-
-    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        return os.open(name, flags | _SAFE, mode, dir_fd=self._descriptor)
-
-    def names(self, limit: int) -> list[str]:
-        with os.scandir(self._descriptor) as entries:
-            return sorted(entry.name for entry in islice(entries, limit))
-
-    def make(self, name: str) -> None:
-        os.mkdir(name, dir_fd=self._descriptor)
-
-    def remove(self, name: str) -> None:
-        os.unlink(name, dir_fd=self._descriptor)
-
-    discard = remove
-
-    def remove_folder(self, name: str) -> None:
-        os.rmdir(name, dir_fd=self._descriptor)
-
-    def link(self, made: str, name: str) -> None:
-        here = self._descriptor
-        os.link(made, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
-
-    def replace(self, made: str, name: str) -> None:
-        os.replace(made, name, src_dir_fd=self._descriptor, dst_dir_fd=self._descriptor)
-
-    def sync(self) -> None:
-        with suppress(OSError):  # some file systems know no such thing of folders
-            os.fsync(self._descriptor)
-
-
-class PathFolder(_Placing):
-    """A folder by its path, for systems without descriptors of folders."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.stay()
+    def __init__(self, here: int | Path, below: int | None) -> None:
+        self._here = here
+        self._below = below
 
     def __enter__(self) -> Self:
         return self
@@ -164,11 +59,105 @@ class PathFolder(_Placing):
     def __exit__(self, *exc: object) -> None:
         pass
 
+    def _at(self, name: str) -> str:
+        """What the system finds that name by."""
+        raise NotImplementedError
+
+    def stay(self) -> None:
+        """Refuse where the folder has come to lead elsewhere."""
+
     def status(self, name: str) -> os.stat_result:
-        return (self._path / name).lstat()
+        """Of the entry itself, not of what it points to."""
+        return os.stat(self._at(name), dir_fd=self._below, follow_symlinks=False)
 
     def target(self, name: str) -> str:
-        return str((self._path / name).readlink())
+        """What a symbolic link says."""
+        return os.readlink(self._at(name), dir_fd=self._below)
+
+    def enter(self, name: str) -> Folder:
+        """The folder of that name, opened; never through a link."""
+        raise NotImplementedError
+
+    def open(self, name: str, flags: int, mode: int = 0o666) -> int:
+        """A descriptor of the file of that name; never through a link."""
+        return os.open(self._at(name), flags | _SAFE, mode, dir_fd=self._below)
+
+    def names(self, limit: int) -> list[str]:
+        """At most `limit` names, sorted."""
+        self.stay()
+        with os.scandir(self._here) as entries:
+            return sorted(entry.name for entry in islice(entries, limit))
+
+    def make(self, name: str) -> None:
+        self.stay()
+        os.mkdir(self._at(name), dir_fd=self._below)
+
+    def discard(self, name: str) -> None:
+        """Remove a file that was made here, wherever the folder has come to lie."""
+        os.unlink(self._at(name), dir_fd=self._below)
+
+    def remove_folder(self, name: str) -> None:
+        self.stay()
+        os.rmdir(self._at(name), dir_fd=self._below)
+
+    def place(self, made: str, name: str, *, new: bool) -> None:
+        """Give the file `made` the name `name` in one step; `new` fails where that exists."""
+        self.stay()
+        source, target = self._at(made), self._at(name)
+        if new:
+            try:
+                # Not every system without descriptors of folders knows `follow_symlinks`.
+                follow = self._below is None
+                below = {"src_dir_fd": self._below, "dst_dir_fd": self._below}
+                os.link(source, target, **below, follow_symlinks=follow)
+            except FileExistsError:
+                raise
+            except OSError:  # a file system without hard links: the look and the step are two
+                with suppress(FileNotFoundError):
+                    self.status(name)
+                    raise FileExistsError(errno.EEXIST, "exists") from None
+            else:
+                self.stay()
+                self.discard(made)
+                return
+            self.stay()
+        os.replace(source, target, src_dir_fd=self._below, dst_dir_fd=self._below)
+
+    def sync(self) -> None:
+        """Bring the names themselves to the disk, where the system can."""
+
+
+class DescriptorFolder(Folder):
+    """A folder by its descriptor."""
+
+    def __init__(self, path: str, parent: int | None = None) -> None:
+        self._descriptor = os.open(path, _FOLDER, dir_fd=parent)
+        super().__init__(self._descriptor, self._descriptor)
+
+    def __exit__(self, *exc: object) -> None:
+        os.close(self._descriptor)
+
+    def _at(self, name: str) -> str:
+        return name
+
+    def enter(self, name: str) -> DescriptorFolder:
+        return DescriptorFolder(name, self._descriptor)
+
+    def sync(self) -> None:
+        with suppress(OSError):  # some file systems know no such thing of folders
+            os.fsync(self._descriptor)
+
+
+class PathFolder(Folder):
+    """A folder by its path, for systems without descriptors of folders."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, None)
+        self._path = path
+        self.stay()
+
+    def _at(self, name: str) -> str:
+        return str(self._path / name)
 
     def enter(self, name: str) -> PathFolder:
         status = self.status(name)
@@ -181,7 +170,7 @@ class PathFolder(_Placing):
         with suppress(FileNotFoundError):
             if is_link(self.status(name)):
                 raise FileProblem(f"{name} is a link")
-        descriptor = os.open(self._path / name, flags | _SAFE, mode)
+        descriptor = super().open(name, flags, mode)
         try:
             if not os.path.samestat(os.fstat(descriptor), self.status(name)):
                 raise FileProblem(f"{name} was exchanged meanwhile")
@@ -195,37 +184,5 @@ class PathFolder(_Placing):
         return descriptor
 
     def stay(self) -> None:
-        """Refuse where the path has come to lead elsewhere."""
         if os.path.normcase(os.path.realpath(self._path)) != os.path.normcase(self._path):
             raise FileProblem(f"{self._path.name} leads elsewhere")
-
-    def names(self, limit: int) -> list[str]:
-        self.stay()
-        with os.scandir(self._path) as entries:
-            return sorted(entry.name for entry in islice(entries, limit))
-
-    def make(self, name: str) -> None:
-        self.stay()
-        (self._path / name).mkdir()
-
-    def remove(self, name: str) -> None:
-        self.stay()
-        self.discard(name)
-
-    def discard(self, name: str) -> None:
-        (self._path / name).unlink()
-
-    def remove_folder(self, name: str) -> None:
-        self.stay()
-        (self._path / name).rmdir()
-
-    def link(self, made: str, name: str) -> None:
-        self.stay()
-        (self._path / name).hardlink_to(self._path / made)
-
-    def replace(self, made: str, name: str) -> None:
-        self.stay()
-        (self._path / made).replace(self._path / name)
-
-    def sync(self) -> None:
-        pass

@@ -26,9 +26,6 @@ MAX_LISTED: Final = 1_000
 MAX_DEPTH: Final = 64
 """So deep is a walk: each folder on the way is one open descriptor."""
 
-WALK_S: Final = 10.0
-"""So long is a walk."""
-
 NOT_ENTERED: Final = frozenset(
     {
         "node_modules", "__pycache__", ".venv", "venv", ".tox", ".nox", ".hg", ".svn", ".cache",
@@ -38,19 +35,13 @@ NOT_ENTERED: Final = frozenset(
 """Folders of what programs made or fetched: entered only where the path names them."""
 
 
-class Kind(StrEnum):
-    FILE = "file"
-    FOLDER = "folder"
-    LINK = "link"
-    OTHER = "other"
+class EntryKind(StrEnum):
+    """What a walk met, as the mark that stands behind its name in a list."""
 
-
-_MARKS: Final = {
-    Kind.FILE: "",
-    Kind.FOLDER: "/",
-    Kind.LINK: " (a symbolic link, not followed)",
-    Kind.OTHER: " (no ordinary file)",
-}
+    FILE = ""
+    FOLDER = "/"
+    LINK = " (a symbolic link, not followed)"
+    OTHER = " (no ordinary file)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +50,7 @@ class Entry:
 
     folder: Folder
     names: tuple[str, ...]
-    kind: Kind
+    kind: EntryKind
 
 
 @dataclass(slots=True)
@@ -103,7 +94,7 @@ class Walk:
             way = (*names, name)
             if self.glob.ends(after):
                 yield Entry(folder, way, kind)
-            if kind is Kind.FOLDER:
+            if kind is EntryKind.FOLDER:
                 yield from self._inside(folder, way, after, depth + 1)
 
     def _inside(
@@ -145,17 +136,15 @@ class Walk:
         return said
 
 
-def list_files(
-    root: Root, pattern: str, path: str, limit_chars: int, within_s: float = WALK_S
-) -> str:
+def list_files(root: Root, pattern: str = "*", path: str = ".") -> str:
     """The files and folders below `path` that match the pattern."""
     way = root.names_of(path)
-    walk = Walk(Glob(pattern), within_s)
+    walk = Walk(Glob(pattern), root.walk_s)
     found: list[str] = []
-    left = limit_chars
+    left = root.limit_chars
     with root.folder(way) as folder, closing(walk.entries(folder, way)) as entries:
         for entry in entries:
-            line = shown(entry.names) + _MARKS[entry.kind]
+            line = shown(entry.names) + entry.kind
             left -= len(line) + 1
             if len(found) == MAX_LISTED or left < 0:
                 walk.stopped = f"only the first {len(found):,} are shown"
@@ -166,13 +155,13 @@ def list_files(
     return "\n".join(found + walk.remarks())
 
 
-def _kind(folder: Folder, name: str) -> Kind | None:
+def _kind(folder: Folder, name: str) -> EntryKind | None:
     try:
         status = folder.status(name)
     except OSError:
         return None
     if is_link(status):
-        return Kind.LINK
+        return EntryKind.LINK
     if stat.S_ISDIR(status.st_mode):
-        return Kind.FOLDER
-    return Kind.FILE if stat.S_ISREG(status.st_mode) else Kind.OTHER
+        return EntryKind.FOLDER
+    return EntryKind.FILE if stat.S_ISREG(status.st_mode) else EntryKind.OTHER

@@ -15,7 +15,8 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 
 MAX_LINE_CHARS = 10_000
 """So much of a line is searched: minified files have lines of megabytes, and even `a*b` takes time
@@ -34,18 +35,20 @@ def main() -> None:
         _answer({"error": str(error) or type(error).__name__})
         return
     _answer({})
+
+    def place(line: str) -> int:
+        match = pattern.search(line[:MAX_LINE_CHARS])
+        return match.start() if match else -1
+
     for frame in frames:
-        _answer(_found(pattern, frame.decode(), asked["limit"]))
+        _answer(lines_of(frame.decode(), place, asked["limit"]))
 
 
-def _found(pattern: re.Pattern[str], text: str, limit: int) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for number, line in enumerate(text.split("\n")):
-        if match := pattern.search(line[:MAX_LINE_CHARS]):
-            found.append((number, match.start()))
-            if len(found) == limit:
-                break
-    return found
+def lines_of(text: str, place: Callable[[str], int], limit: int) -> list[tuple[int, int]]:
+    """At most `limit` lines, counted from 0, and the column that `place` gives of each; one of
+    which it gives -1 is left out."""
+    placed = ((number, place(line)) for number, line in enumerate(text.split("\n")))
+    return list(islice((found for found in placed if found[1] >= 0), limit))
 
 
 def _frames() -> Iterator[bytes]:

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, read, shown
-from tenuto.agent.files.text import Text, counted, decoded
+from tenuto.agent.files.text import counted, decoded
 
 
-def read_text(root: Root, path: str, limit_bytes: int) -> tuple[str, Text]:
-    """The path of a file that must be there, as the tools say it, and its text."""
-    with root.parent(path) as (folder, names):
-        found = read(folder, names, limit_bytes)
-        if found is None:
-            raise FileProblem(f"{shown(names)} does not exist")
-    return shown(names), decoded(found[0], shown(names))
-
-
-def read_file(
-    root: Root, path: str, start_line: int, end_line: int | None, limit_bytes: int, limit_chars: int
-) -> str:
+def read_file(root: Root, path: str, start_line: int = 1, end_line: int | None = None) -> str:
     """The lines from `start_line` to `end_line`, counted from 1, both included."""
-    path, text = read_text(root, path, limit_bytes)
+    # A JSON Schema takes 1e20 for an integer, and it comes as a float.
+    start_line, end_line = int(start_line), None if end_line is None else int(end_line)
+    with root.parent(path) as (folder, names):
+        found = read(folder, names, root.limit_bytes)
+    path = shown(names)
+    if found is None:
+        raise FileProblem(f"{path} does not exist")
+    text = decoded(found[0], path)
     lines = text.lines
     if not lines:
         return f"{path}: empty, 0 lines{text.remarks}"
@@ -33,7 +29,7 @@ def read_file(
     if start_line > len(lines):
         raise FileProblem(f"{path} has only {counted(len(lines), 'line')}")
     wanted = lines[start_line - 1 : end_line]
-    kept = _that_fit(wanted, limit_chars)
+    kept = _that_fit(wanted, root.limit_chars)
     last = start_line - 1 + len(kept)
     head = f"{path}: lines {start_line} to {last} of {len(lines)}{text.remarks}"
     rest = ""

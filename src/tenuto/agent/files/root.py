@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Final
 
 from tenuto.agent.files.folder import (
     BY_DESCRIPTOR,
@@ -28,19 +29,36 @@ from tenuto.core.errors import ToolError
 
 _CHUNK_BYTES = 1 << 20
 
+WALK_S: Final = 10.0
+"""So long is a walk."""
+
 
 class Root:
     """The folder that the tools are confined to.
 
     Args:
         path: an existing folder. It may itself be reached through links.
+        limit_bytes: no larger file is read, and none is made.
+        limit_chars: so much of files one result shows.
+        walk_s: seconds that a walk through it may take.
         by_path: work as on systems that open nothing below a descriptor.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, by_path: bool = not BY_DESCRIPTOR) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        limit_bytes: int,
+        limit_chars: int,
+        *,
+        walk_s: float = WALK_S,
+        by_path: bool = not BY_DESCRIPTOR,
+    ) -> None:
         self.path = Path(path).resolve()
         if not self.path.is_dir():
             raise ToolError(f"the root of the file tools is no folder: {path}")
+        self.limit_bytes = limit_bytes
+        self.limit_chars = limit_chars
+        self.walk_s = walk_s
         self._spellings = (str(self.path), str(Path(path).absolute()))
         self._by_path = by_path
         self.writing = threading.Lock()  # reading, changing and replacing a file is one step

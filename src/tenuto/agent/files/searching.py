@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from tenuto.agent.files.finding import Finder, OutOfTime, finder
+from tenuto.agent.files.finding import Find, OutOfTime, finding
 from tenuto.agent.files.glob import Glob
-from tenuto.agent.files.listing import WALK_S, Entry, Kind, Walk
+from tenuto.agent.files.listing import Entry, EntryKind, Walk
 from tenuto.agent.files.paths import quoted
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, file_status, read, shown
@@ -46,30 +46,27 @@ class _Result:
 def search(
     root: Root,
     pattern: str,
-    path: str,
-    glob: str,
-    regex: bool,
-    ignore_case: bool,
-    limit_bytes: int,
-    limit_chars: int,
-    within_s: float = WALK_S,
+    path: str = ".",
+    glob: str = "**",
+    regex: bool = False,
+    ignore_case: bool = False,
 ) -> str:
     """The lines below `path` that hold the pattern, as path:line: text."""
-    walk = Walk(Glob(glob), within_s)
-    result = _Result(limit_chars)
+    walk = Walk(Glob(glob), root.walk_s)
+    result = _Result(root.limit_chars)
     with (
         _entries(root, path, walk) as entries,
-        finder(pattern, regex, ignore_case, MAX_MATCHES + 1, walk.deadline_s) as finding,
+        finding(pattern, regex, ignore_case, MAX_MATCHES + 1, walk.deadline_s) as find,
     ):
         for entry in entries:
             try:
-                if not _search_one(entry, finding, result, limit_bytes):
+                if not _search_one(entry, find, result, root.limit_bytes):
                     walk.stopped = f"only the first {counted(len(result.lines), 'line')} shown"
                     break
             except OutOfTime:
                 walk.stopped = (
-                    f"the search ran out of its {within_s:g} s in {shown(entry.names)}; a simpler "
-                    "expression, without repeats within repeats, is faster"
+                    f"the search ran out of its {walk.within_s:g} s in {shown(entry.names)}; a "
+                    "simpler expression, without repeats within repeats, is faster"
                 )
                 if not result.lines:
                     raise FileProblem(walk.stopped) from None
@@ -94,15 +91,15 @@ def _entries(root: Root, path: str, walk: Walk) -> Iterator[Iterator[Entry]]:
             except FileProblem:
                 one = None  # a folder, or the walk says what is wrong with it
             if one is not None:
-                yield iter([Entry(folder, way, Kind.FILE)])
+                yield iter([Entry(folder, way, EntryKind.FILE)])
                 return
     with root.folder(way) as folder, closing(walk.entries(folder, way)) as entries:
         yield entries
 
 
-def _search_one(entry: Entry, finding: Finder, result: _Result, limit_bytes: int) -> bool:
+def _search_one(entry: Entry, find: Find, result: _Result, limit_bytes: int) -> bool:
     """Whether there is room for more."""
-    if entry.kind is not Kind.FILE:
+    if entry.kind is not EntryKind.FILE:
         return True
     path = shown(entry.names)
     try:
@@ -113,7 +110,7 @@ def _search_one(entry: Entry, finding: Finder, result: _Result, limit_bytes: int
         return True
     result.searched += 1
     text = text.replace("\r\n", "\n")
-    return result.take(path, text, finding.find(text, MAX_MATCHES + 1))
+    return result.take(path, text, find(text))
 
 
 def _around(line: str, at: int) -> str:

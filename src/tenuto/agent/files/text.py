@@ -11,7 +11,7 @@ _BOM: Final = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class FileText:
     """A file of text.
 
     Attributes:
@@ -26,7 +26,7 @@ class Text:
     def lines(self) -> list[str]:
         """The lines without their endings; what follows the last ending counts if it is not empty.
 
-        >>> Text("", "a\\r\\nb\\n").lines, Text("", "").lines
+        >>> FileText("", "a\\r\\nb\\n").lines, FileText("", "").lines
         (['a', 'b'], [])
         """
         lines = lf(self.body).split("\n")
@@ -36,7 +36,7 @@ class Text:
     def remarks(self) -> str:
         """What the lines alone do not show, in brackets.
 
-        >>> Text("", "a\\r\\nb").remarks
+        >>> FileText("", "a\\r\\nb").remarks
         ' (CRLF line endings, no line ending at the end)'
         """
         crlf, all_endings = self.body.count("\r\n"), self.body.count("\n")
@@ -52,7 +52,7 @@ class Text:
         return (self.bom + self.body).encode()
 
 
-def decoded(raw: bytes, path: str) -> Text:
+def decoded(raw: bytes, path: str) -> FileText:
     """The text of a file; whatever is not UTF-8 text is refused."""
     if b"\0" in raw:
         raise FileProblem(f"{path} is a binary file of {len(raw):,} bytes; only text can be used")
@@ -63,7 +63,7 @@ def decoded(raw: bytes, path: str) -> Text:
             f"{path} is not UTF-8 text (byte {error.start:,} of {len(raw):,}); it cannot be used"
         ) from None
     bom = _BOM if text.startswith(_BOM) else ""
-    return Text(bom, text[len(bom) :])
+    return FileText(bom, text[len(bom) :])
 
 
 def refuse_unless_text(**given: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from tenuto.agent.files import words
@@ -53,87 +52,40 @@ def file_tools(
     limits = (max_file_bytes, max_result_chars, output_limit_tokens)
     if any(limit is not None and limit < 1 for limit in limits):
         raise ToolError("max_file_bytes, max_result_chars and output_limit_tokens must be above 0")
-    files = Files(Root(root), max_file_bytes, max_result_chars)
-    hint = description = ""
+    files = Files(root, max_file_bytes, max_result_chars)
+    in_hint = in_description = ""
     if output_limit_tokens is not None:
         chars = words.chars_per_call(output_limit_tokens)
-        hint, description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
-    reads = {"idempotent": True, "concurrent": True, "truncated_call_hint": words.READ_CUT}
-    return (
-        _tool(files.read_file, words.READ, READ, **reads),
-        _tool(
-            files.create_file,
-            words.CREATE.format(at_most=description),
-            CREATE,
-            truncated_call_hint=words.CREATE_CUT.format(at_most=hint),
-            idempotent=True,  # what holds the content already is left as it is
-        ),
-        _tool(
-            files.edit_file,
-            words.EDIT.format(at_most=description),
-            EDIT,
-            truncated_call_hint=words.EDIT_CUT.format(at_most=hint),
-        ),
-        _tool(
-            files.append_file,
-            words.APPEND.format(at_most=description),
-            APPEND,
-            truncated_call_hint=words.APPEND_CUT.format(at_most=hint),
-        ),
-        _tool(files.list_files, words.LIST, LIST, **reads),
-        _tool(files.search, words.SEARCH, SEARCH, **reads),
+        in_hint, in_description = _AT_MOST.format(chars=chars), _AT_MOST_ALONE.format(chars=chars)
+    reads = {"idempotent": True, "concurrent": True}
+    creates = {"idempotent": True}  # what holds the content already is left as it is
+    made: tuple[tuple[Callable[..., str], str, Schema, str, dict[str, Any]], ...] = (
+        (files.read_file, words.READ, READ, words.READ_CUT, reads),
+        (files.create_file, words.CREATE, CREATE, words.CREATE_CUT, creates),
+        (files.edit_file, words.EDIT, EDIT, words.EDIT_CUT, {}),
+        (files.append_file, words.APPEND, APPEND, words.APPEND_CUT, {}),
+        (files.list_files, words.LIST, LIST, words.READ_CUT, reads),
+        (files.search, words.SEARCH, SEARCH, words.READ_CUT, reads),
     )
-
-
-def _tool(function: Callable[..., str], description: str, parameters: Schema, **flags: Any) -> Tool:
-    return Tool(
-        name=function.__name__,
-        description=description,
-        parameters=parameters,
-        function=function,
-        **flags,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """The tools as functions of what a model may say, and of nothing else."""
-
-    root: Root
-    limit_bytes: int
-    limit_chars: int
-
-    def read_file(self, path: str, start_line: int = 1, end_line: int | None = None) -> str:
-        last = None if end_line is None else int(end_line)  # a JSON Schema takes 3.0 for an integer
-        return read_file(self.root, path, int(start_line), last, self.limit_bytes, self.limit_chars)
-
-    def create_file(self, path: str, content: str, overwrite: bool = False) -> str:
-        return create_file(self.root, path, content, overwrite, self.limit_bytes)
-
-    def edit_file(self, path: str, old_text: str, new_text: str) -> str:
-        return edit_file(self.root, path, old_text, new_text, self.limit_bytes)
-
-    def append_file(self, path: str, content: str) -> str:
-        return append_file(self.root, path, content, self.limit_bytes)
-
-    def list_files(self, pattern: str = "*", path: str = ".") -> str:
-        return list_files(self.root, pattern, path, self.limit_chars)
-
-    def search(
-        self,
-        pattern: str,
-        path: str = ".",
-        glob: str = "**",
-        regex: bool = False,
-        ignore_case: bool = False,
-    ) -> str:
-        return search(
-            self.root,
-            pattern,
-            path,
-            glob,
-            regex=regex,
-            ignore_case=ignore_case,
-            limit_bytes=self.limit_bytes,
-            limit_chars=self.limit_chars,
+    return tuple(
+        Tool(
+            name=function.__name__,
+            description=description.replace("{at_most}", in_description),
+            parameters=parameters,
+            function=function,
+            truncated_call_hint=hint.replace("{at_most}", in_hint),
+            **flags,
         )
+        for function, description, parameters, hint, flags in made
+    )
+
+
+class Files(Root):
+    """The folder with the tools as its methods, whose arguments are what a model may say."""
+
+    read_file = read_file
+    create_file = create_file
+    edit_file = edit_file
+    append_file = append_file
+    list_files = list_files
+    search = search

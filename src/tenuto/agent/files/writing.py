@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -16,7 +17,7 @@ from tenuto.agent.files.folder import Folder
 from tenuto.agent.files.problem import FileProblem
 from tenuto.agent.files.root import Root, file_status, read, shown
 from tenuto.agent.files.text import (
-    Text,
+    FileText,
     counted,
     decoded,
     ending_near,
@@ -30,11 +31,11 @@ UNFINISHED: Final = ".tenuto-unfinished-"
 _LAST_LINE_CHARS: Final = 200
 
 
-def create_file(root: Root, path: str, content: str, overwrite: bool, limit_bytes: int) -> str:
+def create_file(root: Root, path: str, content: str, overwrite: bool = False) -> str:
     """A new file, with the folders on the way to it; `overwrite` allows to replace one."""
     refuse_unless_text(content=content)
     new = content.encode()
-    refuse_if_too_large(path, len(new), limit_bytes)
+    refuse_if_too_large(path, len(new), root.limit_bytes)
     with root.writing, root.parent(path, make=True) as (folder, names):
         old = file_status(folder, names)
         # Running it twice is no fault, so that a session may go on after a kill.
@@ -50,31 +51,49 @@ def create_file(root: Root, path: str, content: str, overwrite: bool, limit_byte
         except FileExistsError:
             raise FileProblem(f"{shown(names)} was made by someone else meanwhile") from None
     did = "Created" if old is None else "Replaced"
-    return f"{did} {shown(names)}: {_size(Text('', content))}."
+    return f"{did} {shown(names)}: {_size(FileText('', content))}."
 
 
-def append_file(root: Root, path: str, content: str, limit_bytes: int) -> str:
+def append_file(root: Root, path: str, content: str) -> str:
     """`content` at the very end of a file that is there, in its line endings."""
     refuse_unless_text(content=content)
     if not content:
         raise FileProblem("content is empty, so nothing was appended")
-    with root.writing, root.parent(path) as (folder, names):
-        found = read(folder, names, limit_bytes)
-        if found is None:
-            raise FileProblem(f"{shown(names)} does not exist; begin it with create_file")
-        raw, old = found
-        text = decoded(raw, shown(names))
-        ending = ending_near(text.body, len(text.body)) if text.body else ""
-        added = lf(content).replace("\n", ending) if ending else content
-        whole = Text(text.bom, text.body + added)
-        new = whole.encoded()
-        refuse_if_too_large(path, len(new), limit_bytes)
-        put(folder, names, new, old)
+
+    def appended(body: str, _: str) -> str:
+        ending = ending_near(body, len(body)) if body else ""
+        return body + (lf(content).replace("\n", ending) if ending else content)
+
+    path, whole = rewrite(root, path, appended, "begin it with create_file")
     last = whole.lines[-1][-_LAST_LINE_CHARS:]
     return (
-        f"Appended {counted(len(content), 'character')} to {shown(names)}, "
+        f"Appended {counted(len(content), 'character')} to {path}, "
         f"which has now {_size(whole)}. It ends with this line:\n{last}"
     )
+
+
+def rewrite(
+    root: Root, path: str, changed: Callable[[str, str], str], instead: str
+) -> tuple[str, FileText]:
+    """Change a file that must be there, and return its path as the tools say it, and its new text.
+
+    Args:
+        root: the folder of the tools.
+        path: the file, as the model named it.
+        changed: what makes the new text of the old one, given with the path as the tools say it.
+        instead: what to do where there is no such file.
+    """
+    with root.writing, root.parent(path) as (folder, names):
+        found = read(folder, names, root.limit_bytes)
+        if found is None:
+            raise FileProblem(f"{shown(names)} does not exist; {instead}")
+        raw, old = found
+        text = decoded(raw, shown(names))
+        whole = FileText(text.bom, changed(text.body, shown(names)))
+        new = whole.encoded()
+        refuse_if_too_large(path, len(new), root.limit_bytes)
+        put(folder, names, new, old)
+    return shown(names), whole
 
 
 def refuse_if_too_large(path: str, size_bytes: int, limit_bytes: int) -> None:
@@ -146,7 +165,7 @@ def _holds(folder: Folder, names: tuple[str, ...], content: bytes) -> bool:
     return found is not None and found[0] == content
 
 
-def _size(text: Text) -> str:
+def _size(text: FileText) -> str:
     return (
         f"{counted(len(text.lines), 'line')}, {counted(len(text.encoded()), 'byte')}{text.remarks}"
     )

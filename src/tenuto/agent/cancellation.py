@@ -11,14 +11,14 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-class Stop:
+class Cancellation:
     """Whether a turn shall end; `set` may be called from any thread, and again.
 
-    >>> stop = Stop()
-    >>> with stop.telling(lambda: print("It shall end.")):
-    ...     stop.set()
+    >>> cancellation = Cancellation()
+    >>> with cancellation.telling(lambda: print("It shall end.")):
+    ...     cancellation.set()
     It shall end.
-    >>> stop.is_set
+    >>> cancellation.is_set
     True
     """
 
@@ -63,7 +63,7 @@ class Stop:
             yield
 
 
-class Stopped(Exception):  # no error: it was asked for
+class TurnCancelled(Exception):  # no error: it was asked for
     """A wait ended because its turn shall end."""
 
 
@@ -74,25 +74,25 @@ class Waits:
     whoever iterates over a generator may do so from a new task each time.
     """
 
-    def __init__(self, stop: Stop) -> None:
-        self._stop = stop
+    def __init__(self, cancellation: Cancellation) -> None:
+        self._cancellation = cancellation
         self._task: asyncio.Task[object] | None = None
         self._interrupted = False
 
     @contextlib.contextmanager
     def open(self) -> Iterator[None]:
-        """Within it `of` waits; `Stopped` ends it without a word."""
-        with contextlib.suppress(Stopped), self._stop.telling_loop(self._interrupt):
+        """Within it `of` waits; `TurnCancelled` ends it without a word."""
+        with contextlib.suppress(TurnCancelled), self._cancellation.telling_loop(self._interrupt):
             yield
 
     async def of(self, ask: Callable[[], Awaitable[T]]) -> T:
         """What is asked for, once it is there.
 
         Raises:
-            Stopped: the turn shall end.
+            TurnCancelled: the turn shall end.
         """
-        if self._stop.is_set:
-            raise Stopped
+        if self._cancellation.is_set:
+            raise TurnCancelled
         self._task = task = asyncio.current_task()
         assert task is not None
         before = task.cancelling()
@@ -100,7 +100,7 @@ class Waits:
             answer = await ask()
         except asyncio.CancelledError:
             if self._taken_back(task) and task.cancelling() <= before:
-                raise Stopped from None
+                raise TurnCancelled from None
             raise
         finally:
             self._task = None
