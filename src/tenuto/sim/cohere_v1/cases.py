@@ -11,31 +11,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tenuto.sim import tables_own
 from tenuto.sim.case import Arguments, Bare, Case, Kind, Odd, Step
-from tenuto.sim.tables_own import Tables, own_tables
 
 _BODY: Final = frozenset({"body"})
 _STREAM: Final = frozenset({"stream"})
 
-_AS_THEY_ARE: Final = (
-    "normal", "text", "cjk", "tool", "tools", "tool_with_text",
-    "length_once", "length_twice", "length_three_times", "length_always", "length_mid_word",
-    "length_after_newline", "length_in_multibyte", "length_no_usage", "length_then_overlap",
-    "length_then_restart", "length_then_preamble", "length_then_repeat", "length_then_500",
-    "length_then_drop", "length_then_empty", "length_then_call", "length_then_filter",
-    "length_json", "think_tag_only", "think_tag_unclosed_length",
-    "call_cut_length", "call_cut_stop", "call_cut_always", "call_cut_twice", "call_whole_length",
-    "batch_one_broken", "call_empty_arguments_length", "call_stop",
-    "empty_once", "empty_always", "whitespace_once", "empty_after_tool_result",
-    "empty_after_tool_result_always", "drop_before_text", "drop_mid_text",
-    "drop_mid_text_always", "drop_mid_call", "eof_no_finish", "done_no_finish",
-    "unknown_stop", "unknown_stop_control", "finish_null_string",
-    "finish_empty_string", "finish_repeated", "finish_conflict", "content_after_finish",
-    "suspected_truncation", "abort", "content_filter", "context_length_400", "length_context",
-    "http_400_max_tokens_too_large", "http_400_unknown_key", "http_429_once", "http_500_once",
-    "http_503_always", "crlf", "multibyte_split", "tiny_writes", "one_write",
-)  # fmt: skip
-"""Common cases that need no other words here."""
+_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
+    "reasoning_only_length", "hidden_reasoning_length", "reasoning_only_stop",
+    "call_cut_tool_calls", "call_malformed", "call_malformed_always", "call_array_arguments",
+    "call_missing", "call_missing_always", "malformed_stop", "call_null_arguments",
+    "call_object_arguments", "call_double_encoded", "call_no_type", "call_no_id", "call_no_index",
+    "call_duplicate_ids", "body_error_only", "error_chunk_then_done", "calls_interleaved",
+    "finish_no_done", "usage_after_finish", "comments", "no_space_after_data", "event_lines",
+    "double_done", "empty_choices_frames", "bom", "refusal",
+}  # fmt: skip
+"""Common cases for which this wire has no place."""
 
 _OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
     "length_foreign_spelling": {"plan": (Step(keep=0.45, finish="length "),)},
@@ -74,6 +65,7 @@ _QUIRKS: Final = (
 )  # fmt: skip
 
 
-def tables(common: Mapping[str, Mapping[str, Case]]) -> Tables:
+def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
     """Return this wire's tables by title, made of the common ones and its own."""
-    return own_tables(common, _AS_THEY_ARE, _OTHERWISE, {"faults": _FAULTS, "quirks": _QUIRKS})
+    own = {"faults": _FAULTS, "quirks": _QUIRKS}
+    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, own)
