@@ -35,6 +35,7 @@ class Asked(NamedTuple):
     streaming: the URL path of a stream with its query, where the path tells and not the body.
     speaks: the wire of its SDK, where the path tells not.
     headers: those of a request for a stream, where they tell.
+    beside: members without which rows are no request, each with a comma behind it.
     """
 
     path: str
@@ -45,6 +46,7 @@ class Asked(NamedTuple):
     streaming: str = ""
     speaks: str = ""
     headers: tuple[tuple[bytes, bytes], ...] = ()
+    beside: bytes = b""
 
     def path_of(self, *, stream: bool) -> str:
         """Where a request goes."""
@@ -256,6 +258,7 @@ ALL = (
         },
         _read_cohere_v1,
         ApiError,
+        beside=b'"message": "Hi", ',
     ),
     Asked(
         "/api/chat",

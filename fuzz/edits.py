@@ -84,10 +84,11 @@ def readable(wire: Wire) -> tuple[bytes, ...]:
 
 def of_rows(wire: Wire, rows: Iterable[bytes], keys: bytes = KEYS) -> bytes:
     """A request of these rows."""
-    outer, _, inner = asked(wire).rows.encode().partition(b".")
+    row = asked(wire)
+    outer, _, inner = row.rows.encode().partition(b".")
     listed = b"[%s]" % b",".join(rows)
     value = b'{"%s": %s}' % (inner, listed) if inner else listed
-    return b'{"%s": %s%s}' % (outer, value, keys and b", " + keys)
+    return b'{%s"%s": %s%s}' % (row.beside, outer, value, keys and b", " + keys)
 
 
 def body(wire: Wire, data: bytes) -> bytes:

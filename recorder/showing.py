@@ -34,7 +34,7 @@ _SIZES = struct.Struct("!III")
 
 def digest(shown: bytes) -> str:
     """Return the short digest that is kept."""
-    return hashlib.sha256(shown).hexdigest()[:7]
+    return hashlib.sha256(shown).hexdigest()[:6]
 
 
 def shown(played: Played, *columns: str) -> Shown:
