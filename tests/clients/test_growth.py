@@ -18,9 +18,10 @@ from tenuto.core.builder import Builder
 from tenuto.core.response import Response
 from tenuto.frames.sse import SseDecoder
 from tenuto.sim import Simulator
+from tenuto.turn.attempt import Attempt
 from tenuto.turn.drive import AsyncDrive, Drive
 from tenuto.turn.outlet import Outlet
-from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.record import TurnRecord
 from tenuto.turn.watch import Watch
 
 TURNS = 60

@@ -6,19 +6,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenuto.cli.command_error import INTERRUPTED, CommandError, one_line
+
 if TYPE_CHECKING:
     import cyclopts
-
-INTERRUPTED = 130
-"""What a shell says of a program that Ctrl-C ended."""
-
-
-class CommandError(Exception):
-    """A command could not do its work; the message is for a person, on one line."""
-
-    def __init__(self, message: str, exit_code: int = 1) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,11 +84,6 @@ def build() -> cyclopts.App:
 
 def _examples(*lines: str) -> str:
     return "\n".join(("Examples:", *(f"  {line}" for line in lines)))
-
-
-def one_line(text: str) -> str:
-    """The same words with one space between each two."""
-    return " ".join(text.split())
 
 
 def _say(message: str, code: int) -> int:

@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from tenuto.cli import demo_agent, demo_sdk
-from tenuto.cli.app import CommandError
+from tenuto.cli.command_error import CommandError
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import FaultRow, ModelRow
 from tenuto.cli.demo_view import View

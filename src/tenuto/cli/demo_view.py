@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tenuto.agent.events import AgentEvent, Called, Recovered, Returned, Said, StepEnded
-from tenuto.cli.app import one_line
+from tenuto.cli.command_error import one_line
 from tenuto.cli.demo_faults import Faults
 from tenuto.cli.demo_sdk import Answered, FaultRow, ModelRow
 from tenuto.cli.printing import pieces, print_table

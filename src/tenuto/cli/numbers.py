@@ -7,7 +7,7 @@ from typing import Any
 
 from cyclopts import Parameter, Token
 
-from tenuto.cli.app import CommandError
+from tenuto.cli.command_error import CommandError
 from tenuto.core.policy import Rule
 from tenuto.core.stop import printable
 

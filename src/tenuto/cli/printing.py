@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tenuto.cli.app import CommandError, one_line
+from tenuto.cli.command_error import CommandError, one_line
 from tenuto.core.stop import printable
 
 Switch = Annotated[bool, Parameter(negative="")]

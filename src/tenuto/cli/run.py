@@ -15,7 +15,7 @@ from cyclopts import Parameter
 from tenuto.agent import Agent, Conversation, Limits, Model, Session
 from tenuto.agent.files import file_tools, guidance
 from tenuto.agent.function_tool import Tool
-from tenuto.cli.app import INTERRUPTED, CommandError
+from tenuto.cli.command_error import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View

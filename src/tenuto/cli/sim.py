@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from tenuto.cli.app import CommandError
+from tenuto.cli.command_error import CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, Switch, print_json, reason_of
 from tenuto.core.policy import Rule

@@ -13,11 +13,12 @@ from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import framing_of
+from tenuto.turn.attempt import Attempt, failed
 from tenuto.turn.commands import Command, Head, Lost, Open, Reply, Write, late
 from tenuto.turn.ending import hand_on
 from tenuto.turn.gathering import gathered
 from tenuto.turn.joining import joined
-from tenuto.turn.record import Attempt, TurnRecord, failed
+from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import named
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import as_utf8, decode_object, encode, readable

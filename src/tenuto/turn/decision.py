@@ -24,7 +24,8 @@ from tenuto.core.view import Facts, State, View
 from tenuto.providers.learned import UNMARKED_TURNS
 from tenuto.providers.models import output_tokens as output_tokens_of
 from tenuto.turn import checking
-from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.attempt import Attempt
+from tenuto.turn.record import TurnRecord
 from tenuto.turn.usage import output_tokens
 
 log = logging.getLogger("tenuto")

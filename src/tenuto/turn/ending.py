@@ -18,6 +18,7 @@ from tenuto.core.report import Report
 from tenuto.core.stop import StopReason
 from tenuto.core.view import Facts
 from tenuto.frames.compression import UndecodableBytes
+from tenuto.turn.attempt import Attempt
 from tenuto.turn.call_context import CallContext
 from tenuto.turn.commands import (
     READ,
@@ -31,7 +32,7 @@ from tenuto.turn.commands import (
     Wait,
     Write,
 )
-from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.record import TurnRecord
 from tenuto.turn.streams import open_as_events
 from tenuto.turn.unrecognized import with_words
 from tenuto.turn.usage import counted, summed, usage_comment, usage_line

@@ -17,7 +17,8 @@ from tenuto.core.response import broke_off, leading_thought, think_closing, visi
 from tenuto.core.seam import Seam, trailing_space
 from tenuto.core.stopping import Found, Stopping
 from tenuto.core.wrapped import Wrapped
-from tenuto.turn.record import Attempt, Kept, TurnRecord
+from tenuto.turn.attempt import Attempt
+from tenuto.turn.record import Kept, TurnRecord
 from tenuto.wires.stop_sequences import stop_of
 
 

@@ -28,6 +28,7 @@ from tenuto.frames.compression import Decoder, UndecodableBytes, decoder_for
 from tenuto.frames.frame import Framing
 from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import named_by
+from tenuto.turn.attempt import Attempt, failed
 from tenuto.turn.bodies import read_body
 from tenuto.turn.commands import (
     Command,
@@ -42,7 +43,7 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.decision import decide, learn, took_prefill
 from tenuto.turn.ending import finish_turn, hand_on
-from tenuto.turn.record import Attempt, TurnRecord, failed
+from tenuto.turn.record import TurnRecord
 from tenuto.turn.stream_framing import look_ahead
 from tenuto.turn.streams import open_head, read_stream
 from tenuto.turn.unrecognized import (

@@ -25,63 +25,20 @@ import msgspec
 
 from tenuto.core.actions import Content, DropKeys, Edit, reasoning_in
 from tenuto.core.builder import Builder
-from tenuto.core.fault import Fault
-from tenuto.core.outcome import Outcome
-from tenuto.core.parts import Message
-from tenuto.core.response import Response
-from tenuto.core.signals import FaultSeen, TransferEnded
+from tenuto.core.signals import TransferEnded
 from tenuto.core.view import State
-from tenuto.frames.codec import Codec
-from tenuto.frames.compression import Decoder
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import by_server
-from tenuto.turn.commands import Head, Headers, LeftS, Lost, Request, reading
+from tenuto.turn.attempt import Attempt
+from tenuto.turn.commands import Head, Headers, LeftS, Request, reading
 from tenuto.turn.environment import Environment
 from tenuto.turn.outlet import Outlet
 from tenuto.turn.redaction import Redactor
 from tenuto.turn.stream_framing import StreamFraming, rule_of
 from tenuto.turn.watch import Watch
-from tenuto.wires.base import JsonObject, Spoken, Wire, WireRequest
+from tenuto.wires.base import Spoken, Wire, WireRequest
 from tenuto.wires.stop_sequences import stop_sequences
 from tenuto.wires.unsupported import Unsupported
-
-
-@dataclass(slots=True)
-class Attempt:
-    """One attempt as it was received.
-
-    Attributes:
-        response: what was read of it.
-        head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
-        message: its parts.
-        new_chars: characters that it added to the kept text.
-        http_error: whether it is an HTTP error status.
-        tail: bytes that came behind a stream's end mark.
-        decoder, codec: these read those that are still to come there.
-        more: whether an error is longer than what was read of it, `raw`.
-        page: whether it was a body that is none of an API (`frames.sniff`).
-        unread: whether it was a body that cannot be read: it was made, and billed, all the same.
-        lost: how its connection broke, None where it did not.
-        stopped_at: the stop sequence across the cut that ended it, "" where none did.
-        outcome: what it means by itself; None until it is decided what follows from it.
-    """
-
-    response: Response
-    head: Head | None = None
-    raw: bytes = b""
-    value: JsonObject | None = None
-    message: Message | None = None
-    new_chars: int = 0
-    http_error: bool = False
-    more: bool = False
-    tail: bytes = b""
-    decoder: Decoder | None = None
-    codec: Codec | None = None
-    page: bool = False
-    unread: bool = False
-    lost: Lost | None = None
-    stopped_at: str = ""
-    outcome: Outcome | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,10 +313,3 @@ def _is_delimited(head: Head) -> bool:
     of the connection is the end. On HTTP/2 every transfer does, and there is no such header."""
     closes = "close" in head.get(b"connection").lower()
     return not closes or bool(head.get(b"content-length") or head.get(b"transfer-encoding"))
-
-
-def failed(fault: Fault) -> Response:
-    """A response of which nothing came but a fault."""
-    builder = Builder()
-    builder.feed(FaultSeen(fault))
-    return builder.build()

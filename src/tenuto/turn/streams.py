@@ -11,6 +11,7 @@ from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
+from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import (
     BODY_HEADERS,
     Command,
@@ -25,7 +26,7 @@ from tenuto.turn.commands import (
 )
 from tenuto.turn.joining import joint_of, keep, stopped
 from tenuto.turn.outlet import Outlet
-from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.record import TurnRecord
 
 _HELD = "more of the stream would be held back than hold_max_bytes ({})"
 _LATE = "the turn took longer than turn_timeout_s ({:g})"

@@ -30,8 +30,9 @@ from tenuto.frames.pieces import Pieces
 from tenuto.frames.sniff import begins, is_of_an_api, may_become_more
 from tenuto.frames.sse import SseDecoder
 from tenuto.providers.table import by_server
+from tenuto.turn.attempt import Attempt
 from tenuto.turn.commands import Head, Lost, Read, Reply
-from tenuto.turn.record import Attempt, TurnRecord
+from tenuto.turn.record import TurnRecord
 from tenuto.wires.base import JsonObject, Wire
 from tenuto.wires.json import as_utf8
 from tenuto.wires.stream import event_object

@@ -25,9 +25,9 @@ from tenuto.turn.commands import Lost
 from tenuto.turn.redaction import Redactor
 
 if TYPE_CHECKING:
+    from tenuto.turn.attempt import Attempt
     from tenuto.turn.environment import Environment
     from tenuto.turn.event_sender import EventSender
-    from tenuto.turn.record import Attempt
 
 log = logging.getLogger("tenuto")
 

@@ -1,0 +1,61 @@
+"""One attempt of a turn, as it was received."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tenuto.core.builder import Builder
+from tenuto.core.fault import Fault
+from tenuto.core.outcome import Outcome
+from tenuto.core.parts import Message
+from tenuto.core.response import Response
+from tenuto.core.signals import FaultSeen
+from tenuto.frames.codec import Codec
+from tenuto.frames.compression import Decoder
+from tenuto.turn.commands import Head, Lost
+from tenuto.wires.base import JsonObject
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt as it was received.
+
+    Attributes:
+        response: what was read of it.
+        head, raw, value: head, bytes and JSON value of a body; None and b"" where there were none.
+        message: its parts.
+        new_chars: characters that it added to the kept text.
+        http_error: whether it is an HTTP error status.
+        tail: bytes that came behind a stream's end mark.
+        decoder, codec: these read those that are still to come there.
+        more: whether an error is longer than what was read of it, `raw`.
+        page: whether it was a body that is none of an API (`frames.sniff`).
+        unread: whether it was a body that cannot be read: it was made, and billed, all the same.
+        lost: how its connection broke, None where it did not.
+        stopped_at: the stop sequence across the cut that ended it, "" where none did.
+        outcome: what it means by itself; None until it is decided what follows from it.
+    """
+
+    response: Response
+    head: Head | None = None
+    raw: bytes = b""
+    value: JsonObject | None = None
+    message: Message | None = None
+    new_chars: int = 0
+    http_error: bool = False
+    more: bool = False
+    tail: bytes = b""
+    decoder: Decoder | None = None
+    codec: Codec | None = None
+    page: bool = False
+    unread: bool = False
+    lost: Lost | None = None
+    stopped_at: str = ""
+    outcome: Outcome | None = None
+
+
+def failed(fault: Fault) -> Response:
+    """A response of which nothing came but a fault."""
+    builder = Builder()
+    builder.feed(FaultSeen(fault))
+    return builder.build()
