@@ -14,10 +14,11 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from msgspec import structs
 
+from tenuto.core.policy import Policy
 from tenuto.core.report import Report
 from tenuto.frames.compression import UndecodableBytes, decoder_for
 from tenuto.providers.provider import Provider
@@ -34,11 +35,23 @@ from tenuto.turn.commands import (
     Transmit,
     Write,
 )
+from tenuto.turn.environment import Environment
+from tenuto.turn.record import TurnRecord, TurnRequest
 from tenuto.turn.watch import Watch
 from tenuto.wires.base import Wire, WireRequest
 
-if TYPE_CHECKING:
-    from tenuto.turn.engine import Engine
+
+class Machine(Protocol):
+    """What begins the machine (`turn.engine.Engine`)."""
+
+    policy: Policy
+    around: Environment
+
+    def read(self, request: Request, parsed: WireRequest | None = None) -> TurnRequest | None:
+        """Read a request as its wire does."""
+
+    def run(self, turn_request: TurnRequest) -> tuple[TurnRecord, Run]:
+        """Begin a turn."""
 
 
 class Short:
@@ -67,7 +80,7 @@ class Short:
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Machine,
         request: Request,
         wire: Wire,
         provider: Provider,

@@ -12,8 +12,6 @@ has it, by number, for both write the same bytes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from tenuto.frames.frame import Framing
@@ -31,14 +29,11 @@ from tenuto.turn.commands import (
     Request,
     Write,
 )
-from tenuto.turn.short import Short, nothing_more
+from tenuto.turn.short import Machine, Short, nothing_more
 from tenuto.wires.base import Wire, WireRequest
 from tenuto.wires.json import UNREADABLE
 from tenuto.wires.plain import is_readable
 from tenuto.wires.short import UNSURE, Asks, Kind, Said, ShortPath, read_text
-
-if TYPE_CHECKING:
-    from tenuto.turn.engine import Engine
 
 _STARTS = (b"event: ", b"data: ")
 """What an event begins with that is read here."""
@@ -95,7 +90,7 @@ class ShortStream(Short):
 
     def __init__(
         self,
-        engine: Engine,
+        engine: Machine,
         request: Request,
         wire: Wire,
         provider: Provider,
