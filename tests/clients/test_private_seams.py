@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import re
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -72,6 +73,9 @@ async def test_a_private_name_that_is_used_is_there(of: str, path: str) -> None:
     async with AsyncExitStack() as stack:
         thing = await owner(of, stack)
         for name in path.split("."):
+            if isinstance(thing, ModuleType):  # a module of its own may not be loaded yet
+                with suppress(ModuleNotFoundError):
+                    importlib.import_module(f"{thing.__name__}.{name}")
             assert hasattr(thing, name), f"{of} has no {path}: {name} moved"
             thing = getattr(thing, name)
 

@@ -31,6 +31,9 @@ NAMES: tuple[str, ...] = tuple(f"cohere.{name}" for name in sorted(CLASSES["cohe
 _ELSEWHERE = ("cohere.aws_client", "cohere.oci_client")
 """Their hooks make a request of another service's of each request, and of its answers ours."""
 
+_TURNS = frozenset({"chat", "chat_stream"})
+"""The methods whose answers are finished."""
+
 _EXPERIMENTAL = "response_format.schema"
 """The argument that the SDK warns of."""
 
@@ -63,34 +66,45 @@ def recovering(client: Any, engine: Engine) -> Any:
     http = _http_of(client)
     made: dict[int, Any] = {id(http): httpx_client.recovering(http, engine)}
     wrapped = _copied(client, made)
+    for part in made.values():
+        _refuse_replaced(part)
     _bind_checks(wrapped)
     return wrapped
 
 
-def _bind_checks(wrapped: Any) -> None:
-    """`chat` and `chat_stream` of an instance check their arguments and call the client that they
-    were made for: those of the SDK are made anew.
+def _refuse_replaced(part: Any) -> None:
+    """Refuse what was put in the place of `chat` or `chat_stream`, of the client or of a part.
 
     Raises:
-        UnsupportedClient: another function was put in the place of a method. It may call the
-            client that was given, whose turns nobody finishes."""
-    sdk = importlib.import_module("cohere.client")
-    methods = {
-        name: value
-        for name, value in vars(wrapped).items()
-        if isinstance(value, FunctionType) and hasattr(type(wrapped), name)
-    }
-    for name, value in methods.items():
-        if value.__module__ != sdk.__name__:
+        UnsupportedClient: it may call the client that was given, whose turns nobody finishes, and
+            nobody would call it if it were left out."""
+    for name in _TURNS & vars(part).keys():
+        if not _is_the_sdks(vars(part)[name]):
             raise UnsupportedClient(
                 f"cannot wrap a client of cohere whose {name} was replaced; "
                 "wrap the client first, and replace it then"
             )
+
+
+def _is_the_sdks(value: object) -> bool:
+    """Whether a function was written by the SDK. Its module may be copied from another function, as
+    `functools.wraps` does; where it looks up its names may not."""
+    if not isinstance(value, FunctionType):
+        return False
+    return str(value.__globals__.get("__name__")).partition(".")[0] == "cohere"
+
+
+def _bind_checks(wrapped: Any) -> None:
+    """Make `chat` and `chat_stream` of an instance anew: they check their arguments and call the
+    client that they were made for."""
+    sdk = importlib.import_module("cohere.client")
+    methods = _TURNS & vars(wrapped).keys()
+    for name in methods:
         delattr(wrapped, name)
     if "chat" in methods:
         sdk.validate_args(wrapped, "chat", sdk.throw_if_stream_is_true)
     if "chat_stream" in methods:  # then both warn of what is experimental
-        for name in methods:
+        for name in sorted(methods):
             warning = sdk.experimental_kwarg_decorator(getattr(wrapped, name), _EXPERIMENTAL)
             setattr(wrapped, name, warning)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -116,6 +117,40 @@ def test_a_method_that_was_put_over_the_class_s_own_is_refused_before_and_stays_
     wrapped = noting(tenuto.wrap(make(), policy=POLICY))
     assert wrapped.chat(**CUT).finish_reason == "COMPLETE"
     assert asked == [CUT]
+
+
+def _wrapping(plain: Any) -> Any:
+    @functools.wraps(plain)
+    def noting(**given: Any) -> Any:
+        return plain(**given)
+
+    return noting
+
+
+@pytest.mark.parametrize(
+    "replaced",
+    [functools.partial, _wrapping, lambda plain: type("Called", (), {"__call__": plain})()],
+    ids=["partial", "wraps", "object"],
+)
+@pytest.mark.parametrize("part", ["client", "v2", "raw"])
+def test_a_method_that_was_replaced_in_any_way_is_refused_and_never_left_out(make, part, replaced):
+    client = make()
+    holder = {
+        "client": client,
+        "v2": getattr(client, "v2", client),
+        "raw": client.with_raw_response,
+    }
+    holder[part].chat = replaced(holder[part].chat)
+    with pytest.raises(tenuto.UnsupportedClient, match=r"whose chat was replaced; wrap .* first"):
+        tenuto.wrap(client, policy=POLICY)
+
+
+def test_a_client_whose_other_methods_were_replaced_is_wrapped_with_them(make):
+    client = make()
+    client.embed = functools.partial(client.embed)
+    wrapped = tenuto.wrap(client, policy=POLICY)
+    assert wrapped.embed is client.embed
+    assert wrapped.chat(**CUT).finish_reason == "COMPLETE"
 
 
 def test_settings_hooks_and_headers_stay_in_force_on_every_attempt(sim, make):

@@ -72,7 +72,7 @@ def _answer(reply: Reply, step: Step, envelope: Envelope, calls: list[Document])
 
 
 def _call(call: Call) -> Document:
-    return {"name": call.name, "parameters": decoded(call.arguments)}
+    return {"name": call.name, "parameters": decoded(call.arguments) if call.arguments else None}
 
 
 def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
