@@ -79,9 +79,9 @@ def page_text(counted: Counted) -> str:
     dear = f"Every fault that costs more than {times(DEAR)} anywhere, body or stream:"
     return "\n\n".join(
         [
-            "Output tokens billed, as a multiple of those of the uncut answer:",
+            "Output tokens that are billed, as a multiple of those of the uncut answer:",
             table(output_rows(counted)),
-            "Input tokens, of the turns for which more than one request was answered:",
+            "Input tokens of the turns with more than one answered request:",
             table(input_rows(counted)),
             dear,
             table(dear_rows(counted)),

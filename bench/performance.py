@@ -35,21 +35,25 @@ HEAD = f"""\
 
 # Performance
 
-What Tenuto costs, as processor time of the client's process; the server that is asked runs in a
-process of its own and answers with recorded bytes, and each part of the figures is measured in a
-process of its own as well. Ratios compare the official SDK with and without
-`tenuto.wrap` within one run: the two take turns for {ROUNDS} rounds, and the median of the rounds'
-ratios counts. Single figures are the quickest of {REPEATS} repeats. The time to the first chunk is
-that on the wall: the server sends an event every millisecond, a model takes many times as long.
-Whole streams of an event at a time are measured while work that makes way keeps the cores awake.
-Memory is what Python allocated at the peak of one turn in the pipe, the caller's own left out.
-A step of the agent is one request of its loop: 40 tokens of text, a call, and its tool; what HTTP
-takes of it is what the same client takes to send and read the same bytes without an agent.
-A turn without an SDK is one through `tenuto.Turn` that nobody listens to. Its Python calls are
-counted, for they do not depend on the machine, and its time is in units of `sum(range(1000))`.
-"A stream of others" is one that nothing was fitted to, a word a delta, from memory (its source says
-what is in it).
-Targets are those of the issues; where two name one, the stricter stands.
+What Tenuto costs, as processor time of the client's process. The server runs in a process of its
+own and answers with recorded bytes. Each part of the figures runs in a process of its own, too.
+
+* **Ratios** compare the official SDK with and without `tenuto.wrap` in one run. The two take turns
+  for {ROUNDS} rounds, and the table shows the median of the rounds' ratios.
+* **Single figures** are the fastest of {REPEATS} repeats.
+* **The time to the first chunk** is wall-clock time. The server sends an event every millisecond; a
+  model takes many times as long.
+* **Streams of one event at a time** are measured while low-priority work keeps the cores busy.
+* **Memory** is the peak that Python allocates for one turn, without what the caller allocates.
+* **A step of the agent** is one request of its loop: 40 tokens of text, a tool call, and the tool.
+  The share of HTTP is what the same client needs to send and read the same bytes without an agent.
+* **A turn without an SDK** runs through `tenuto.Turn` without a listener. The table counts its
+  Python calls, which do not depend on the machine, and gives its time in units of
+  `sum(range(1000))`.
+* **A stream of others** is one that Tenuto was not tuned for: one word per delta, from memory. Its
+  source describes it.
+
+A target is the stricter one where two issues name one.
 """
 
 

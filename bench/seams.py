@@ -40,9 +40,9 @@ from cuts.texts import KINDS  # noqa: E402
 from tenuto.core.seam import Seam  # noqa: E402
 
 ABOUT = """\
-Of 100 texts so many came out exactly as they should; where body and stream differ, both. *Twice*:
-nothing is lost and something is said twice; *lost*: a character is missing; *spaces*: white space
-is wrong and all else right (cases)."""
+The first figures are the texts, of 100, that came out exactly right; a cell has two figures if body
+and stream differ. The last three columns count cases. *Twice*: nothing is missing and something is
+repeated. *Lost*: a character is missing. *Spaces*: only white space is wrong."""
 
 LENGTHS = ((3, 5), (6, 11), (12, 23), (24, 400))
 
@@ -225,7 +225,7 @@ def main(arguments: list[str]) -> int:
             agree,
             "Overlaps by length:",
             table(iter(tables["overlaps"])),
-            "Characters held back on a stream before the seam is settled:",
+            "Characters of a stream that wait until the seam is decided:",
             table(iter(tables["held back"])),
             f"Processor time for a continuation in deltas of {DELTA_CHARS} characters:",
             table(iter(tables["cost"])),

@@ -26,14 +26,15 @@ from tenuto.turn.event_sender import ENDED, STARTED
 HEAD = """\
 # Events
 
-What a turn tells `on_event`. Events hold names, numbers and reasons, never content or secrets; a
-text that comes from the far side (a stop value, an error code) is made printable and bounded first.
+A turn reports what happens to the function that you pass as `on_event`. Events hold names, numbers
+and reasons, never content or secrets. Text that comes from the provider (a stop value, an error
+code) is made printable and shortened first.
 
-Each kind of event is a class of `tenuto.events`, with typed fields. `event.as_dict()` gives plain
-JSON values, flat: `version`, `name`, the fields that all events have, and the event's own.
-`event.data` gives its own alone. `tenuto.events.event_from_dict()` reads an event back: a name that
-it does not know gives an `UnknownEvent` that keeps all fields, and a field that it does not know is
-left out. The version of the schema is {version}; a new event or field leaves it as it is.
+Each kind of event is a class in `tenuto.events` with typed fields. `event.as_dict()` returns a flat
+dictionary of JSON values: `version`, `name`, the fields that all events have, and the event's own.
+`event.data` returns only the event's own. `tenuto.events.event_from_dict()` reads an event back. It
+returns an `UnknownEvent` with all fields for a name that it does not know, and ignores fields that
+it does not know. The version of the schema is {version}; new events and fields do not change it.
 
 ```python
 import tenuto
@@ -49,14 +50,14 @@ def hear(event: tenuto.Event) -> None:
 
 ## In which order
 
-`turn_started` comes first and `turn_ended` last, once each, whatever happens between. Each request
-has one `attempt_started` and one `attempt_ended`. `stop_reason_observed` says what its answer
-means, and `fault` what was wrong with it.
+`turn_started` comes first and `turn_ended` last, once each, whatever happens in between. Each
+request has one `attempt_started` and one `attempt_ended`. `stop_reason_observed` says what its
+response means, and `fault` what was wrong with it.
 
-Each recovery that begins has exactly one end of its own kind, before that of the turn. A retry and
-a repair of the request may begin and end within another recovery; beside that no two overlap.
+Each recovery that begins has exactly one end of its own kind, before the end of the turn. A retry
+or a repair of the request may happen within another recovery. No other two recoveries overlap.
 
-An event about something that took time comes at its end, and has a `duration_s`.
+An event about something that took time comes when it is over, and has a `duration_s`.
 """
 
 ALL_HEAD = """
@@ -70,13 +71,13 @@ SHARED_HEAD = """
 USAGE_HEAD = """
 ## Tokens
 
-What a `usage` holds.
+The fields of a `usage`.
 """
 
 REPORT_HEAD = """
 ## The report
 
-How a turn ended. `turn_ended` carries the same.
+How a turn ended. The event `turn_ended` has the same fields.
 """
 
 _RECOVERIES: dict[Recovery, tuple[str, type[Event] | None]] = {

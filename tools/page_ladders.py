@@ -17,9 +17,9 @@ from tenuto.core.view import CONSECUTIVE, LIMITS, Facts, State, View
 HEAD = """\
 # Ladders
 
-What is done about each outcome of a response. `LADDERS` in `src/tenuto/core/ladders.py` is the
-whole of it: the first rung whose guards hold and whose budget is not spent is taken; past the last
-one the turn ends.
+This page lists what Tenuto does about each outcome of a response. It is generated from the table
+`LADDERS` in `src/tenuto/core/ladders.py`. For an outcome, Tenuto takes the first rung whose guards
+all hold and whose budget is not spent. After the last rung, the turn ends.
 
 ## A turn
 """
@@ -27,25 +27,25 @@ one the turn ends.
 LADDER_HEAD = """
 ## The ladders
 
-The id of a rung is what `Decision.rung`, `Report.rungs` and the events hold, and what
-`Policy(decide=…)` may answer. A rung is taken when all that "Taken when" names is so. Its budget is
-counted over the turn; a policy key sets how often it may be spent. A rung that sends nothing ends
-the turn.
+`Decision.rung`, `Report.rungs` and the events name a rung by its id, and `Policy(decide=…)` may
+return one. Tenuto takes a rung if every condition under "Taken when" holds. A budget counts uses of
+the rung over the whole turn, and a policy key sets how many there may be. A rung that sends nothing
+ends the turn.
 """
 
 ENDING_HEAD = """
 ## The endings
 
-How a turn ends when no rung is left: its status where text is kept and where none is, and its
-reason, unless what stood in the way first has a reason of its own: those are named below. How an
-ending shows on each wire stands in [what the caller sees](guide/what-the-caller-sees.md).
+How a turn ends when no rung is left: its status with and without text, and its reason. Some guards
+that prevent a rung give the ending a reason of their own; the second table lists them. See
+[what the caller sees](guide/what-the-caller-sees.md) for how each ending looks on each wire.
 """
 
 EDITS_HEAD = """
 ## The edits
 
-What a request that Tenuto sends differs in from the caller's own. Hints (`CONTINUE`, …) are quoted
-from `src/tenuto/core/hints.py`.
+How a request that Tenuto sends differs from the caller's own. `src/tenuto/core/hints.py` has the
+texts of the hints (`CONTINUE`, …).
 """
 
 _SAID = "What was said so far"
@@ -63,7 +63,7 @@ def render() -> str:
     lines.append(ENDING_HEAD)
     lines += table(["Outcome", "Reason", "With text", "Without", "What may help"], _endings())
     lines.append("")
-    lines += table(["What is not so", "Reason of the end"], _reasons())
+    lines += table(["Condition that does not hold", "Reason of the ending"], _reasons())
     return "\n".join(lines) + "\n"
 
 
@@ -113,7 +113,7 @@ def _rungs() -> Iterator[list[str]]:
                 _sent(outcome, rung),
             ]
         if not ladder:
-            yield [code(outcome), "none: the turn ends", "–", "–", "–", "–"]
+            yield [code(outcome), "none; the turn ends", "–", "–", "–", "–"]
 
 
 def _budget(rung: Rung) -> str:

@@ -12,14 +12,14 @@ from tenuto.wires.unsupported import KEYS
 HEAD = """\
 # Policy
 
-Every limit and switch. One setting has one name: as an argument of `tenuto.Policy`, as a key of
-`[tool.tenuto]` in pyproject.toml or of tenuto.toml, and, in capitals after `TENUTO_`, as a variable
-of the environment. The environment wins over tenuto.toml, and that over pyproject.toml. A policy
-that is passed in code is taken as it is; only `TENUTO_CAPTURE` and `TENUTO_CAPTURE_MAX_BYTES` hold
-beside it. An empty variable counts as unset.
+This page lists every limit and switch. A setting has the same name everywhere: as an argument of
+`tenuto.Policy`, as a key in `tenuto.toml` or under `[tool.tenuto]` in `pyproject.toml`, and, in
+capitals after `TENUTO_`, as an environment variable. Environment variables override `tenuto.toml`,
+which overrides `pyproject.toml`. Tenuto ignores all three if you pass a policy in code, except
+`TENUTO_CAPTURE` and `TENUTO_CAPTURE_MAX_BYTES`. An empty variable counts as unset.
 
-Numbers of tries: 0 switches that recovery off. Limits in characters, bytes, tokens or seconds:
-0 lifts the limit. `none` stands for "work it out".
+For a number of attempts, 0 turns that recovery off. For a limit in characters, bytes, tokens or
+seconds, 0 removes the limit. `none` means that Tenuto works the value out.
 """
 
 CODE_HEAD = """
@@ -27,19 +27,20 @@ CODE_HEAD = """
 """
 
 LEFT_OUT_HEAD = """
-## What a provider may refuse by name
+## Keys that a provider may reject
 
-A provider may answer with 400 or 422 and name a key that it does not take. Where the answer is the
-same without that key, the request is sent once more without it, and the event `keys_left_out`, the
-report and the header `x-tenuto-left-out` name the keys that were left out. The table lists those
-that may be. Any other key goes out as it came, and the provider's error goes to the client.
-`drop_unsupported` adds names to the table. `*.` means: anywhere in the request.
+A provider may answer with 400 or 422 and name a key that it does not support. If the answer would
+be the same without that key, Tenuto sends the request once more without it. The event
+`keys_left_out`, the report and the header `x-tenuto-left-out` name the keys that were left out. The
+table lists the keys that Tenuto may leave out. It never leaves out any other, and passes the
+provider's error to the client. `drop_unsupported` adds names to the table. `*.` means anywhere in
+the request.
 """
 
 DECISION_HEAD = """
-## What `decide` is asked
+## The argument of `decide`
 
-`decide` is called with each `Decision` before it is carried out.
+Tenuto calls `decide` with each `Decision` before it acts on it.
 """
 
 
@@ -50,7 +51,7 @@ def render() -> str:
     lines.append(CODE_HEAD)
     lines += table(["Argument", "Default", "Meaning"], _code_only())
     lines.append(LEFT_OUT_HEAD)
-    lines += table(["Key", "Values that may go", "What it is", "Where"], _left_out())
+    lines += table(["Key", "Values that may be left out", "Why", "Where"], _left_out())
     lines.append(DECISION_HEAD)
     told = attributes(Decision.__doc__)
     lines += table(["Field", "Meaning"], ([code(name), sentence(told[name])] for name in told))

@@ -14,30 +14,31 @@ from tenuto.wires.base import Dialect
 HEAD = """\
 # Providers
 
-A provider is recognized by where its base URL begins, or by the `server` header of its responses.
-Whoever is not recognized works as well, with the safe defaults of the last rows. `tenuto providers`
-prints the same, with `--json` for programs.
+Tenuto recognizes a provider by the beginning of its base URL, or by the `server` header of its
+responses. Other providers work too, with the safe defaults of the last rows. `tenuto providers`
+prints the same table, with `--json` for programs.
 """
 
 ANSWERS = """
-## What is odd about their answers
+## Peculiarities of their answers
 
-Stop values beyond those of the wire, tokens that are counted elsewhere, and quirks, each with the
-recorded or made-up answer by which it is tested. They are read whoever sends them.
+Stop values that the wire does not define, other places for token counts, and quirks, each with the
+recorded or constructed answer that tests it. Tenuto reads them from every provider of the wire.
 """
 
 MODELS_HEAD = """
 ## Models
 
-The largest output limit that a boosted request asks for. What a request asks for itself is never
-lowered by it; a provider's own word, in an error, and `output_tokens` of a row count before it.
+The largest output limit that Tenuto raises a request to. It never lowers the limit of the client's
+own request. A limit that the provider names in an error, and `output_tokens` of a provider's row,
+take precedence.
 """
 
 TAIL = """
 ## Your own
 
-A provider that is not in the table, or a row that should be another one, is registered at run time
-or added to the table: [add a provider](guide/add-a-provider.md).
+To add a provider that is missing from the table, or to replace a row, register it at run time or
+add it to the table: [add a provider](guide/add-a-provider.md).
 """
 
 
@@ -51,9 +52,9 @@ def render() -> str:
     lines += [MODELS_HEAD]
     rows = ([code(m.name.pattern), f"{m.output_tokens:,}", m.source] for m in MODELS)
     lines += table(["Name", "Output tokens", "Source"], rows)
-    lines += ["", "## Columns", "", "What a row says of the provider's form of the wire:", ""]
+    lines += ["", "## Columns", "", "How the provider's form of the wire differs:", ""]
     lines += _columns(Dialect)
-    lines += ["", "And of the provider itself:", ""]
+    lines += ["", "The provider itself:", ""]
     lines += _columns(Provider)
     return "\n".join(lines) + "\n" + TAIL
 

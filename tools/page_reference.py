@@ -15,9 +15,9 @@ from page import code, codes
 HEAD = """\
 # Reference
 
-Every public name, from its docstring. The events of a turn (`tenuto.events`) have
-[a page of their own](events.md). What is named in neither is private and may change. The examples
-are run as tests. Ids such as C23 name a [promise](behaviours.md).
+This page documents every public name, from its docstring. The events of a turn (`tenuto.events`)
+have [their own page](events.md). All other names are private and may change. The test suite runs
+the examples. Ids such as C23 name a [behaviour](behaviours.md).
 """
 
 MODULES = ("tenuto", "tenuto.agent", "tenuto.agent.events", "tenuto.agent.files", "tenuto.sim")

@@ -14,22 +14,22 @@ from tenuto.wires.base import Shown, Wire
 from tenuto.wires.registry import wires
 
 MEANINGS = {
-    Outcome.DONE: "It ended by itself: text, or tool calls that are whole.",
+    Outcome.DONE: "It ended by itself with text or with complete tool calls.",
     Outcome.TEXT_CUT: "The output limit cut its text.",
     Outcome.ARGUMENTS_CUT: "The output limit cut its tool calls, or their arguments end early.",
-    Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call are no JSON object.",
-    Outcome.CALLS_MISSING: "Its stop names tool calls, and none came.",
+    Outcome.ARGUMENTS_MALFORMED: "The arguments of a tool call are not a JSON object.",
+    Outcome.CALLS_MISSING: "Its stop announces tool calls, but it has none.",
     Outcome.THINKING_CUT: "The output limit cut it before any text came.",
     Outcome.THINKING_ONLY: "It ended by itself with reasoning alone.",
-    Outcome.EMPTY: "There was nothing in it.",
+    Outcome.EMPTY: "It has no content.",
     Outcome.PAUSED: "The provider paused the turn.",
     Outcome.OVERFLOW: "The context window is full.",
     Outcome.BLOCKED: "A filter of the provider stopped it.",
     Outcome.REFUSED: "The model declined.",
-    Outcome.DROPPED: "It broke off.",
-    Outcome.FAULT: "An error came, instead of it or in its middle.",
+    Outcome.DROPPED: "The connection broke or the stream ended without its end mark.",
+    Outcome.FAULT: "The provider sent an error, instead of the response or in the middle of it.",
     Outcome.CANCELLED: "The provider says that it was cancelled.",
-    Outcome.UNKNOWN: "Its stop is a value that no table knows.",
+    Outcome.UNKNOWN: "Its stop value is in no table.",
 }
 
 

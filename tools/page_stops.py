@@ -13,19 +13,20 @@ from tenuto.wires.stops import StopTable, in_other_words
 HEAD = """\
 # Stops
 
-Why a response ended: the normalized reasons, the native values of each wire, and the errors.
+Why a response ended: the normalized reasons, each wire's native values, and the errors.
 
 ## Reasons
 
-Gravest first: where one response gives several reasons, the graver one is believed. A clean reason
-is one by which the provider says that the response is whole.
+The most serious reason comes first. If a response gives several reasons, the more serious one
+counts. With a clean reason, the provider says that the response is complete.
 """
 
 KINDS_HEAD = """
 ## Kinds of errors
 
-What follows from each: may the same request be sent again, may another candidate be asked, would a
-shorter prompt help, and which stop reason it amounts to.
+What each kind of error means for the next step: whether the same request may be sent again
+(retryable), whether another model may be tried (fallback), whether a shorter prompt would help
+(compress), and the stop reason that it is reported as.
 """
 
 
@@ -38,7 +39,7 @@ def render() -> str:
     for name, wire in sorted(wires().items()):
         lines += ["", f"## Wire: {name}", "", "### Stop values", ""]
         lines += table(["Native value", "Reason", "Detail", "Whose"], _values(wire.stops))
-        lines += ["", "### Errors", "", "The first row that fits decides.", ""]
+        lines += ["", "### Errors", "", "The first row that matches counts.", ""]
         lines += table(["Kind", "Codes and types", "Words", "HTTP status"], _errors(wire.errors))
     return "\n".join(lines) + "\n"
 
