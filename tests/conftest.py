@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from asking import WAYS
 from hypothesis import settings
-from pairing import in_one_way
+from pairing import Made, in_one_way
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
 settings.register_profile("house", settings.default, deadline=None)
@@ -54,6 +54,17 @@ def a_heap_of_its_own() -> Iterator[None]:
     gc.freeze()
     yield
     gc.collect()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`make test` does not even make what it would leave out."""
+    Made.heavy = config.getoption("markexpr") != "not heavy"
+
+
+def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
+    """The same for tests that are heavy as a whole."""
+    is_heavy = any(mark.name == "heavy" for mark in getattr(obj, "pytestmark", ()))
+    return [] if is_heavy and not Made.heavy else None
 
 
 def pytest_collection_finish() -> None:

@@ -58,8 +58,8 @@ class Facing:
         options: of the asker.
         chars: characters of a piece, of the finer answers and of the coarser.
         ways, strict_ways: through which clients, and with the policy that raises.
-        sharing: which one it is of the SDKs that share a wire, and how many they are. A case meets
-            one of these, in turn; all of them are heavy.
+        sharing: of an SDK that shares its wire with others, which of so many cases it meets: a smoke
+            set, another one for each of these SDKs; all cases are heavy.
         thorough: cases that run in each mode and way: each reaches what no other case does.
         left_out: cases in a mode that this SDK cannot meet.
         dialect: whose Chat Completions the simulator speaks.
@@ -91,8 +91,8 @@ class Facing:
         """The cases in a mode, and through which client: one of both in turn, with the policy that
         raises the other mode. All of them are heavy.
 
-        What is recovered is the same whatever the policy says of what is not: of four such cases
-        one runs with the policy that raises."""
+        What is recovered is the same whatever the policy says of what is not: of eight such
+        cases one runs with the policy that raises."""
         ways = self.strict_ways if strict else self.ways
         if not ways:
             return
@@ -103,7 +103,7 @@ class Facing:
                 yield from ((case, mode, way) for mode in modes for way in ways)
                 continue
             turn, whose = divmod(number, shared_by)
-            left_to_others = strict and case.recoverable and turn % 4
+            left_to_others = strict and case.recoverable and turn % 8
             if modes and whose == place and not left_to_others:
                 mode = modes[(turn + strict) % len(modes)]
                 yield case, mode, ways[(turn // 2 + strict) % len(ways)]

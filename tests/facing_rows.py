@@ -99,7 +99,7 @@ def _like_openais(
         # None of these SDKs reads an event that has a name, and their providers send none.
         left_out=("event_lines-stream", *left_out),
         strict_ways=WAYS,
-        sharing=(sharing, 4),
+        sharing=(sharing, 12),
         dialect=name,
     )
 
@@ -171,7 +171,7 @@ FACING = (
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
         ),
         strict_ways=(),
-        sharing=(3, 4),
+        sharing=(3, 12),
         dialect="watsonx",
     ),
     Facing(
@@ -327,7 +327,7 @@ FACING = (
         _DASHSCOPE,
         name="dashscope-so-far",
         options={"increments": False},
-        sharing=(1, 2),
+        sharing=(1, 4),
         left_out=tuple(f"{name}-body" for name in asking_dashscope.CASES),
     ),
     _OLLAMA,
@@ -335,7 +335,7 @@ FACING = (
         _OLLAMA,
         name="ollama-prompts",
         kind=WrappedPrompts,
-        sharing=(1, 2),
+        sharing=(1, 4),
         left_out=tuple(
             f"{name}-{mode}"
             for name, case in asking_ollama.CASES.items()

@@ -7,7 +7,11 @@ as few combinations as bring every two values together, which are the same ones 
 (`every_pair`).
 
 Where one dimension holds most of what a test tells, such as the cases of the simulator, `make test`
-runs each of its values with one of the others, in turn (`in_every_mode`, `in_one_way`).
+runs each of its values with one of the others, in turn (`in_every_mode`, `in_one_way`). Where many
+values say the same of the code, it runs one of so many (`one_in`).
+
+Heavy combinations are not even made where nobody can want them (`make_heavy_too`): a test costs a
+worker about a millisecond before it is left out.
 """
 
 from __future__ import annotations
@@ -24,6 +28,29 @@ from tenuto.sim import Case
 Combination = tuple[Any, ...]
 
 
+class Made:
+    """What is made of a matrix.
+
+    Attributes:
+        heavy: whether what is heavy is made as well; the conftest says it by the expression of `-m`.
+    """
+
+    heavy = True
+
+
+def param(*values: Any, heavy: bool, id: str) -> Any:  # noqa: A002 - as pytest calls it
+    """One set of values of a matrix."""
+    return pytest.param(*values, marks=pytest.mark.heavy if heavy else (), id=id)
+
+
+def matrix(names: str | Sequence[str], params: Iterable[Any], **more: Any) -> pytest.MarkDecorator:
+    """Parametrizes a test, without what is heavy where nobody wants that."""
+    found = list(params)
+    if not Made.heavy:
+        found = [each for each in found if not each.marks] or found
+    return pytest.mark.parametrize(names, found, **more)
+
+
 def every_pair(
     only: Callable[..., bool] = lambda *_: True,
     indirect: Collection[str] = (),
@@ -32,13 +59,20 @@ def every_pair(
     """Parametrizes a test over all combinations that `only` lets through."""
     found = [each for each in itertools.product(*dimensions.values()) if only(*each)]
     enough = covering(found)
-    return pytest.mark.parametrize(
-        tuple(dimensions),
+    params = [
+        param(*each, heavy=number not in enough, id=_id(each)) for number, each in enumerate(found)
+    ]
+    return matrix(tuple(dimensions), params, indirect=[*indirect])
+
+
+def one_in(count: int, name: str, values: Iterable[Any], first: int = 0) -> pytest.MarkDecorator:
+    """Parametrizes a test over values that all say much the same: of so many one is not heavy."""
+    return matrix(
+        name,
         [
-            pytest.param(*each, marks=() if number in enough else pytest.mark.heavy, id=_id(each))
-            for number, each in enumerate(found)
+            param(each, heavy=(number - first) % count != 0, id=getattr(each, "name", str(each)))
+            for number, each in enumerate(values)
         ],
-        indirect=[*indirect],
     )
 
 
@@ -59,8 +93,7 @@ def covering(combinations: Sequence[Combination]) -> set[int]:
 
 
 some_or_every = pytest.mark.parametrize(
-    "every",
-    [pytest.param(False, id="some"), pytest.param(True, id="every", marks=pytest.mark.heavy)],
+    "every", [param(False, heavy=False, id="some"), param(True, heavy=True, id="every")]
 )
 """For a test that goes through many things by itself, and only through some of them unless `every`."""
 
@@ -78,15 +111,15 @@ def in_every_mode(cases: Iterable[Case], both: Collection[str] = ()) -> pytest.M
     for number, case in enumerate(cases):
         one = one_mode(number, case)
         runs += [
-            pytest.param(
+            param(
                 case,
                 mode,
-                marks=() if mode == one or case.name in both else pytest.mark.heavy,
+                heavy=mode != one and case.name not in both,
                 id=f"{case.name}-{mode}",
             )
             for mode in sorted(case.modes)
         ]
-    return pytest.mark.parametrize(("case", "mode"), runs)
+    return matrix(("case", "mode"), runs)
 
 
 def in_one_way(items: Iterable[pytest.Item], way: str) -> None:

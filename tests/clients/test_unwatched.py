@@ -73,12 +73,13 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
 def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
     wire: str, mode: str, every: bool
 ) -> None:
-    """Of every two cases one as a body and the other one as a stream; all of them are heavy."""
+    """Two of eight cases, the one as a body and the other one as a stream; all of them are heavy."""
     with Simulator(token_chars=60) as sim, in_front(sim, wire) as askers:
         cases = [
             case
             for number, case in enumerate(CASES_ON[wire].values())
             if mode in (case.modes if every else [one_mode(number, case)])
+            and (every or number % 8 < 2)
         ]
         differing = []
         for case in cases:
@@ -86,4 +87,4 @@ def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
             if watched != unwatched:
                 differing.append((case.name, watched, unwatched))
         assert differing == []
-        assert len(cases) > (50 if every else 25)
+        assert len(cases) > (50 if every else 5)

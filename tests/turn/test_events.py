@@ -57,6 +57,8 @@ def test_each_recovery_and_each_turn_has_one_end_in_every_case_of_the_simulator(
     for number, case in enumerate(CASES_ON[wire].values()):
         if mode not in (case.modes if every else [one_mode(number, case)]):
             continue
+        if not every and number % 6 > 1:
+            continue
         asked = of_case(wire, case, stream=mode == "stream")
         played = playing.by_turn(far(Place(wire)), asked, POLICY)
         check_each_turn(played.events, contents(asked, played))

@@ -17,6 +17,7 @@ from asking_anthropic import CASES, TOOLS, Said, broken_call, next_turn_is_refus
 from aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
 from clouds import BEDROCK, Bedrock, BedrockAsker
 from far_sides import RESET, Answer, FarSide, answer, json_answer
+from pairing import one_in
 from wrapping import QUICK, is_right
 
 import tenuto
@@ -60,7 +61,7 @@ def check(world: World, case: Case, mode: str, way: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.behaviour("P1a", "T1", "S1", "S9")
-@pytest.mark.parametrize("case", STREAMED, ids=[case.name for case in STREAMED])
+@one_in(3, "case", STREAMED)
 def test_every_fault_of_a_stream_is_mended_or_told(world: World, case: Case) -> None:
     check(world, case, "stream", "sync")
 
