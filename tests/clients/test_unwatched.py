@@ -66,6 +66,7 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
     return MADE_UP.sub("made up", repr((vars(said), body, sent)))
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("P8", "P1")
 @some_or_every
 @pytest.mark.parametrize("mode", ["body", "stream"])

@@ -73,7 +73,7 @@ LEAST |= dict.fromkeys((name for name, wire in wires().items() if wire.only_read
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize(("kind", "wire"), READ + ASKED)
 @some_or_every
@@ -113,7 +113,7 @@ LEAST_OF_STREAMS = LEAST | {"mistral": 250, "watsonx": 150}
 
 @pytest.mark.slow
 @pytest.mark.heavy
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize("wire", [wire for _, wire in ASKED])
 @pytest.mark.parametrize("without", [False, True])
