@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import WAYS
 from hypothesis import settings
-from pairing import Made, in_one_way
+from support.asking.openai_chat import WAYS
+from support.pairing import Made, in_one_way
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
 settings.register_profile("house", settings.default, deadline=None)
@@ -19,7 +19,7 @@ settings.load_profile("house")
 
 # A client reads, when it is made, every authority that the system trusts: 75 ms, and an asker makes
 # two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
-os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
 # Drivers of frameworks, which live in environments of their own: `make frameworks` runs them.
 collect_ignore_glob = ["frameworks/*.py"]

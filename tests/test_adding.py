@@ -13,8 +13,8 @@ from typing import Any
 
 import openai
 import pytest
-from replay import MAX, R, Replay
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.replay.openai_chat import MAX, R, Replay
 
 import tenuto
 from tenuto.providers.table import ROWS

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
+from support.recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
 
 from tenuto import StreamDetector, detect
 from tenuto.core.stop import CLEAN

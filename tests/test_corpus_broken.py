@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from pairing import some_or_every
-from recorded import (
+from support.pairing import some_or_every
+from support.recorded import (
     BINARY,
     STOP,
     Part,
@@ -24,7 +24,7 @@ from recorded import (
     recorded,
     shown,
 )
-from replacing import places
+from support.replacing import places
 
 from tenuto.core.outcome import classify
 from tenuto.core.response import Response

@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from pairing import some_or_every
+from support.pairing import some_or_every
 
 from fuzz import edits
 from fuzz.asked import asked

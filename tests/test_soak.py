@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pairing import some_or_every
+from support.pairing import some_or_every
 
 PROJECT = Path(__file__).parent.parent
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
-from asking import WAYS
-from far_sides import FarSide
-from pairing import every_pair
+from support.asking.openai_chat import WAYS
+from support.far_sides import FarSide
+from support.pairing import every_pair
 
 from tenuto.agent import Agent, Conversation, Limits, Model, RunResult
 from tenuto.agent.cancellation import Cancellation

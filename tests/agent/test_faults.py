@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from agent_turns import WAYS, WIRES, Asker, cases_of, harm, is_right, simulator, wanted
+from support.agent_turns import WAYS, WIRES, Asker, cases_of, harm, is_right, simulator, wanted
 
 from tenuto.sim import Case
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import openai
 import pytest
-from asking import TOOLS
-from playing import ASK, FILES, played
-from replay import END, MAX, TOOL, Call, R, Refused
+from support.asking.openai_chat import TOOLS
+from support.replay.openai_chat import END, MAX, TOOL, Call, R, Refused
+from support.replay.playing import ASK, FILES, played
 
 import tenuto
 from tenuto.core import hints

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playing import ASK
-from replay import END, MAX, R
+from support.replay.openai_chat import END, MAX, R
+from support.replay.playing import ASK
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

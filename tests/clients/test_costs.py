@@ -6,8 +6,8 @@ from __future__ import annotations
 import functools
 
 import pytest
-from pairing import matrix, param
-from spending import WORLDS, Cost, World, asked_again, costs, spread
+from support.pairing import matrix, param
+from support.spending import WORLDS, Cost, World, asked_again, costs, spread
 
 MOST_TIMES = 1.1
 

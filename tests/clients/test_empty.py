@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import openai
-import playing
 import pytest
-from playing import AFTER_RESULT, ASK, FILES
-from replay import END, MAX, SAFETY, TOOL, Call, R, Refused
+from support.replay import playing
+from support.replay.openai_chat import END, MAX, SAFETY, TOOL, Call, R, Refused
+from support.replay.playing import AFTER_RESULT, ASK, FILES
 
 from tenuto.core import hints
 

@@ -7,8 +7,8 @@ import json
 from typing import Any
 
 import pytest
-from playing import FILES
-from replay import END, MAX, TOOL, Call, R
+from support.replay.openai_chat import END, MAX, TOOL, Call, R
+from support.replay.playing import FILES
 
 from tenuto.core import hints
 from tenuto.wires.base import Dialect

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 import pytest
-from far_sides import FarSide
-from framing_matrix import (
+from support.far_sides import FarSide
+from support.framing_matrix import (
     BYTES,
     MODES,
     NAMES,
@@ -26,7 +26,7 @@ from framing_matrix import (
     shapes_of,
     verdict,
 )
-from pairing import every_pair
+from support.pairing import every_pair
 
 # aiohttp's own word on the class that google-genai makes of its session; and the SDKs of Anthropic,
 # bare, leave the generators of a stream that is no event stream to the collector.

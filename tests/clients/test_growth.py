@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from asking import WAYS, Asker
-from asking_anthropic import AnthropicAsker
-from pairing import matrix, param
+from support.asking.anthropic_messages import AnthropicAsker
+from support.asking.openai_chat import WAYS, Asker
+from support.pairing import matrix, param
 
 import tenuto
 from tenuto.clients import exchange

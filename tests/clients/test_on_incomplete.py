@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import openai
 import pytest
-from playing import FILES
-from replay import MAX, SAFETY, TOOL, Call, R
+from support.replay.openai_chat import MAX, SAFETY, TOOL, Call, R
+from support.replay.playing import FILES
 
 import tenuto
 from tenuto.core.outcome import Outcome

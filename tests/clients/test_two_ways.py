@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pairing import matrix, param
-from replay import R, Replay
+from support.pairing import matrix, param
+from support.replay.openai_chat import R, Replay
 
 PROGRAM = """
 import asyncio, json, sys, types

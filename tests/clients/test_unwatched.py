@@ -8,15 +8,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from pairing import one_mode, some_or_every
-from wrapping import QUICK, Wrapped
-from wrapping_anthropic import WrappedAnthropic
-from wrapping_bedrock import WrappedBedrock
-from wrapping_gemini import WrappedGemini
-from wrapping_interactions import WrappedInteractions
-from wrapping_mistral import WrappedMistral
-from wrapping_ollama import WrappedOllama
-from wrapping_responses import WrappedResponses
+from support.asking.wrapping import QUICK, Wrapped
+from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.asking.wrapping_bedrock import WrappedBedrock
+from support.asking.wrapping_gemini import WrappedGemini
+from support.asking.wrapping_interactions import WrappedInteractions
+from support.asking.wrapping_mistral import WrappedMistral
+from support.asking.wrapping_ollama import WrappedOllama
+from support.asking.wrapping_responses import WrappedResponses
+from support.pairing import one_mode, some_or_every
 
 import tenuto
 from tenuto.sim import CASES_ON, Case, Simulator

@@ -11,7 +11,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from pairing import matrix, param
+from support.pairing import matrix, param
 
 import tenuto
 from tenuto.cli.model_server import ModelServer

@@ -14,7 +14,7 @@ from typing import Any
 
 import openai
 import pytest
-from pairing import matrix, param
+from support.pairing import matrix, param
 
 import tenuto
 
@@ -69,7 +69,7 @@ def in_turn(
     modes = itertools.cycle((first, *(mode for mode in MODES if mode != first)))
     runs = [(*case, mode) for case, mode in zip(cases, modes, strict=False)]
     if both:
-        runs += [(*case, MODES[mode == "body"]) for *case, mode in runs]
+        runs += [(prompt, limit, MODES[mode == "body"]) for prompt, limit, mode in runs]
     return matrix(
         ("prompt", "limit_tokens", "mode"),
         [

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wrapping import QUICK
-
 import tenuto
+from support.asking.wrapping import QUICK
 from tenuto.agent import Agent, Model, RunResult
 from tenuto.agent.conversation import Conversation
 from tenuto.agent.events import AgentEvent, Said

@@ -13,11 +13,11 @@ from types import TracebackType
 from typing import Any
 
 import anthropic
-from asking_anthropic import Said
-from aws import KEYS, SECRET_KEY, chunk, failure, wrong_signature
-from wrapping_anthropic import WrappedAnthropic
 
 import tenuto
+from support.asking.anthropic_messages import Said
+from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.aws import KEYS, SECRET_KEY, chunk, failure, wrong_signature
 from tenuto.sim import Simulator
 
 ERRORS = {

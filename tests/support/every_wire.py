@@ -7,27 +7,27 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from asking import TOOLS as CHAT_TOOLS
-from asking_anthropic import TOOLS as ANTHROPIC_TOOLS
-from asking_bedrock import TOOLS as CONVERSE_TOOLS
-from asking_cohere_v1 import TOOLS as COHERE_V1_TOOLS
-from asking_gemini import TOOLS as GEMINI_TOOLS
-from asking_interactions import TOOLS as INTERACTIONS_TOOLS
-from asking_interactions import asks
-from asking_invoke import WrappedInvoke
-from asking_responses import TOOLS as RESPONSES_TOOLS
-from aws import chunk, message
-from far_sides import FarSide, answer, json_answer, sse_answer
-from wrapping import Wrapped
-from wrapping_anthropic import WrappedAnthropic
-from wrapping_bedrock import WrappedBedrock
-from wrapping_cohere import WrappedCohere
-from wrapping_cohere_v1 import WrappedCohereV1
-from wrapping_gemini import WrappedGemini
-from wrapping_interactions import WrappedInteractions
-from wrapping_mistral import WrappedMistral
-from wrapping_ollama import WrappedOllama
-from wrapping_responses import WrappedResponses
+from support.asking.anthropic_messages import TOOLS as ANTHROPIC_TOOLS
+from support.asking.bedrock_converse import TOOLS as CONVERSE_TOOLS
+from support.asking.bedrock_invoke import WrappedInvoke
+from support.asking.cohere_v1 import TOOLS as COHERE_V1_TOOLS
+from support.asking.gemini_generate import TOOLS as GEMINI_TOOLS
+from support.asking.gemini_interactions import TOOLS as INTERACTIONS_TOOLS
+from support.asking.gemini_interactions import asks
+from support.asking.openai_chat import TOOLS as CHAT_TOOLS
+from support.asking.openai_responses import TOOLS as RESPONSES_TOOLS
+from support.asking.wrapping import Wrapped
+from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.asking.wrapping_bedrock import WrappedBedrock
+from support.asking.wrapping_cohere import WrappedCohere
+from support.asking.wrapping_cohere_v1 import WrappedCohereV1
+from support.asking.wrapping_gemini import WrappedGemini
+from support.asking.wrapping_interactions import WrappedInteractions
+from support.asking.wrapping_mistral import WrappedMistral
+from support.asking.wrapping_ollama import WrappedOllama
+from support.asking.wrapping_responses import WrappedResponses
+from support.aws import chunk, message
+from support.far_sides import FarSide, answer, json_answer, sse_answer
 
 MAKERS: dict[str, Any] = {
     "anthropic-messages": WrappedAnthropic,

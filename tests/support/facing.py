@@ -9,19 +9,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anthropic
-import asking
 import groq
 import openai
 import pytest
 import together
-from asking import WAYS
 from botocore.retries.standard import ExponentialBackoff
 from cerebras.cloud import sdk as cerebras
 from cohere.core import http_client as cohere_http
 from google.genai._gaos.utils import retries as google_retries
-from wrapping import QUICK
 
 import tenuto
+from support.asking import openai_chat as asking
+from support.asking.openai_chat import WAYS
+from support.asking.wrapping import QUICK
 from tenuto.providers.table import ROWS
 from tenuto.sim import CASES_ON, Case, Simulator
 

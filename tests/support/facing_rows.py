@@ -7,51 +7,51 @@ from dataclasses import replace
 from typing import Any
 
 import anthropic
-import asking
-import asking_anthropic
-import asking_bedrock
-import asking_cohere
-import asking_cohere_v1
-import asking_completions
-import asking_dashscope
-import asking_gemini
-import asking_interactions
-import asking_invoke
-import asking_mistral
-import asking_ollama
-import asking_responses
-import asking_tgi
 import groq
 import ollama
 import openai
 import together
-from asking import WAYS
-from asking_native import WrappedWatsonx
-from asking_others import CerebrasAsker, GroqAsker, TogetherAsker
 from cerebras.cloud import sdk as cerebras
 from cohere.core import ApiError
-from facing import Facing, Judged
 from google.genai import errors, types
-from one_chat_of_invoke import assert_one_chat
-from one_converse_message import assert_one_converse_message
-from one_message import assert_one_message
-from one_response import assert_one_response
-from wrapping import Watching, Wrapped
-from wrapping_anthropic import WrappedAnthropic
-from wrapping_bedrock import WrappedBedrock
-from wrapping_cohere import WrappedCohere
-from wrapping_cohere import assert_one_message as assert_one_cohere_message
-from wrapping_cohere_v1 import WrappedCohereV1
-from wrapping_cohere_v1 import assert_one_message as assert_one_message_of_v1
-from wrapping_completions import WrappedCompletions
-from wrapping_dashscope import WrappedDashScope
-from wrapping_gemini import WrappedGemini
-from wrapping_interactions import WrappedInteractions, assert_one_interaction
-from wrapping_mistral import WrappedMistral
-from wrapping_mistral import assert_one_message as assert_one_mistral_message
-from wrapping_ollama import WrappedOllama, WrappedPrompts
-from wrapping_responses import WrappedResponses
 
+from support.asking import anthropic_messages as asking_anthropic
+from support.asking import bedrock_converse as asking_bedrock
+from support.asking import bedrock_invoke as asking_invoke
+from support.asking import cohere as asking_cohere
+from support.asking import cohere_v1 as asking_cohere_v1
+from support.asking import dashscope as asking_dashscope
+from support.asking import gemini_generate as asking_gemini
+from support.asking import gemini_interactions as asking_interactions
+from support.asking import mistral as asking_mistral
+from support.asking import ollama as asking_ollama
+from support.asking import openai_chat as asking
+from support.asking import openai_completions as asking_completions
+from support.asking import openai_responses as asking_responses
+from support.asking import tgi as asking_tgi
+from support.asking.native_paths import WrappedWatsonx
+from support.asking.one_chat_of_invoke import assert_one_chat
+from support.asking.one_converse_message import assert_one_converse_message
+from support.asking.one_message import assert_one_message
+from support.asking.one_response import assert_one_response
+from support.asking.openai_chat import WAYS
+from support.asking.sharing_openai_chat import CerebrasAsker, GroqAsker, TogetherAsker
+from support.asking.wrapping import Watching, Wrapped
+from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.asking.wrapping_bedrock import WrappedBedrock
+from support.asking.wrapping_cohere import WrappedCohere
+from support.asking.wrapping_cohere import assert_one_message as assert_one_cohere_message
+from support.asking.wrapping_cohere_v1 import WrappedCohereV1
+from support.asking.wrapping_cohere_v1 import assert_one_message as assert_one_message_of_v1
+from support.asking.wrapping_completions import WrappedCompletions
+from support.asking.wrapping_dashscope import WrappedDashScope
+from support.asking.wrapping_gemini import WrappedGemini
+from support.asking.wrapping_interactions import WrappedInteractions, assert_one_interaction
+from support.asking.wrapping_mistral import WrappedMistral
+from support.asking.wrapping_mistral import assert_one_message as assert_one_mistral_message
+from support.asking.wrapping_ollama import WrappedOllama, WrappedPrompts
+from support.asking.wrapping_responses import WrappedResponses
+from support.facing import Facing, Judged
 from tenuto.sim import Case
 
 

@@ -16,12 +16,7 @@ import anthropic
 import boto3
 import ollama
 import openai
-import replay_gemini
-from asking_bedrock import given_to_a_client
-from asking_interactions import ErrorEventSeen
-from aws import KEYS, as_botocore_reads, chunk
 from botocore.exceptions import BotoCoreError, ClientError
-from far_sides import FarSide, answer
 from google import genai
 from google.genai import errors, types
 from google.genai._gaos.lib import compat_errors
@@ -29,6 +24,11 @@ from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
 
 import tenuto
+from support.asking.bedrock_converse import given_to_a_client
+from support.asking.gemini_interactions import ErrorEventSeen
+from support.aws import KEYS, as_botocore_reads, chunk
+from support.far_sides import FarSide, answer
+from support.replay import gemini_generate as replay_gemini
 
 TEXT = "Hello world"
 NAMES = {
@@ -54,7 +54,7 @@ ERROR = json.dumps(
     }
 ).encode()
 POLICY = tenuto.Policy(backoff_s=0.0, retry_after_max_s=0.0)
-FIXTURES = Path(__file__).parent / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
 
 
 class Got(NamedTuple):

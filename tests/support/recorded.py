@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from replacing import shape
 
+from support.replacing import shape
 from tenuto import Confidence, Stop
 from tenuto.core.stop import CLEAN
 from tenuto.frames.aws_messages import AwsEventDecoder

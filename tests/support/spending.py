@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import asking
-import asking_anthropic
-from wrapping import QUICK, Wrapped
-from wrapping_anthropic import WrappedAnthropic
-
 import tenuto
+from support.asking import anthropic_messages as asking_anthropic
+from support.asking import openai_chat as asking
+from support.asking.wrapping import QUICK, Wrapped
+from support.asking.wrapping_anthropic import WrappedAnthropic
 from tenuto.sim import TABLES_ON, Case, Shared, Simulator, Spent
 
 SYSTEM = "You are patient, exact and brief. Answer as if it were printed."

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pairing import some_or_every
-from replacing import places, shape
+from support.pairing import some_or_every
+from support.replacing import places, shape
 
 from fuzz.drawing import FIXTURES, as_lines, fixtures, is_stream
 from fuzz.targets import target

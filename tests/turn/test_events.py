@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from one_turn import Played, events
-from pairing import one_mode, some_or_every
-from telling import check_each_turn
+from support.one_turn import Played, events
+from support.pairing import one_mode, some_or_every
+from support.telling import check_each_turn
 
 import tenuto
 from recorder import playing

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import playing
-import playing_anthropic
 import pytest
-import replay as chat
-import replay_anthropic as anthropic
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.replay import anthropic_messages as anthropic
+from support.replay import openai_chat as chat
+from support.replay import playing, playing_anthropic
 
 from tenuto.core.policy import Policy
 from tenuto.sim.anthropic_messages.seals import cipher, signature

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
-from pairing import some_or_every
+from support.pairing import some_or_every
 
 from tenuto import StreamDetector
 from tenuto.core.policy import Policy

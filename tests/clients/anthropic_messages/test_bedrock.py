@@ -13,12 +13,12 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import CASES, TOOLS, Said, broken_call, next_turn_is_refused
-from aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
-from clouds import BEDROCK, Bedrock, BedrockAsker
-from far_sides import RESET, Answer, FarSide, answer, json_answer
-from pairing import one_in
-from wrapping import QUICK, is_right
+from support.asking.anthropic_messages import CASES, TOOLS, Said, broken_call, next_turn_is_refused
+from support.asking.wrapping import QUICK, is_right
+from support.aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
+from support.clouds import BEDROCK, Bedrock, BedrockAsker
+from support.far_sides import RESET, Answer, FarSide, answer, json_answer
+from support.pairing import one_in
 
 import tenuto
 from tenuto.sim import Case, Simulator

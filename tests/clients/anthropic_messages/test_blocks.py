@@ -7,9 +7,8 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import Said
-from playing_anthropic import ASK, FILES, assistant, user
-from replay_anthropic import (
+from support.asking.anthropic_messages import Said
+from support.replay.anthropic_messages import (
     CITATION,
     END,
     MAX,
@@ -24,6 +23,7 @@ from replay_anthropic import (
     searching,
     thought,
 )
+from support.replay.playing_anthropic import ASK, FILES, assistant, user
 
 from tenuto.core import hints
 

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 import pytest
-from one_message import assert_one_message, events_of
-from playing_anthropic import ASK, FILES, assistant, user
-from replay import Refused
-from replay_anthropic import END, MAX, TOOL, Call, R
+from support.asking.one_message import assert_one_message, events_of
+from support.replay.anthropic_messages import END, MAX, TOOL, Call, R
+from support.replay.openai_chat import Refused
+from support.replay.playing_anthropic import ASK, FILES, assistant, user
 
 from tenuto.core import hints
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import anthropic
 import pytest
-from playing_anthropic import ASK, FILES
-from replay_anthropic import END, MAX, PAUSE, SAFETY, TOOL, Call, R
+from support.replay.anthropic_messages import END, MAX, PAUSE, SAFETY, TOOL, Call, R
+from support.replay.playing_anthropic import ASK, FILES
 
 from tenuto.core.outcome import Outcome
 

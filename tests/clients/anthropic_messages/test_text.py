@@ -8,9 +8,9 @@ from typing import Any
 import anthropic
 import pydantic
 import pytest
-from one_message import assert_one_message, events_of
-from playing_anthropic import ASK, FILES, assistant, user
-from replay_anthropic import END, MAX, SAFETY, TOOL, Call, R, Refused, said
+from support.asking.one_message import assert_one_message, events_of
+from support.replay.anthropic_messages import END, MAX, SAFETY, TOOL, Call, R, Refused, said
+from support.replay.playing_anthropic import ASK, FILES, assistant, user
 
 import tenuto
 from tenuto.core import hints

@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_dashscope import CASES, DashScopeAsker
-from wrapping import QUICK
-from wrapping_dashscope import WrappedDashScope
+from support.asking.dashscope import CASES, DashScopeAsker
+from support.asking.wrapping import QUICK
+from support.asking.wrapping_dashscope import WrappedDashScope
 
 import tenuto
 from tenuto.providers.table import ROWS

@@ -14,10 +14,10 @@ from typing import Any
 
 import openai
 import pytest
-from asking_responses import CASES, TOOLS
-from pacing import Document, Pacer, answers_to, pieces
-from pairing import one_in
-from wrapping import QUICK
+from support.asking.openai_responses import CASES, TOOLS
+from support.asking.wrapping import QUICK
+from support.pacing.openai_chat import Document, Pacer, answers_to, pieces
+from support.pairing import one_in
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -13,10 +13,10 @@ from typing import Any
 
 import aiobotocore.session
 import boto3
-from aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from support.aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "bedrock-converse"

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import boto3
-from asking import Asker, Got
-from asking_bedrock import OWN, BedrockAsker, given_to_a_client
 from botocore.exceptions import ClientError
-from replay import Reply
-from wrapping import QUICK, Watching
 
 import tenuto
+from support.asking.bedrock_converse import OWN, BedrockAsker, given_to_a_client
+from support.asking.openai_chat import Asker, Got
+from support.asking.wrapping import QUICK, Watching
+from support.replay.openai_chat import Reply
 from tenuto.sim import CASES_ON, Simulator
 
 WIRE = "bedrock-invoke"

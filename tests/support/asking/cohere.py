@@ -8,11 +8,11 @@ import json
 from dataclasses import replace
 from typing import Any
 
-import asking
 import cohere
-from asking import TOOLS, Asker, Got
 from cohere.core import ApiError
 
+from support.asking import openai_chat as asking
+from support.asking.openai_chat import TOOLS, Asker, Got
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "CohereAsker", "broken_call", "verdicts"]

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import cohere
-from asking_cohere import ErrorSeen
 from cohere.core import ApiError
 
+from support.asking.cohere import ErrorSeen
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "cohere-v1"

@@ -10,8 +10,8 @@ import json
 from typing import Any
 
 import httpx
-from asking import TOOLS, Asker, Got
 
+from support.asking.openai_chat import TOOLS, Asker, Got
 from tenuto.sim import CASES_ON, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "DashScopeAsker"]

@@ -8,11 +8,11 @@ import importlib
 import json
 from typing import Any
 
-from asking import TOOLS, Asker, Got
 from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
 from mistralai.client.utils import BackoffStrategy, RetryConfig
 
+from support.asking.openai_chat import TOOLS, Asker, Got
 from tenuto.sim import CASES_ON, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "MistralAsker"]

@@ -9,11 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 import httpx2
-from asking import Asker, Assembled, Got, of_body
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
-from wrapping import Watching
 
 import tenuto
+from support.asking.openai_chat import Asker, Assembled, Got, of_body
+from support.asking.wrapping import Watching
 
 
 class ErrorTold(Exception):

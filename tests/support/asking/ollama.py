@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import ollama
-from asking import TOOLS as CHAT_TOOLS
 
+from support.asking.openai_chat import TOOLS as CHAT_TOOLS
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "ollama"

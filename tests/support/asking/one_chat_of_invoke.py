@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from asking_invoke import METRICS
+from support.asking.bedrock_invoke import METRICS
 
 
 def assert_one_chat(told: Sequence[dict[str, Any]]) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking import Asker, Got
-
+from support.asking.openai_chat import Asker, Got
 from tenuto.sim import CASES_ON, Case
 
 WIRE = "openai-completions"

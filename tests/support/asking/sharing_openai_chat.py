@@ -7,8 +7,9 @@ from typing import Any
 
 import groq
 import together
-from asking import Asker
 from cerebras.cloud import sdk as cerebras
+
+from support.asking.openai_chat import Asker
 
 
 class GroqAsker(Asker):

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 
 import huggingface_hub
-import wrapping
-from asking import Asker, Got
 from huggingface_hub.errors import HfHubHTTPError, TextGenerationError
 from huggingface_hub.utils._http import default_async_client_factory, default_client_factory
 
 import tenuto
+from support.asking import wrapping
+from support.asking.openai_chat import Asker, Got
 from tenuto.sim import CASES_ON, Case, Simulator
 
 WIRE = "tgi"

@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from asking import Asker
-
 import tenuto
+from support.asking.openai_chat import Asker
 from tenuto.sim import Case
 
 QUICK: dict[str, Any] = {"backoff_s": 0.01, "retry_after_max_s": 0.01}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_anthropic import AnthropicAsker
-from wrapping import Watching
+from support.asking.anthropic_messages import AnthropicAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedAnthropic(Watching, AnthropicAsker):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_bedrock import BedrockAsker
-from wrapping import Watching
+from support.asking.bedrock_converse import BedrockAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedBedrock(Watching, BedrockAsker):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking_cohere import CohereAsker
-from wrapping import Watching
+from support.asking.cohere import CohereAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedCohere(Watching, CohereAsker):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking_cohere_v1 import CohereV1Asker, kind_of
-from wrapping import Watching
+from support.asking.cohere_v1 import CohereV1Asker, kind_of
+from support.asking.wrapping import Watching
 
 
 class WrappedCohereV1(Watching, CohereV1Asker):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_completions import CompletionsAsker
-from wrapping import Watching
+from support.asking.openai_completions import CompletionsAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedCompletions(Watching, CompletionsAsker):

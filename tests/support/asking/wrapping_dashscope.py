@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from asking_dashscope import DashScopeAsker
-from wrapping import Watching
-
 import tenuto
+from support.asking.dashscope import DashScopeAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedDashScope(Watching, DashScopeAsker):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from asking_gemini import GeminiAsker
-from wrapping import Watching
+from support.asking.gemini_generate import GeminiAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedGemini(Watching, GeminiAsker):

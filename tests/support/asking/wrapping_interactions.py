@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from asking_interactions import InteractionsAsker
-from wrapping import Watching
+from support.asking.gemini_interactions import InteractionsAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedInteractions(Watching, InteractionsAsker):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from asking_mistral import MistralAsker
-from wrapping import Watching
+from support.asking.mistral import MistralAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedMistral(Watching, MistralAsker):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from asking_ollama import OllamaAsker, PromptAsker
-from wrapping import Watching
+from support.asking.ollama import OllamaAsker, PromptAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedOllama(Watching, OllamaAsker):

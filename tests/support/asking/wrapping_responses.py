@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_responses import ResponsesAsker
-from wrapping import Watching
+from support.asking.openai_responses import ResponsesAsker
+from support.asking.wrapping import Watching
 
 
 class WrappedResponses(Watching, ResponsesAsker):

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from cuts import code
-from cuts.preambles import PREAMBLES
-from cuts.texts import KINDS, Texts
-from cuts.words import paragraph
+from support.cuts import code
+from support.cuts.preambles import PREAMBLES
+from support.cuts.texts import KINDS, Texts
+from support.cuts.words import paragraph
 from tenuto.core.seam import trailing_space
 
 SEAMS = ("exact", "overlap", "restart", "line", "preamble", "fence")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from cuts.words import ACTIONS, NOUNS, sentence
+from support.cuts.words import ACTIONS, NOUNS, sentence
 
 
 def snippet(rng: random.Random) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from enum import StrEnum
 
-from cuts.cases import Case
+from support.cuts.cases import Case
 from tenuto.core.seam import Seam, join
 from tenuto.turn.outlet import Outlet
 from tenuto.wires.openai_chat.wire import WIRE

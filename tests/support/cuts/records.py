@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from cuts.words import ACTIONS, CITIES, NAMES, NOUNS, sentence
+from support.cuts.words import ACTIONS, CITIES, NAMES, NOUNS, sentence
 
 
 def value(rng: random.Random, depth: int) -> Any:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from importlib.metadata import distributions
 from pathlib import Path
 
-from cuts import code, records
-from cuts.east_asian import CHINESE, HEADINGS, JAPANESE
-from cuts.words import NAMES, NOUNS, paragraph, sentence
+from support.cuts import code, records
+from support.cuts.east_asian import CHINESE, HEADINGS, JAPANESE
+from support.cuts.words import NAMES, NOUNS, paragraph, sentence
 
 KINDS = ("prose", "code", "JSON, TOML", "Markdown", "tables", "logs", "Chinese", "Japanese")
 TEXT_CHARS = 6_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
-from pacing import Document, Door, answers_to
+from support.pacing.openai_chat import Document, Door, answers_to
 
 OPENING = (True, True, False)
 """The start of the message, that of the block, and a ping."""

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import replay
 from jiter import from_json
-from replay import INPUT_TOKENS, Reply
+
+from support.replay import openai_chat as replay
+from support.replay.openai_chat import INPUT_TOKENS, Reply
 
 END, MAX, TOOL, SAFETY, PAUSE = "end_turn", "max_tokens", "tool_use", "refusal", "pause_turn"
 

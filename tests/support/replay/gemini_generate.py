@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import replay
-from replay import INPUT_TOKENS, Reply
+from support.replay import openai_chat as replay
+from support.replay.openai_chat import INPUT_TOKENS, Reply
 
 END, MAX, MALFORMED, SAFETY = "STOP", "MAX_TOKENS", "MALFORMED_FUNCTION_CALL", "SAFETY"
 PAUSE = "CONTINUATION"

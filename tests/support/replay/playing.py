@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking import TOOLS, Asker, Got
-from replay import Answer, Replay
-from wrapping import QUICK, Wrapped
-
 import tenuto
+from support.asking.openai_chat import TOOLS, Asker, Got
+from support.asking.wrapping import QUICK, Wrapped
+from support.replay.openai_chat import Answer, Replay
 
 ASK = {"role": "user", "content": "Tell me."}
 FILES: dict[str, Any] = {"tools": TOOLS}

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking_anthropic import TOOLS, AnthropicAsker, Said, of_the_wire
-from one_message import assert_one_message
-from playing import OnStage
-from replay import Answer, Replay
-from wrapping import QUICK
-from wrapping_anthropic import WrappedAnthropic
-
 import tenuto
+from support.asking.anthropic_messages import TOOLS, AnthropicAsker, Said, of_the_wire
+from support.asking.one_message import assert_one_message
+from support.asking.wrapping import QUICK
+from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.replay.openai_chat import Answer, Replay
+from support.replay.playing import OnStage
 
 ASK: dict[str, Any] = {"role": "user", "content": "Tell me."}
 FILES: dict[str, Any] = {"tools": TOOLS}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from asking_gemini import TOOLS, GeminiAsker, Said, model, result, user
-from replay import Answer, Replay
-from wrapping import QUICK
-from wrapping_gemini import WrappedGemini
-
 import tenuto
+from support.asking.gemini_generate import TOOLS, GeminiAsker, Said, model, result, user
+from support.asking.wrapping import QUICK
+from support.asking.wrapping_gemini import WrappedGemini
+from support.replay.openai_chat import Answer, Replay
 
 ASK = user("Tell me.")
 FILES: dict[str, Any] = {"tools": TOOLS}
