@@ -11,8 +11,7 @@ import openai
 import pytest
 from support.asking.openai_chat import Asker
 from support.asking.wrapping import QUICK, Wrapped
-from support.replay.openai_chat import Answer, Replay
-from support.replay.playing import Played, played
+from support.replay.openai_chat import Answer, Played, Replay, played
 
 import tenuto
 from tenuto.sim import Simulator

@@ -10,8 +10,7 @@ from typing import Any
 import openai
 import pytest
 from support.asking.openai_chat import TOOLS
-from support.replay.openai_chat import END, MAX, TOOL, Call, R, Refused
-from support.replay.playing import ASK, FILES, played
+from support.replay.openai_chat import ASK, END, FILES, MAX, TOOL, Call, R, Refused, played
 
 import tenuto
 from tenuto.core import hints

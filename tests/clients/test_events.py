@@ -11,8 +11,7 @@ import openai
 import pytest
 from support.asking.wrapping import QUICK, Wrapped
 from support.pairing import in_every_mode
-from support.replay.openai_chat import MAX, SAFETY, TOOL, Call, R, Refused
-from support.replay.playing import ASK, FILES
+from support.replay.openai_chat import ASK, FILES, MAX, SAFETY, TOOL, Call, R, Refused
 from support.telling import check_each_turn
 
 import tenuto

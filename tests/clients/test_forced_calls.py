@@ -7,8 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from support.replay.openai_chat import END, MAX, TOOL, Call, R
-from support.replay.playing import FILES
+from support.replay.openai_chat import END, FILES, MAX, TOOL, Call, R
 
 from tenuto.core import hints
 from tenuto.wires.base import Dialect

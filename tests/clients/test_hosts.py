@@ -8,9 +8,9 @@ from typing import Any
 
 import openai
 import pytest
+from support.asking.ollama import WrappedOllama
 from support.asking.openai_chat import WAYS
 from support.asking.wrapping import QUICK, Wrapped
-from support.asking.wrapping_ollama import WrappedOllama
 from support.pairing import every_pair
 
 import tenuto

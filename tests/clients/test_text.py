@@ -10,8 +10,7 @@ import openai
 import pydantic
 import pytest
 from support.asking.openai_chat import TOOLS
-from support.replay.openai_chat import END, MAX, SAFETY, TOOL, Call, R, Refused
-from support.replay.playing import ASK, FILES
+from support.replay.openai_chat import ASK, END, FILES, MAX, SAFETY, TOOL, Call, R, Refused
 
 from tenuto.sim import Simulator, Step
 from tenuto.sim.case import Continuation

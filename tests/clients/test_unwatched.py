@@ -8,14 +8,14 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from support.asking.anthropic_messages import WrappedAnthropic
+from support.asking.bedrock_converse import WrappedBedrock
+from support.asking.gemini_generate import WrappedGemini
+from support.asking.gemini_interactions import WrappedInteractions
+from support.asking.mistral import WrappedMistral
+from support.asking.ollama import WrappedOllama
+from support.asking.openai_responses import WrappedResponses
 from support.asking.wrapping import QUICK, Wrapped
-from support.asking.wrapping_anthropic import WrappedAnthropic
-from support.asking.wrapping_bedrock import WrappedBedrock
-from support.asking.wrapping_gemini import WrappedGemini
-from support.asking.wrapping_interactions import WrappedInteractions
-from support.asking.wrapping_mistral import WrappedMistral
-from support.asking.wrapping_ollama import WrappedOllama
-from support.asking.wrapping_responses import WrappedResponses
 from support.pairing import one_mode, some_or_every
 
 import tenuto

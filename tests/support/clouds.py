@@ -15,8 +15,7 @@ from typing import Any
 import anthropic
 
 import tenuto
-from support.asking.anthropic_messages import Said
-from support.asking.wrapping_anthropic import WrappedAnthropic
+from support.asking.anthropic_messages import Said, WrappedAnthropic
 from support.aws import KEYS, SECRET_KEY, chunk, failure, wrong_signature
 from tenuto.sim import Simulator
 

@@ -8,24 +8,23 @@ from collections.abc import Iterable
 from typing import Any
 
 from support.asking.anthropic_messages import TOOLS as ANTHROPIC_TOOLS
+from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.bedrock_converse import TOOLS as CONVERSE_TOOLS
+from support.asking.bedrock_converse import WrappedBedrock
 from support.asking.bedrock_invoke import WrappedInvoke
+from support.asking.cohere import WrappedCohere
 from support.asking.cohere_v1 import TOOLS as COHERE_V1_TOOLS
+from support.asking.cohere_v1 import WrappedCohereV1
 from support.asking.gemini_generate import TOOLS as GEMINI_TOOLS
+from support.asking.gemini_generate import WrappedGemini
 from support.asking.gemini_interactions import TOOLS as INTERACTIONS_TOOLS
-from support.asking.gemini_interactions import asks
+from support.asking.gemini_interactions import WrappedInteractions, asks
+from support.asking.mistral import WrappedMistral
+from support.asking.ollama import WrappedOllama
 from support.asking.openai_chat import TOOLS as CHAT_TOOLS
 from support.asking.openai_responses import TOOLS as RESPONSES_TOOLS
+from support.asking.openai_responses import WrappedResponses
 from support.asking.wrapping import Wrapped
-from support.asking.wrapping_anthropic import WrappedAnthropic
-from support.asking.wrapping_bedrock import WrappedBedrock
-from support.asking.wrapping_cohere import WrappedCohere
-from support.asking.wrapping_cohere_v1 import WrappedCohereV1
-from support.asking.wrapping_gemini import WrappedGemini
-from support.asking.wrapping_interactions import WrappedInteractions
-from support.asking.wrapping_mistral import WrappedMistral
-from support.asking.wrapping_ollama import WrappedOllama
-from support.asking.wrapping_responses import WrappedResponses
 from support.aws import chunk, message
 from support.far_sides import FarSide, answer, json_answer, sse_answer
 

@@ -19,7 +19,7 @@ from cohere.core import http_client as cohere_http
 from google.genai._gaos.utils import retries as google_retries
 
 import tenuto
-from support.asking import openai_chat as asking
+from support.asking import openai_chat
 from support.asking.openai_chat import WAYS
 from support.asking.wrapping import QUICK
 from tenuto.providers.table import ROWS
@@ -30,11 +30,11 @@ Judged = Callable[[Any, Any, Case], Any]
 
 
 def chats_broken_call(asker: Any, got: Any, case: Case) -> str:
-    return asking.broken_call(got)
+    return openai_chat.broken_call(got)
 
 
 def chats_refused(asker: Any, got: Any, case: Case) -> bool:
-    return asking.next_turn_is_refused(asker, got)
+    return openai_chat.next_turn_is_refused(asker, got)
 
 
 @dataclass(frozen=True)

@@ -15,42 +15,41 @@ from cerebras.cloud import sdk as cerebras
 from cohere.core import ApiError
 from google.genai import errors, types
 
-from support.asking import anthropic_messages as asking_anthropic
-from support.asking import bedrock_converse as asking_bedrock
-from support.asking import bedrock_invoke as asking_invoke
-from support.asking import cohere as asking_cohere
-from support.asking import cohere_v1 as asking_cohere_v1
-from support.asking import dashscope as asking_dashscope
-from support.asking import gemini_generate as asking_gemini
-from support.asking import gemini_interactions as asking_interactions
-from support.asking import mistral as asking_mistral
+from support.asking import (
+    anthropic_messages,
+    bedrock_converse,
+    bedrock_invoke,
+    cohere,
+    cohere_v1,
+    dashscope,
+    gemini_generate,
+    gemini_interactions,
+    mistral,
+    openai_chat,
+    openai_completions,
+    openai_responses,
+    tgi,
+)
 from support.asking import ollama as asking_ollama
-from support.asking import openai_chat as asking
-from support.asking import openai_completions as asking_completions
-from support.asking import openai_responses as asking_responses
-from support.asking import tgi as asking_tgi
+from support.asking.anthropic_messages import WrappedAnthropic, assert_one_message
+from support.asking.bedrock_converse import WrappedBedrock, assert_one_converse_message
+from support.asking.bedrock_invoke import assert_one_chat
+from support.asking.cohere import WrappedCohere
+from support.asking.cohere import assert_one_message as assert_one_cohere_message
+from support.asking.cohere_v1 import WrappedCohereV1
+from support.asking.cohere_v1 import assert_one_message as assert_one_message_of_v1
+from support.asking.dashscope import WrappedDashScope
+from support.asking.gemini_generate import WrappedGemini
+from support.asking.gemini_interactions import WrappedInteractions, assert_one_interaction
+from support.asking.mistral import WrappedMistral
+from support.asking.mistral import assert_one_message as assert_one_mistral_message
 from support.asking.native_paths import WrappedWatsonx
-from support.asking.one_chat_of_invoke import assert_one_chat
-from support.asking.one_converse_message import assert_one_converse_message
-from support.asking.one_message import assert_one_message
-from support.asking.one_response import assert_one_response
+from support.asking.ollama import WrappedOllama, WrappedPrompts
 from support.asking.openai_chat import WAYS
+from support.asking.openai_completions import WrappedCompletions
+from support.asking.openai_responses import WrappedResponses, assert_one_response
 from support.asking.sharing_openai_chat import CerebrasAsker, GroqAsker, TogetherAsker
 from support.asking.wrapping import Watching, Wrapped
-from support.asking.wrapping_anthropic import WrappedAnthropic
-from support.asking.wrapping_bedrock import WrappedBedrock
-from support.asking.wrapping_cohere import WrappedCohere
-from support.asking.wrapping_cohere import assert_one_message as assert_one_cohere_message
-from support.asking.wrapping_cohere_v1 import WrappedCohereV1
-from support.asking.wrapping_cohere_v1 import assert_one_message as assert_one_message_of_v1
-from support.asking.wrapping_completions import WrappedCompletions
-from support.asking.wrapping_dashscope import WrappedDashScope
-from support.asking.wrapping_gemini import WrappedGemini
-from support.asking.wrapping_interactions import WrappedInteractions, assert_one_interaction
-from support.asking.wrapping_mistral import WrappedMistral
-from support.asking.wrapping_mistral import assert_one_message as assert_one_mistral_message
-from support.asking.wrapping_ollama import WrappedOllama, WrappedPrompts
-from support.asking.wrapping_responses import WrappedResponses
 from support.facing import Facing, Judged
 from tenuto.sim import Case
 
@@ -86,7 +85,7 @@ def _like_openais(
 ) -> Facing:
     def broken_call(_: Any, got: Any, case: Case) -> str:
         said = "stop" if got.finish == stop else got.finish
-        return asking.broken_call(replace(got, finish=said))
+        return openai_chat.broken_call(replace(got, finish=said))
 
     name = asker.dialect
     return replace(
@@ -104,7 +103,7 @@ def _like_openais(
     )
 
 
-class _OfTwoMakers(asking_invoke.WrappedInvoke):
+class _OfTwoMakers(bedrock_invoke.WrappedInvoke):
     """A maker for each way."""
 
     def ask_case(self, case: Case, mode: str, way: str = "sync", **more: Any) -> Any:
@@ -129,11 +128,11 @@ _OLLAMA = Facing(
 _DASHSCOPE = Facing(
     "dashscope",
     WrappedDashScope,
-    asking_dashscope.WIRE,
+    dashscope.WIRE,
     # A program that finds another status than 200 raises for it.
-    raises=(asking_dashscope.CallFailed,),
+    raises=(dashscope.CallFailed,),
     stops=_CHAT,
-    bare=asking_dashscope.DashScopeAsker,
+    bare=dashscope.DashScopeAsker,
     # Its SDK tries nothing again.
     left_to_the_caller=tuple(
         f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
@@ -146,7 +145,7 @@ FACING = (
         CHAT,
         name="openai-completions",
         kind=WrappedCompletions,
-        wire=asking_completions.WIRE,
+        wire=openai_completions.WIRE,
     ),
     # Who goes on from a prefill does not repeat.
     _like_openais(
@@ -177,7 +176,7 @@ FACING = (
     Facing(
         "anthropic",
         WrappedAnthropic,
-        asking_anthropic.WIRE,
+        anthropic_messages.WIRE,
         raises=(anthropic.APIError,),
         limit="max_tokens",
         stops=_CHAT
@@ -189,16 +188,16 @@ FACING = (
             "pause_turn_always": "pause_turn",
             "empty_after_tool_result_always": "end_turn",
         },
-        broken_call=_inputs(asking_anthropic.broken_call),
-        refused=asking_anthropic.next_turn_is_refused,
-        is_one=lambda asker: assert_one_message(asking_anthropic.of_the_wire(asker.told)),
+        broken_call=_inputs(anthropic_messages.broken_call),
+        refused=anthropic_messages.next_turn_is_refused,
+        is_one=lambda asker: assert_one_message(anthropic_messages.of_the_wire(asker.told)),
         most_requests=14,  # the ten resumptions of a paused turn, and what else a ladder can send
     ),
     Facing(
         "bedrock-converse",
         WrappedBedrock,
-        asking_bedrock.WIRE,
-        raises=asking_bedrock.OWN,
+        bedrock_converse.WIRE,
+        raises=bedrock_converse.OWN,
         limit="max_tokens",
         stops=_CHAT
         | {
@@ -210,16 +209,16 @@ FACING = (
             "call_malformed_always": "malformed_tool_use",
             "empty_after_tool_result_always": "end_turn",
         },
-        broken_call=_inputs(asking_bedrock.broken_call),
-        refused=asking_bedrock.next_turn_is_refused,
+        broken_call=_inputs(bedrock_converse.broken_call),
+        refused=bedrock_converse.next_turn_is_refused,
         is_one=lambda asker: assert_one_converse_message(asker.told),
         strict_ways=WAYS,
     ),
     Facing(
         "bedrock-invoke",
         _OfTwoMakers,
-        asking_invoke.WIRE,
-        raises=asking_bedrock.OWN,
+        bedrock_invoke.WIRE,
+        raises=bedrock_converse.OWN,
         stops=_CHAT | {"guardrail": "stop"},
         elsewhere=_REFUSAL,
         is_one=lambda asker: assert_one_chat(asker.told),
@@ -228,9 +227,9 @@ FACING = (
     Facing(
         "cohere",
         WrappedCohere,
-        asking_cohere.WIRE,
+        cohere.WIRE,
         # Bodies raise; of a stream the end holds the error, on which the SDK raises not.
-        raises=(ApiError, asking_cohere.ErrorSeen),
+        raises=(ApiError, cohere.ErrorSeen),
         limit="MAX_TOKENS",
         stops=_CHAT
         | {
@@ -238,17 +237,17 @@ FACING = (
             "length_then_filter": "ERROR_TOXIC",
             "empty_after_tool_result_always": "COMPLETE",
         },
-        broken_call=lambda asker, got, case: asking_cohere.broken_call(got),
+        broken_call=lambda asker, got, case: cohere.broken_call(got),
         is_one=lambda asker: assert_one_cohere_message(asker.told),
-        bare=asking_cohere.CohereAsker,
+        bare=cohere.CohereAsker,
         left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
         thorough=("done_no_finish",),
     ),
     Facing(
         "cohere-v1",
         WrappedCohereV1,
-        asking_cohere_v1.WIRE,
-        raises=(ApiError, asking_cohere.ErrorSeen),
+        cohere_v1.WIRE,
+        raises=(ApiError, cohere.ErrorSeen),
         limit="MAX_TOKENS",
         stops=_CHAT
         | {
@@ -256,16 +255,16 @@ FACING = (
             "length_then_filter": "ERROR_TOXIC",
             "empty_after_tool_result_always": "COMPLETE",
         },
-        broken_call=_inputs(asking_cohere_v1.broken_call),
-        refused=asking_cohere_v1.next_turn_is_refused,
+        broken_call=_inputs(cohere_v1.broken_call),
+        refused=cohere_v1.next_turn_is_refused,
         is_one=lambda asker: assert_one_message_of_v1(asker.told),
-        bare=asking_cohere_v1.CohereV1Asker,
+        bare=cohere_v1.CohereV1Asker,
         left_to_the_caller=("http_429_once-stream", "http_500_once-stream"),
     ),
     Facing(
         "gemini-generate",
         WrappedGemini,
-        asking_gemini.WIRE,
+        gemini_generate.WIRE,
         raises=(errors.APIError,),
         limit="MAX_TOKENS",
         stops=_CHAT
@@ -279,8 +278,8 @@ FACING = (
         },
         thorough=("think_then_call",),
         elsewhere={"prompt_blocked": lambda said: said.blocked and said.stop is None},
-        broken_call=_inputs(asking_gemini.broken_call),
-        refused=asking_gemini.next_turn_is_refused,
+        broken_call=_inputs(gemini_generate.broken_call),
+        refused=gemini_generate.next_turn_is_refused,
         most_requests=14,
         # What an SDK does by itself with an HTTP error is its own (P1b); this one has to be told to.
         options={
@@ -290,9 +289,9 @@ FACING = (
     Facing(
         "gemini-interactions",
         WrappedInteractions,
-        asking_interactions.WIRE,
+        gemini_interactions.WIRE,
         # Bodies raise, and streams hold an event, on which the SDK raises not.
-        raises=(*asking_interactions.ERRORS, asking_interactions.ErrorEventSeen),
+        raises=(*gemini_interactions.ERRORS, gemini_interactions.ErrorEventSeen),
         limit="incomplete",
         stops={
             "unknown_stop": "weird_new_reason",
@@ -301,19 +300,19 @@ FACING = (
             "empty_after_tool_result_always": "completed",
             "in_progress": "in_progress",
         },
-        broken_call=_inputs(asking_interactions.broken_call),
-        refused=asking_interactions.next_turn_is_refused,
+        broken_call=_inputs(gemini_interactions.broken_call),
+        refused=gemini_interactions.next_turn_is_refused,
         is_one=lambda asker: assert_one_interaction(asker.told),
-        bare=asking_interactions.InteractionsAsker,
+        bare=gemini_interactions.InteractionsAsker,
     ),
     Facing(
         "mistral",
         WrappedMistral,
-        asking_mistral.WIRE,
-        raises=asking_mistral.MistralAsker.own_errors,
+        mistral.WIRE,
+        raises=mistral.MistralAsker.own_errors,
         stops=_CHAT | {"model_length": "model_length"},
         is_one=lambda asker: assert_one_mistral_message(asker.told),
-        bare=asking_mistral.MistralAsker,
+        bare=mistral.MistralAsker,
         # This SDK tries again where it is told to.
         left_to_the_caller=tuple(
             f"http_{status}_once-{mode}" for status in (429, 500) for mode in ("body", "stream")
@@ -328,7 +327,7 @@ FACING = (
         name="dashscope-so-far",
         options={"increments": False},
         sharing=(1, 4),
-        left_out=tuple(f"{name}-body" for name in asking_dashscope.CASES),
+        left_out=tuple(f"{name}-body" for name in dashscope.CASES),
     ),
     _OLLAMA,
     replace(
@@ -348,7 +347,7 @@ FACING = (
     Facing(
         "openai-responses",
         WrappedResponses,
-        asking_responses.WIRE,
+        openai_responses.WIRE,
         raises=(openai.APIError,),
         limit="max_output_tokens",
         stops=_CHAT
@@ -359,20 +358,20 @@ FACING = (
             "empty_after_tool_result_always": "completed",
         },
         elsewhere={"refusal": lambda got: got.refused},
-        broken_call=lambda asker, got, case: asking_responses.broken_call(got),
-        refused=asking_responses.next_turn_is_refused,
+        broken_call=lambda asker, got, case: openai_responses.broken_call(got),
+        refused=openai_responses.next_turn_is_refused,
         is_one=lambda asker: assert_one_response(asker.told),
-        bare=asking_responses.ResponsesAsker,
+        bare=openai_responses.ResponsesAsker,
         # Pieces are tokens, and with fewer a limit falls below the least that this wire takes.
         chars=(4, 8),
     ),
     Facing(
         "huggingface-hub",
-        asking_tgi.RecoveringTgi,
-        asking_tgi.WIRE,
-        raises=asking_tgi.TgiAsker.own_errors,
+        tgi.RecoveringTgi,
+        tgi.WIRE,
+        raises=tgi.TgiAsker.own_errors,
         stops=_CHAT,
-        is_one=lambda asker: asking_tgi.assert_one_generation(asker.told),
+        is_one=lambda asker: tgi.assert_one_generation(asker.told),
         chars=(8, 20),  # with larger pieces `length_json` is not mended
     ),
 )

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import tenuto
-from support.asking import anthropic_messages as asking_anthropic
-from support.asking import openai_chat as asking
+from support.asking import anthropic_messages, openai_chat
+from support.asking.anthropic_messages import WrappedAnthropic
 from support.asking.wrapping import QUICK, Wrapped
-from support.asking.wrapping_anthropic import WrappedAnthropic
 from tenuto.sim import TABLES_ON, Case, Shared, Simulator, Spent
 
 SYSTEM = "You are patient, exact and brief. Answer as if it were printed."
@@ -27,7 +26,7 @@ _Ask = Callable[[Any, Case, str], Any]
 def _openai(asker: Wrapped, case: Case, mode: str) -> Any:
     prompt = f"{NOTES}\n\n{asker.prompt_for(case)}"
     rows = [{"role": "system", "content": SYSTEM}, *asker.history_for(case, prompt)]
-    tools = {"tools": asking.TOOLS} if case.wants_tools else {}
+    tools = {"tools": openai_chat.TOOLS} if case.wants_tools else {}
     given: dict[str, Any] = {"model": f"sim/{case.name}", **case.request, **tools}
     return asker.ask(rows, mode, **given)
 
@@ -35,7 +34,7 @@ def _openai(asker: Wrapped, case: Case, mode: str) -> Any:
 def _anthropic(model: str) -> _Ask:
     def ask(asker: WrappedAnthropic, case: Case, mode: str) -> Any:
         prompt = f"{NOTES}\n\n{asker.prompt_for(case)}"
-        tools = {"tools": asking_anthropic.TOOLS} if case.wants_tools else {}
+        tools = {"tools": anthropic_messages.TOOLS} if case.wants_tools else {}
         given = {"system": SYSTEM, "model": f"{model}/sim/{case.name}", **case.request, **tools}
         return asker.ask(asker.history_for(case, prompt), mode, **given)
 

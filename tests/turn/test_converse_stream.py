@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from support.asking.one_converse_message import assert_one_converse_message
+from support.asking.bedrock_converse import assert_one_converse_message
 from support.aws import as_botocore_reads, failure, message
 
 from tenuto.core.policy import Policy

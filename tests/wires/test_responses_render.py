@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
-from support.asking.one_response import assert_one_response
+from support.asking.openai_responses import assert_one_response
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

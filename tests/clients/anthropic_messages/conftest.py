@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 from support.asking.anthropic_messages import AnthropicAsker
+from support.replay.anthropic_messages import PlayedAnthropic, played
 from support.replay.openai_chat import Replay
-from support.replay.playing_anthropic import PlayedAnthropic, played
 
 
 @pytest.fixture(scope="session")

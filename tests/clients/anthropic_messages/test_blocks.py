@@ -9,8 +9,10 @@ import anthropic
 import pytest
 from support.asking.anthropic_messages import Said
 from support.replay.anthropic_messages import (
+    ASK,
     CITATION,
     END,
+    FILES,
     MAX,
     PAUSE,
     REDACTED,
@@ -18,12 +20,13 @@ from support.replay.anthropic_messages import (
     Call,
     R,
     Refused,
+    assistant,
     found,
     said,
     searching,
     thought,
+    user,
 )
-from support.replay.playing_anthropic import ASK, FILES, assistant, user
 
 from tenuto.core import hints
 

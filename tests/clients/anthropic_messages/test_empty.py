@@ -7,17 +7,21 @@ from typing import Any
 import anthropic
 import pytest
 from support.replay.anthropic_messages import (
+    AFTER_RESULT,
+    ASK,
     END,
+    FILES,
     MAX,
     SAFETY,
     TOOL,
     Call,
     R,
     Refused,
+    assistant,
     found,
     searching,
+    user,
 )
-from support.replay.playing_anthropic import AFTER_RESULT, ASK, FILES, assistant, user
 
 from tenuto.core import hints
 

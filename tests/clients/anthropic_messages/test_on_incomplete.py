@@ -7,8 +7,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from support.replay.anthropic_messages import END, MAX, PAUSE, SAFETY, TOOL, Call, R
-from support.replay.playing_anthropic import ASK, FILES
+from support.replay.anthropic_messages import ASK, END, FILES, MAX, PAUSE, SAFETY, TOOL, Call, R
 
 from tenuto.core.outcome import Outcome
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.replay.anthropic_messages import (
+    ASK,
     MAX,
     PAUSE,
     R,
@@ -13,7 +14,6 @@ from support.replay.anthropic_messages import (
     searching,
     thought,
 )
-from support.replay.playing_anthropic import ASK
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -10,8 +10,7 @@ import httpx2
 import pytest
 from support.asking.wrapping import QUICK
 from support.far_sides import FarSide, answer, json_answer
-from support.replay.anthropic_messages import MAX, R
-from support.replay.playing_anthropic import ASK
+from support.replay.anthropic_messages import ASK, MAX, R
 
 import tenuto
 

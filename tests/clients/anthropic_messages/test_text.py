@@ -8,9 +8,21 @@ from typing import Any
 import anthropic
 import pydantic
 import pytest
-from support.asking.one_message import assert_one_message, events_of
-from support.replay.anthropic_messages import END, MAX, SAFETY, TOOL, Call, R, Refused, said
-from support.replay.playing_anthropic import ASK, FILES, assistant, user
+from support.asking.anthropic_messages import assert_one_message, events_of
+from support.replay.anthropic_messages import (
+    ASK,
+    END,
+    FILES,
+    MAX,
+    SAFETY,
+    TOOL,
+    Call,
+    R,
+    Refused,
+    assistant,
+    said,
+    user,
+)
 
 import tenuto
 from tenuto.core import hints

@@ -15,6 +15,7 @@ from support.asking.wrapping import QUICK
 from support.far_sides import FarSide, answer, json_answer, sse_answer
 from support.pairing import in_every_mode
 from support.replay.anthropic_messages import (
+    ASK,
     CITATION,
     MAX,
     TOOL,
@@ -25,7 +26,6 @@ from support.replay.anthropic_messages import (
     searching,
     thought,
 )
-from support.replay.playing_anthropic import ASK
 
 import tenuto
 from tenuto.sim import CASES_ON, Case, Simulator

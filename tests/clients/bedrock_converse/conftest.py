@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.bedrock_converse import WrappedBedrock
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_bedrock import WrappedBedrock
 from support.replay.openai_chat import Replay
 
 import tenuto

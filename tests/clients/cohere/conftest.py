@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.cohere import WrappedCohere
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_cohere import WrappedCohere
 
 import tenuto
 from tenuto.sim import Simulator

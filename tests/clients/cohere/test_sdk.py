@@ -13,9 +13,8 @@ import cohere
 import httpx
 import pytest
 from cohere.core import ApiError
-from support.asking.cohere import TOOLS
+from support.asking.cohere import TOOLS, assert_one_message
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_cohere import assert_one_message
 from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto

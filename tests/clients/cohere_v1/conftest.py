@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.cohere_v1 import WrappedCohereV1
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_cohere_v1 import WrappedCohereV1
 
 import tenuto
 from tenuto.sim import Simulator

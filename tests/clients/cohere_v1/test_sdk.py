@@ -12,9 +12,8 @@ import cohere
 import httpx
 import pytest
 from cohere.core import ApiError
-from support.asking.cohere_v1 import CASES, TOOLS, of_answer, of_events, plain
+from support.asking.cohere_v1 import CASES, TOOLS, assert_one_message, of_answer, of_events, plain
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_cohere_v1 import assert_one_message
 from support.far_sides import FarSide, answer, json_answer
 
 import tenuto

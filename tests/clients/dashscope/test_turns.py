@@ -9,9 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from support.asking.dashscope import CASES, DashScopeAsker
+from support.asking.dashscope import CASES, DashScopeAsker, WrappedDashScope
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_dashscope import WrappedDashScope
 
 import tenuto
 from tenuto.providers.table import ROWS

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 from support.asking.gemini_generate import GeminiAsker
+from support.replay.gemini_generate import PlayedGemini, played
 from support.replay.openai_chat import Replay
-from support.replay.playing_gemini import PlayedGemini, played
 
 
 @pytest.fixture(scope="session")

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from google.genai import errors, types
 from support.asking.gemini_generate import model, result, user
-from support.replay.gemini_generate import END, MALFORMED, MAX, R, call, said
-from support.replay.playing_gemini import FILES
+from support.replay.gemini_generate import END, FILES, MALFORMED, MAX, R, call, said
 
 from tenuto.core import hints
 

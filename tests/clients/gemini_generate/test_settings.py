@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from google.genai import errors, types
 from support.asking.gemini_generate import model, user
-from support.replay.gemini_generate import END, MAX, R, call, said
-from support.replay.playing_gemini import ASK, FILES
+from support.replay.gemini_generate import ASK, END, FILES, MAX, R, call, said
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 WHOLE = call(path="a.txt", content="x")

@@ -8,8 +8,17 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 from support.asking.gemini_generate import model, result, user
-from support.replay.gemini_generate import END, MAX, PAUSE, R, Refused, said, thought
-from support.replay.playing_gemini import AFTER_RESULT, ASK
+from support.replay.gemini_generate import (
+    AFTER_RESULT,
+    ASK,
+    END,
+    MAX,
+    PAUSE,
+    R,
+    Refused,
+    said,
+    thought,
+)
 
 from tenuto.core import hints
 

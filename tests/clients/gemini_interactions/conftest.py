@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.gemini_interactions import WrappedInteractions
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_interactions import WrappedInteractions
 
 import tenuto
 from tenuto.sim import Simulator

@@ -14,9 +14,8 @@ from mistralai.azure.client import MistralAzure
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 from mistralai.gcp.client import MistralGCP
-from support.asking.mistral import CASES, TOOLS
+from support.asking.mistral import CASES, TOOLS, WrappedMistral
 from support.asking.wrapping import QUICK, is_right
-from support.asking.wrapping_mistral import WrappedMistral
 from support.far_sides import FarSide, json_answer
 
 import tenuto

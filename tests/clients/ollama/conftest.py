@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.ollama import WrappedOllama
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_ollama import WrappedOllama
 
 import tenuto
 from tenuto.sim import Simulator

@@ -8,9 +8,8 @@ from typing import Any
 
 import ollama
 import pytest
-from support.asking.ollama import CASES, TOOLS, OllamaAsker
+from support.asking.ollama import CASES, TOOLS, OllamaAsker, WrappedOllama
 from support.asking.wrapping import QUICK, is_right
-from support.asking.wrapping_ollama import WrappedOllama
 from support.far_sides import FarSide, answer, json_answer
 
 import tenuto

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from support.asking.openai_responses import WrappedResponses
 from support.asking.wrapping import QUICK
-from support.asking.wrapping_responses import WrappedResponses
 
 import tenuto
 from tenuto.sim import Simulator

@@ -6,8 +6,7 @@ import json
 
 import openai
 import pytest
-from support.asking.openai_responses import CASES, TOOLS
-from support.asking.wrapping_responses import WrappedResponses
+from support.asking.openai_responses import CASES, TOOLS, WrappedResponses
 from support.every_wire import At
 from support.far_sides import FarSide, json_answer
 

@@ -1,5 +1,5 @@
 """Asking a simulator through boto3, as AWS's documentation shows how to, and judging what comes
-back. What is common to all wires stands in `asking`."""
+back. What is common to all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,7 @@ import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from support.asking.wrapping import Watching
 from support.aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
@@ -273,3 +275,30 @@ def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+class WrappedBedrock(Watching, BedrockAsker):
+    """Asks through `tenuto.wrap`."""
+
+
+def assert_one_converse_message(events: Sequence[dict[str, Any]]) -> None:
+    """One start, blocks that are numbered in one row and closed, one stop, the usage last."""
+    names = [next(iter(event)) for event in events]
+    assert names[0] == "messageStart"
+    assert names[-2:] == ["messageStop", "metadata"]
+    assert all(names.count(name) == 1 for name in ("messageStart", "messageStop", "metadata"))
+    closed: list[int] = []
+    current: int | None = None
+    for event in events[1:-2]:
+        ((name, payload),) = event.items()
+        index = payload["contentBlockIndex"]
+        assert index not in closed, "a block goes on behind its end"
+        if name == "contentBlockStart" or current is None:
+            assert current is None, "a block begins inside of another"
+            current = index
+        assert index == current
+        if name == "contentBlockStop":
+            closed.append(index)
+            current = None
+    assert current is None
+    assert closed == sorted(closed)

@@ -1,5 +1,5 @@
 """Asking a simulator through Cohere's SDK, as its documentation shows how to. What is common to all
-wires stands in `asking`."""
+wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any
 import cohere
 from cohere.core import ApiError
 
-from support.asking import openai_chat as asking
+from support.asking import openai_chat
 from support.asking.openai_chat import TOOLS, Asker, Got
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "CohereAsker", "broken_call", "verdicts"]
@@ -138,11 +139,39 @@ def _in_chats_words(got: Got) -> Got:
 
 def broken_call(got: Got) -> str:
     """What is wrong with the calls that were handed out, "" where nothing is."""
-    return asking.broken_call(_in_chats_words(got))
+    return openai_chat.broken_call(_in_chats_words(got))
 
 
 def verdicts(asker: Any, got: Got, case: Case) -> set[Bare]:
     """Everything that is true of a result. An error in a stream raises nothing."""
     if isinstance(got.error, ErrorSeen):
         return {Bare.SILENT}
-    return asking.verdicts(asker, _in_chats_words(got), case)
+    return openai_chat.verdicts(asker, _in_chats_words(got), case)
+
+
+class WrappedCohere(Watching, CohereAsker):
+    """Asks through `tenuto.wrap`."""
+
+
+def assert_one_message(told: list[Any]) -> None:
+    """A stream is one message: one beginning, parts and calls counted in a row, one end."""
+    kinds = [event.type for event in told]
+    assert (kinds.count("message-start"), kinds.count("message-end")) == (1, 1)
+    assert (kinds[0], kinds[-1]) == ("message-start", "message-end")
+    for opens, adds, closes in (
+        ("content-start", "content-delta", "content-end"),
+        ("tool-call-start", "tool-call-delta", "tool-call-end"),
+        ("citation-start", "", "citation-end"),
+    ):
+        now: int | None = None
+        numbers: list[int] = []
+        for event in told:
+            if event.type == opens:
+                assert now is None, "one is open at a time"
+                now = event.index
+                numbers.append(now)
+            elif event.type in (adds, closes):
+                assert event.index == now
+                now = None if event.type == closes else now
+        assert now is None
+        assert numbers == list(range(len(numbers)))

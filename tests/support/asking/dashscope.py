@@ -11,7 +11,9 @@ from typing import Any
 
 import httpx
 
+import tenuto
 from support.asking.openai_chat import TOOLS, Asker, Got
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "DashScopeAsker"]
@@ -219,3 +221,18 @@ class DashScopeAsker(Asker):
 def _has_events(response: httpx.Response) -> bool:
     said = response.headers.get("content-type", "")
     return response.status_code == 200 and "text/event-stream" in said
+
+
+class WrappedDashScope(Watching, DashScopeAsker):
+    """Asks through `tenuto.http_client`, in the place of a bare client of httpx."""
+
+    retries = {}  # noqa: RUF012 - its SDK never tries again
+
+    def wrap(self, policy: tenuto.Policy, *, watched: bool = True) -> None:
+        """Put recovering clients in the place of the bare ones."""
+        self.events: list[tenuto.Event] = []
+        self.watched = watched
+        hear = self.events.append if watched else None
+        self.client.close()
+        self.client = tenuto.http_client("httpx", policy=policy, on_event=hear)
+        self.async_client = tenuto.async_http_client("httpx", policy=policy, on_event=hear)

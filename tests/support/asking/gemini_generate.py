@@ -1,17 +1,19 @@
 """Asking a simulator through google-genai, as its documentation shows how to, and judging what comes
-back. What is common to all wires stands in `asking`."""
+back. What is common to all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from google import genai
 from google.genai import errors, types
 
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 from tenuto.sim.gemini_generate.request import lowered
 from tenuto.sim.gemini_generate.seals import signature
@@ -230,3 +232,9 @@ def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+class WrappedGemini(Watching, GeminiAsker):
+    """Asks through `tenuto.wrap`."""
+
+    retries: ClassVar[Mapping[str, int]] = {}

@@ -1,13 +1,14 @@
 """Asking a simulator through google-genai's Interactions, as its documentation shows how to, and
-judging what comes back. What is common to all wires stands in `asking`."""
+judging what comes back. What is common to all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from google import genai
 from google.genai import errors as generate_errors
@@ -15,6 +16,7 @@ from google.genai._gaos.lib import compat_errors
 from google.genai._gaos.utils import serializers
 from pydantic import create_model
 
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Bare, Case
 
 WIRE = "gemini-interactions"
@@ -279,3 +281,32 @@ def verdicts(asker: Any, got: Said, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+class WrappedInteractions(Watching, InteractionsAsker):
+    """Asks through `tenuto.wrap`."""
+
+    retries: ClassVar[Mapping[str, int]] = {"attempts": 3}
+
+
+def assert_one_interaction(told: list[Any]) -> None:
+    """A stream is one interaction: one identity, steps counted in one row, one end."""
+    kinds = [event.event_type for event in told]
+    assert kinds.count("interaction.created") == 1
+    assert kinds.count("interaction.completed") == 1
+    assert kinds[-1] == "interaction.completed"
+    assert told[0].interaction.id == told[-1].interaction.id
+    opened: list[int] = []
+    now: int | None = None
+    for event in told:
+        match event.event_type:
+            case "step.start":
+                assert now is None, "one step is open at a time"
+                assert event.index == len(opened)
+                now = event.index
+                opened.append(now)
+            case "step.delta":
+                assert event.index == now
+            case "step.stop":
+                assert event.index == now
+                now = None

@@ -1,18 +1,20 @@
 """Asking a simulator through Mistral's SDK, as its documentation shows how to. What is common to
-all wires stands in `asking`."""
+all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import json
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from mistralai.client import Mistral
 from mistralai.client.errors import MistralError
 from mistralai.client.utils import BackoffStrategy, RetryConfig
 
 from support.asking.openai_chat import TOOLS, Asker, Got
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Case, Simulator
 
 __all__ = ["CASES", "TOOLS", "WIRE", "MistralAsker"]
@@ -137,3 +139,19 @@ class MistralAsker(Asker):
         """Rows whose calls have ids that Mistral takes."""
         rows = json.dumps(super().history_for(case, prompt))
         return json.loads(rows.replace("call_before", "callBefor"))  # type: ignore[no-any-return]
+
+
+class WrappedMistral(Watching, MistralAsker):
+    """Asks through `tenuto.wrap`."""
+
+    retries: ClassVar[Mapping[str, int]] = {}
+
+
+def assert_one_message(told: list[Any]) -> None:
+    """A stream is one message: one id, one stop, which has the usage and stands last, and a choice
+    in every chunk."""
+    assert len({chunk.id for chunk in told}) == 1
+    assert all(chunk.choices for chunk in told)
+    stops = [chunk for chunk in told if chunk.choices[0].finish_reason]
+    assert stops == told[-1:]
+    assert stops[0].usage is not None

@@ -1,17 +1,19 @@
 """Asking a simulator through ollama-python, as its documentation shows how to, and judging what comes
-back. What is common to all wires stands in `asking`."""
+back. What is common to all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import ollama
 
 from support.asking.openai_chat import TOOLS as CHAT_TOOLS
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Bare, Case, Simulator
 
 WIRE = "ollama"
@@ -188,3 +190,13 @@ def verdicts(asker: Any, said: Any, case: Case) -> set[Bare]:
     if right and not refused:
         return {Bare.FINE}
     return ({Bare.HARMFUL} if refused else set()) | (set() if right else {Bare.SILENT})
+
+
+class WrappedOllama(Watching, OllamaAsker):
+    """Asks through `tenuto.wrap`."""
+
+    retries: ClassVar[Mapping[str, int]] = {}
+
+
+class WrappedPrompts(WrappedOllama, PromptAsker):
+    """The same by prompts."""

@@ -1,11 +1,12 @@
 """Asking a simulator for completions of a prompt, through the official SDK, and judging what comes
-back. What is common to all wires stands in `asking`."""
+back. What is common to all wires stands in `openai_chat`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from support.asking.openai_chat import Asker, Got
+from support.asking.wrapping import Watching
 from tenuto.sim import CASES_ON, Case
 
 WIRE = "openai-completions"
@@ -60,3 +61,7 @@ def _prompted(given: dict[str, Any]) -> dict[str, Any]:
     if form is not None:
         more["extra_body"] = {"response_format": form}
     return {**more, "prompt": "".join(rows)}
+
+
+class WrappedCompletions(Watching, CompletionsAsker):
+    """Asks through `tenuto.wrap`."""

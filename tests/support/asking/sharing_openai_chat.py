@@ -1,5 +1,5 @@
 """Asking a simulator that speaks a provider's Chat Completions through that provider's own SDK. They
-are made like OpenAI's, so that what is asked and judged stands in `asking`."""
+are made like OpenAI's, so that what is asked and judged stands in `openai_chat`."""
 
 from __future__ import annotations
 

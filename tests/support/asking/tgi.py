@@ -1,5 +1,5 @@
 """Asking a simulator through huggingface_hub's own client, as its documentation shows how to, and
-judging what comes back. What is common to all wires stands in `asking`.
+judging what comes back. What is common to all wires stands in `openai_chat`.
 
 The clients of huggingface_hub share one HTTP client, which it makes as it is told to.
 """
