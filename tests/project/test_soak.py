@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from support.pairing import some_or_every
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow

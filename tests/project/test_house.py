@@ -19,7 +19,7 @@ from importlinter.cli import lint_imports
 
 import tenuto
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_all_names_exactly_what_is_public() -> None:

@@ -18,7 +18,7 @@ from recorder.far import Answer, Written
 from recorder.questions import plain
 from recorder.showing import digest, normal, shown
 
-PROJECT = Path(__file__).parent.parent
+PROJECT = Path(__file__).parents[2]
 SAMPLE = (
     *("sim/openai-chat/length_once/stream/stop", "sim/openai-chat/call_cut_length/body/error"),
     *("sim/anthropic-messages/tool/stream/stop", "sim/openai-responses/length_once/stream/stop"),

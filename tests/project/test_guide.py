@@ -32,7 +32,7 @@ from tenuto.providers.table import ROWS
 from tenuto.sim import STEPS, Simulator
 from tenuto.wires.registry import WIRES
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 GUIDE = sorted((ROOT / "docs/guide").glob("*.md"))
 PAGES = [ROOT / "README.md", *GUIDE]
 FENCE = re.compile(r"^```(\S*) ?(.*)\n((?:.*\n)*?)^```$", re.MULTILINE)

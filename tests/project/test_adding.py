@@ -19,7 +19,7 @@ from support.replay.openai_chat import MAX, R, Replay
 import tenuto
 from tenuto.providers.table import ROWS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CUT, REST, WHOLE = R("Half of", MAX), R(" it."), "Half of it."
 ROW = """
 CHAT += (
