@@ -59,8 +59,8 @@ test heavy soak record replay record-sim replay-sim: export PYTHONPYCACHEPREFIX 
 test: setup ## run the tests
 	$(BIN)/python -m pytest
 
-heavy: setup ## run the tests that take many seconds or much memory
-	$(BIN)/python -m pytest -m heavy -n 1
+heavy: setup ## run the tests that take many seconds or much memory; half an hour on two cores
+	$(BIN)/python -m pytest -m heavy
 
 check: setup ## format, lint, types, layers, generated docs, behaviour ids: runs all, then says what failed
 	@failed=; for step in $(CHECKS); do \

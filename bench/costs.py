@@ -20,7 +20,7 @@ DEAR = 1.1
 
 sys.path.insert(0, str(PROJECT / "tests"))
 
-from spending import WORLDS, Cost, Spread, World, asked_again, costs, spread  # noqa: E402
+from support.spending import WORLDS, Cost, Spread, World, asked_again, costs, spread  # noqa: E402
 
 Counted = dict[World, list[Cost]]
 

@@ -32,10 +32,10 @@ REPEATS = 5
 
 sys.path.insert(0, str(PROJECT / "tests"))
 
-from cuts.cases import SEAMS, Case, every_case  # noqa: E402
-from cuts.joining import Result, chunked, judged, live_stream, whole_body  # noqa: E402
-from cuts.preambles import read  # noqa: E402
-from cuts.texts import KINDS  # noqa: E402
+from support.cuts.cases import SEAMS, Case, every_case  # noqa: E402
+from support.cuts.joining import Result, chunked, judged, live_stream, whole_body  # noqa: E402
+from support.cuts.preambles import read  # noqa: E402
+from support.cuts.texts import KINDS  # noqa: E402
 
 from tenuto.core.seam import Seam  # noqa: E402
 

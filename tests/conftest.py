@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from asking import WAYS
 from hypothesis import settings
-from pairing import in_one_way
+from support.asking.openai_chat import WAYS
+from support.pairing import Made, in_one_way
 
 # On shared cores a deadline by the clock tells of the neighbours; pytest's timeout stays.
 settings.register_profile("house", settings.default, deadline=None)
@@ -19,7 +19,7 @@ settings.load_profile("house")
 
 # A client reads, when it is made, every authority that the system trusts: 75 ms, and an asker makes
 # two. Tests speak plain HTTP on loopback, so one authority will do; it has signed nothing.
-os.environ["SSL_CERT_FILE"] = str(Path(__file__).with_name("nobody.pem"))
+os.environ["SSL_CERT_FILE"] = str(Path(__file__).parent / "support" / "nobody.pem")
 
 # Drivers of frameworks, which live in environments of their own: `make frameworks` runs them.
 collect_ignore_glob = ["frameworks/*.py"]
@@ -54,6 +54,17 @@ def a_heap_of_its_own() -> Iterator[None]:
     gc.freeze()
     yield
     gc.collect()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """`make test` does not even make what it would leave out."""
+    Made.heavy = config.getoption("markexpr") != "not heavy"
+
+
+def pytest_pycollect_makeitem(obj: object) -> list[pytest.Item] | None:
+    """The same for tests that are heavy as a whole."""
+    is_heavy = any(mark.name == "heavy" for mark in getattr(obj, "pytestmark", ()))
+    return [] if is_heavy and not Made.heavy else None
 
 
 def pytest_collection_finish() -> None:

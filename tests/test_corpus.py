@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
+from support.recorded import NAME, STOP, is_false_clean_end, place, recorded, shown
 
 from tenuto import StreamDetector, detect
 from tenuto.core.stop import CLEAN
@@ -23,7 +23,7 @@ NOT_ITS_OWN = {"openai-completions": 1}
 ends without a stop and without an end mark."""
 
 EVERY_CUT_UP_TO_BYTES = 1_500
-CUTS_OF_EACH = 8
+CUTS_OF_EACH = 4
 
 
 def disagreements(wire: str, *, by_shape: bool = False) -> list[str]:
@@ -39,7 +39,7 @@ def cuts(wire: str) -> Iterator[tuple[str, bytes]]:
     rng = random.Random("cuts")
     for number, (name, raw, _) in enumerate(recorded(wire)):
         small = raw[:EVERY_CUT_UP_TO_BYTES]
-        every = number % 50 == 0
+        every = number % 100 == 0
         places = (
             range(len(small)) if every else rng.sample(range(len(raw)), min(len(raw), CUTS_OF_EACH))
         )

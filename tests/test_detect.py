@@ -14,12 +14,12 @@ import anthropic
 import httpx2
 import openai
 import pytest
-from asking import Asker
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, chat_completion
 from openai.types.chat import chat_completion_chunk as chunk_types
-from wrapping import QUICK, Wrapped
+from support.asking.openai_chat import Asker
+from support.asking.wrapping import QUICK, Wrapped
 
 import tenuto
 from tenuto import Confidence, StopReason, StreamDetector, detect

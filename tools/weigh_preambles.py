@@ -3,9 +3,9 @@
     uv run --with scikit-learn python tools/weigh_preambles.py FOLDER ...
 
 Places that are no preamble come from exact cuts of the text files in the folders and of made texts;
-places that are one, from the preambles of tests/cuts/preambles before a line that comes again
-(`--without` leaves batches out, to be tried afterwards). It prints how many of
-the first would be taken, and how many of the second, for a few thresholds.
+places that are one, from the preambles of tests/support/cuts/preambles before a line that comes
+again (`--without` leaves batches out, to be tried afterwards). It prints how many of the first
+would be taken, and how many of the second, for a few thresholds.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from pathlib import Path
 PROJECT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(PROJECT / "tests"))
 
-from cuts import preambles  # noqa: E402
-from cuts.texts import KINDS, Texts  # noqa: E402
+from support.cuts import preambles  # noqa: E402
+from support.cuts.texts import KINDS, Texts  # noqa: E402
 
 from tenuto.core.evidence import EVIDENCE, Place  # noqa: E402
 from tenuto.core.preamble import places  # noqa: E402

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 import pytest
-from agent_turns import Asker, simulator
+from support.agent_turns import Asker, simulator
 
 from tenuto.agent import Agent
 from tenuto.agent.conversation import Conversation

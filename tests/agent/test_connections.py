@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from agent.simulated import QUICK, model
-from far_sides import FarSide
+from support.far_sides import FarSide
 
 from tenuto.agent import Agent, Model
 from tenuto.agent.function_tool import tool

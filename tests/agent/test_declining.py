@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 from agent.simulated import agent, model
-from replay import Replay
-from replay_gemini import Blocked, R
+from support.replay.gemini_generate import Blocked, R
+from support.replay.openai_chat import Replay
 
 from tenuto.agent import Model
 from tenuto.agent.events import Declined, as_dict

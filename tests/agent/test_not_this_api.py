@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from agent_turns import POLICY
-from far_sides import STREAM, FarSide, answer
+from support.agent_turns import POLICY
+from support.far_sides import STREAM, FarSide, answer
 
 import tenuto
 from tenuto.agent import Agent, Model, RunResult

@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from agent_turns import POLICY, Asker, simulator
-from pairing import every_pair
+from support.agent_turns import POLICY, Asker, simulator
+from support.pairing import every_pair
 
 from tenuto.agent import Agent, Limits, Model, tool
 from tenuto.agent.events import Called, Recovered, Returned, Switched

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from agent.simulated import QUICK, WIRES, agent, model
-from replay import END, MAX, Call, R, Replay
+from support.replay.openai_chat import END, MAX, Call, R, Replay
 
 from tenuto.agent import Agent, Model, tool
 from tenuto.agent.text_calls import read

@@ -6,7 +6,7 @@ import asyncio
 import json
 
 import pytest
-from far_sides import FarSide, json_answer, sse_answer
+from support.far_sides import FarSide, json_answer, sse_answer
 
 from tenuto import Agent, Limits, Model
 

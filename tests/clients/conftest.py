@@ -9,10 +9,9 @@ from typing import Any, cast
 
 import openai
 import pytest
-from asking import Asker
-from playing import Played, played
-from replay import Answer, Replay
-from wrapping import QUICK, Wrapped
+from support.asking.openai_chat import Asker
+from support.asking.wrapping import QUICK, Wrapped
+from support.replay.openai_chat import Answer, Played, Replay, played
 
 import tenuto
 from tenuto.sim import Simulator

@@ -7,9 +7,9 @@ import json
 from typing import Any
 
 import pytest
-from every_wire import ABSENT, DECODED, MAKERS, At, arguments_of, ask, streamed, whole
-from far_sides import FarSide, json_answer, sse_answer
-from wrapping import QUICK, Wrapped
+from support.asking.wrapping import QUICK, Wrapped
+from support.every_wire import ABSENT, DECODED, MAKERS, At, arguments_of, ask, streamed, whole
+from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 from tenuto.core import hints

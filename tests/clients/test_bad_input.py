@@ -17,8 +17,8 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-from far_sides import BODY, RESET, STREAM, FarSide, answer, event, json_answer, sse_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import BODY, RESET, STREAM, FarSide, answer, event, json_answer, sse_answer
 
 import tenuto
 

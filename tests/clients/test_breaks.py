@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from every_wire import MAKERS, ROWS, TOOLS
-from pairing import every_pair
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.every_wire import MAKERS, ROWS, TOOLS
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -9,9 +9,8 @@ from typing import Any
 
 import openai
 import pytest
-from asking import TOOLS
-from playing import ASK, FILES, played
-from replay import END, MAX, TOOL, Call, R, Refused
+from support.asking.openai_chat import TOOLS
+from support.replay.openai_chat import ASK, END, FILES, MAX, TOOL, Call, R, Refused, played
 
 import tenuto
 from tenuto.core import hints

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import openai
 import pytest
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Simulator, Step

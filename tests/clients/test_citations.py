@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from playing import ASK
-from replay import END, MAX, R
+from support.replay.openai_chat import ASK, END, MAX, R
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

@@ -14,10 +14,10 @@ import boto3
 import httpx
 import httpx2
 import pytest
-from asking_bedrock import async_client, given_to_a_client
 from botocore.exceptions import ResponseStreamingError
-from far_sides import RESET, FarSide, answer
-from replay import MAX, R, Refused, Replay
+from support.asking.bedrock_converse import async_client, given_to_a_client
+from support.far_sides import RESET, FarSide, answer
+from support.replay.openai_chat import MAX, R, Refused, Replay
 
 import tenuto
 from tenuto.sim import Simulator

@@ -6,11 +6,16 @@ from __future__ import annotations
 import functools
 
 import pytest
-from spending import WORLDS, Cost, World, asked_again, costs, spread
+from support.pairing import matrix, param
+from support.spending import WORLDS, Cost, World, asked_again, costs, spread
 
 MOST_TIMES = 1.1
 
-worlds = pytest.mark.parametrize("world", WORLDS, ids=lambda w: f"{w.wire} {w.model}")
+worlds = matrix(
+    "world",
+    # Each wire and each kind of model once; all of them are heavy.
+    [param(w, heavy=n in (1, 2), id=f"{w.wire} {w.model}") for n, w in enumerate(WORLDS)],
+)
 
 
 @functools.cache

@@ -11,8 +11,8 @@ from typing import Any
 
 import openai
 import pytest
-from far_sides import BODY, FarSide, json_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import BODY, FarSide, json_answer
 
 import tenuto
 

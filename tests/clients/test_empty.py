@@ -8,10 +8,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import openai
-import playing
 import pytest
-from playing import AFTER_RESULT, ASK, FILES
-from replay import END, MAX, SAFETY, TOOL, Call, R, Refused
+from support.replay.openai_chat import (
+    AFTER_RESULT,
+    ASK,
+    END,
+    FILES,
+    MAX,
+    SAFETY,
+    TOOL,
+    Call,
+    R,
+    Refused,
+    played,
+)
 
 from tenuto.core import hints
 
@@ -303,12 +313,12 @@ def test_an_upstream_that_gave_up_is_not_asked_again(play, mode, way, words):
 def test_what_another_tenuto_gave_up_is_not_asked_again(stage, mode, way):
     """Its error, as the SDK got it, is what the next one meets; no layer tries on."""
     base, replay = stage
-    inner = playing.played(base, replay, *[R("")] * 9)
+    inner = played(base, replay, *[R("")] * 9)
     error = inner.tell(mode, way).error
     assert isinstance(error, openai.APIError)
     about = {"message": error.message, "type": error.type, "param": None, "code": error.code}
     assert about["type"] == "tenuto_incomplete"
-    outer = playing.played(base, replay, Verbatim({"error": about}), *[R("never asked for")] * 9)
+    outer = played(base, replay, Verbatim({"error": about}), *[R("never asked for")] * 9)
     got = outer.tell(mode, way)
     assert isinstance(got.error, openai.APIError)
     assert outer.sent == 1

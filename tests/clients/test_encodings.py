@@ -14,8 +14,8 @@ import brotli  # type: ignore[import-untyped]
 import openai
 import pytest
 import zstandard
-from far_sides import BODY, STREAM, FarSide, answer, event, json_answer, sse_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import BODY, STREAM, FarSide, answer, event, json_answer, sse_answer
 
 import tenuto
 

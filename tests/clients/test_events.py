@@ -9,11 +9,10 @@ from typing import Any
 
 import openai
 import pytest
-from pairing import in_every_mode
-from playing import ASK, FILES
-from replay import MAX, SAFETY, TOOL, Call, R, Refused
-from telling import check_each_turn
-from wrapping import QUICK, Wrapped
+from support.asking.wrapping import QUICK, Wrapped
+from support.pairing import in_every_mode
+from support.replay.openai_chat import ASK, FILES, MAX, SAFETY, TOOL, Call, R, Refused
+from support.telling import check_each_turn
 
 import tenuto
 from tenuto.core.advice import ADVICE, FAULT_ADVICE

@@ -9,10 +9,10 @@ from typing import Any
 
 import openai
 import pytest
-from facing import Facing, facing_faults
-from facing_rows import CHAT, FACING
-from telling import check_each_turn
-from wrapping import is_right
+from support.asking.wrapping import is_right
+from support.facing import Facing, facing_faults
+from support.facing_rows import CHAT, FACING
+from support.telling import check_each_turn
 
 from tenuto.sim import CASES, HTTP_FAULTS, Case
 

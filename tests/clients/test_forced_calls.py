@@ -7,8 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from playing import FILES
-from replay import END, MAX, TOOL, Call, R
+from support.replay.openai_chat import END, FILES, MAX, TOOL, Call, R
 
 from tenuto.core import hints
 from tenuto.wires.base import Dialect

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from asking import WAYS, Asker
-from asking_anthropic import AnthropicAsker
-from pairing import every_pair
+from support.asking.anthropic_messages import AnthropicAsker
+from support.asking.openai_chat import WAYS, Asker
+from support.pairing import matrix, param
 
 import tenuto
 from tenuto.clients import exchange
@@ -41,6 +42,7 @@ KINDS: dict[str, type[Asker] | type[AnthropicAsker]] = {
     "openai": Asker,
     "anthropic": AnthropicAsker,
 }
+SOME = (("openai", "stream", "async"), ("anthropic", "body", "sync"))
 LEAST_BYTES = 256
 """Texts, bodies and tables of a turn are larger; of what is smaller the interpreter keeps stocks."""
 
@@ -81,7 +83,13 @@ def wrapped(kind: type[Asker] | type[AnthropicAsker], sim: Simulator) -> Asker |
 
 @pytest.mark.slow
 @pytest.mark.behaviour("P9")
-@every_pair(kind=KINDS, mode=["body", "stream"], way=WAYS)
+@matrix(
+    ("kind", "mode", "way"),
+    [
+        param(*each, heavy=each not in SOME, id="-".join(each))
+        for each in itertools.product(KINDS, ("body", "stream"), WAYS)
+    ],
+)
 def test_sixty_turns_leave_nothing_behind(sim, kind, mode, way, monkeypatch):
     # A set of its own: with what abandoned streams of other tests left in it, its table is made anew
     # once in a while, and then counts as ours.

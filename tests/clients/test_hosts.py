@@ -8,10 +8,10 @@ from typing import Any
 
 import openai
 import pytest
-from asking import WAYS
-from pairing import every_pair
-from wrapping import QUICK, Wrapped
-from wrapping_ollama import WrappedOllama
+from support.asking.ollama import WrappedOllama
+from support.asking.openai_chat import WAYS
+from support.asking.wrapping import QUICK, Wrapped
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.sim import CASES_ON, Simulator

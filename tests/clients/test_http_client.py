@@ -11,13 +11,13 @@ from typing import Any
 
 import openai
 import pytest
-from aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN, wrong_signature
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
-from far_sides import FarSide, answer, json_answer, sse_answer
-from replay import END, MAX, TOOL, Call, R, Refused, Replay
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.aws import ACCESS_KEY, REGION, SECRET_KEY, SESSION_TOKEN, wrong_signature
+from support.far_sides import FarSide, answer, json_answer, sse_answer
+from support.replay.openai_chat import END, MAX, TOOL, Call, R, Refused, Replay
 
 import tenuto
 

@@ -10,8 +10,8 @@ from typing import Any
 import groq
 import openai
 import pytest
-from far_sides import FarSide, answer, event, sse_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, answer, event, sse_answer
 
 import tenuto
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx2
 import pytest
-from asking import TOOLS
-from asking_native import WrappedDatabricks, WrappedWatsonx
-from wrapping import QUICK, is_right
+from support.asking.native_paths import WrappedDatabricks, WrappedWatsonx
+from support.asking.openai_chat import TOOLS
+from support.asking.wrapping import QUICK, is_right
 
 import tenuto
 from tenuto.core.actions import FreeToolChoice

@@ -9,8 +9,8 @@ from typing import Any
 
 import openai
 import pytest
-from far_sides import RESET, STREAM, FarSide, answer, json_answer, sse_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import RESET, STREAM, FarSide, answer, json_answer, sse_answer
 
 import tenuto
 

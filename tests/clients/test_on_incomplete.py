@@ -8,8 +8,7 @@ from typing import Any, Literal
 
 import openai
 import pytest
-from playing import FILES
-from replay import MAX, SAFETY, TOOL, Call, R
+from support.replay.openai_chat import FILES, MAX, SAFETY, TOOL, Call, R
 
 import tenuto
 from tenuto.core.outcome import Outcome

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from far_sides import Answer, FarSide, answer, json_answer, sse_answer
-from telling import check_each_turn
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import Answer, FarSide, answer, json_answer, sse_answer
+from support.telling import check_each_turn
 
 import tenuto
 from tenuto.core.events import TurnEnded

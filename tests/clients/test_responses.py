@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from far_sides import RESET, STREAM, FarSide, sse_answer
+from support.far_sides import RESET, STREAM, FarSide, sse_answer
 
 import tenuto
 

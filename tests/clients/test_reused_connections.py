@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import pytest
-from far_sides import event
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import event
 
 import tenuto
 

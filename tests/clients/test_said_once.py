@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed
-from far_sides import FarSide
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.every_wire import DECODED, MAKERS, At, arguments_of, ask, streamed
+from support.far_sides import FarSide
 
 import tenuto
 

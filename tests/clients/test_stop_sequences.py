@@ -7,10 +7,10 @@ from typing import Any
 import anthropic
 import openai
 import pytest
-import replay_anthropic as claude
-from far_sides import FarSide, json_answer
-from replay import END, MAX, R, Replay
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer
+from support.replay import anthropic_messages as claude
+from support.replay.openai_chat import END, MAX, R, Replay
 
 import tenuto
 

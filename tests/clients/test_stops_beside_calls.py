@@ -8,9 +8,9 @@ import json
 from typing import Any
 
 import pytest
-from every_wire import DECODED, ID, MAKERS, NAME, At, arguments_of, ask, streamed, whole
-from far_sides import FarSide
-from wrapping import QUICK, Wrapped
+from support.asking.wrapping import QUICK, Wrapped
+from support.every_wire import DECODED, ID, MAKERS, NAME, At, arguments_of, ask, streamed, whole
+from support.far_sides import FarSide
 
 import tenuto
 

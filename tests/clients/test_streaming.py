@@ -14,10 +14,10 @@ from typing import Any
 
 import openai
 import pytest
-from asking import TOOLS
 from openai.lib._parsing import type_to_response_format_param  # what the SDK sends
-from pacing import DOORS, Document, Pacer, ahead_of, pieces
-from wrapping import QUICK
+from support.asking.openai_chat import TOOLS
+from support.asking.wrapping import QUICK
+from support.pacing.openai_chat import DOORS, Document, Pacer, ahead_of, pieces
 
 import tenuto
 from tenuto.sim import Simulator, Step

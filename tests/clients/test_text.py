@@ -9,9 +9,8 @@ from typing import Any
 import openai
 import pydantic
 import pytest
-from asking import TOOLS
-from playing import ASK, FILES
-from replay import END, MAX, SAFETY, TOOL, Call, R, Refused
+from support.asking.openai_chat import TOOLS
+from support.replay.openai_chat import ASK, END, FILES, MAX, SAFETY, TOOL, Call, R, Refused
 
 from tenuto.sim import Simulator, Step
 from tenuto.sim.case import Continuation

@@ -9,9 +9,9 @@ from typing import Any
 
 import huggingface_hub
 import pytest
-from far_sides import FarSide, json_answer, sse_answer
 from huggingface_hub.errors import IncompleteGenerationError
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 

@@ -12,13 +12,13 @@ from typing import Any
 import boto3
 import openai
 import pytest
-from asking import WAYS
-from asking_bedrock import async_client, given_to_a_client
-from aws import message
 from botocore.config import Config
-from far_sides import BODY, FarSide, answer, event, json_answer, sse_answer
-from pairing import every_pair
-from wrapping import QUICK
+from support.asking.bedrock_converse import async_client, given_to_a_client
+from support.asking.openai_chat import WAYS
+from support.asking.wrapping import QUICK
+from support.aws import message
+from support.far_sides import BODY, FarSide, answer, event, json_answer, sse_answer
+from support.pairing import every_pair
 
 import tenuto
 from tenuto import Agent, Limits, Model

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from replay import R, Replay
+from support.pairing import matrix, param
+from support.replay.openai_chat import R, Replay
 
 PROGRAM = """
 import asyncio, json, sys, types
@@ -54,11 +55,11 @@ def written(replay: Replay, made: list[str], times: int = 1, **plan: Any) -> lis
     return done.stderr.splitlines()
 
 
-@pytest.mark.parametrize(
+@matrix(
     ("made", "missing"),
     [
-        (SYNC, "its model http_async_client=tenuto.async_http_client()"),
-        (ASYNC, "its model http_client=tenuto.http_client()"),
+        param(SYNC, "its model http_async_client=tenuto.async_http_client()", heavy=False, id=SYNC),
+        param(ASYNC, "its model http_client=tenuto.http_client()", heavy=True, id=ASYNC),
     ],
 )
 def test_one_client_for_langchain_is_warned_of_at_its_first_request(replay, made, missing):
@@ -68,7 +69,7 @@ def test_one_client_for_langchain_is_warned_of_at_its_first_request(replay, made
     assert answers == ["Hello", "Hello"]  # it is said once
 
 
-@pytest.mark.parametrize("made", [SYNC, ASYNC])
+@matrix("made", [param(each, heavy=each == SYNC, id=each) for each in (SYNC, ASYNC)])
 def test_a_client_that_was_never_asked_is_warned_of_when_the_process_ends(replay, made):
     (warning,) = written(replay, [made], times=0)
     assert f"only tenuto.{made}() was made" in warning
@@ -79,9 +80,13 @@ def test_other_frameworks_that_take_two_clients_are_warned_of_in_their_own_words
     assert "give its model async_http_client=tenuto.async_http_client()" in warning
 
 
-@pytest.mark.parametrize(
+@matrix(
     ("made", "loaded"),
-    [([SYNC, ASYNC], "langchain_openai"), ([SYNC], ""), ([SYNC], "langchain_anthropic")],
+    [
+        param([SYNC, ASYNC], "langchain_openai", heavy=False, id="both"),
+        param([SYNC], "", heavy=True, id="no framework"),
+        param([SYNC], "langchain_anthropic", heavy=False, id="one client"),
+    ],
 )
 def test_nothing_is_said_where_both_were_made_or_no_framework_takes_two(replay, made, loaded):
     assert written(replay, made, loaded=loaded) == ["Hello"] * len(made)

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from every_wire import MAKERS
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.every_wire import MAKERS
+from support.pairing import every_pair
 
 import tenuto
 from tenuto.sim import Bare, Case, Simulator
 from tenuto.sim.case import Kind, Step
 
 NEW = "brand_new"
-each_wire = pytest.mark.parametrize("wire", sorted(MAKERS))
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 ASKED = Case("normal", (), "Asks with tools.", bare=Bare.FINE, wants_tools=True)
 
@@ -34,9 +34,13 @@ def asker(sim: Simulator, policy: tenuto.Policy, wire: str) -> Iterator[Any]:
 
 @pytest.mark.behaviour("N1", "N7a", "P1a", "T16")
 @pytest.mark.filterwarnings("ignore:brand_new is not a valid FinishReason")
-@each_wire
-@both
-@pytest.mark.parametrize("kind", [Kind.CALL, Kind.PREFACE_CALL])
+@every_pair(
+    indirect=["policy"],
+    wire=sorted(MAKERS),
+    mode=["body", "stream"],
+    kind=[Kind.CALL, Kind.PREFACE_CALL],
+    policy=["stop", "error"],
+)
 def test_whole_calls_beside_a_stop_that_nobody_knows_are_not_handed_on(
     sim: Simulator, policy: tenuto.Policy, asker: Any, mode: str, kind: Kind
 ) -> None:

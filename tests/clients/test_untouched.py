@@ -8,9 +8,9 @@ from typing import Any
 
 import openai
 import pytest
-from asking import TOOLS, Asker
-from far_sides import BODY, STREAM, FarSide, answer, event, json_answer, sse_answer
-from pairing import in_every_mode
+from support.asking.openai_chat import TOOLS, Asker
+from support.far_sides import BODY, STREAM, FarSide, answer, event, json_answer, sse_answer
+from support.pairing import in_every_mode
 
 import tenuto
 from tenuto.sim import CASES, NORMAL, QUIRKS, Case, Simulator

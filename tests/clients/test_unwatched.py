@@ -8,15 +8,15 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
-from pairing import one_mode, some_or_every
-from wrapping import QUICK, Wrapped
-from wrapping_anthropic import WrappedAnthropic
-from wrapping_bedrock import WrappedBedrock
-from wrapping_gemini import WrappedGemini
-from wrapping_interactions import WrappedInteractions
-from wrapping_mistral import WrappedMistral
-from wrapping_ollama import WrappedOllama
-from wrapping_responses import WrappedResponses
+from support.asking.anthropic_messages import WrappedAnthropic
+from support.asking.bedrock_converse import WrappedBedrock
+from support.asking.gemini_generate import WrappedGemini
+from support.asking.gemini_interactions import WrappedInteractions
+from support.asking.mistral import WrappedMistral
+from support.asking.ollama import WrappedOllama
+from support.asking.openai_responses import WrappedResponses
+from support.asking.wrapping import QUICK, Wrapped
+from support.pairing import one_mode, some_or_every
 
 import tenuto
 from tenuto.sim import CASES_ON, Case, Simulator
@@ -66,6 +66,7 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
     return MADE_UP.sub("made up", repr((vars(said), body, sent)))
 
 
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("P8", "P1")
 @some_or_every
 @pytest.mark.parametrize("mode", ["body", "stream"])
@@ -73,12 +74,13 @@ def outcome(asker: Any, case: Case, mode: str) -> str:
 def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
     wire: str, mode: str, every: bool
 ) -> None:
-    """Of every two cases one as a body and the other one as a stream; all of them are heavy."""
+    """Two of eight cases, the one as a body and the other one as a stream; all of them are heavy."""
     with Simulator(token_chars=60) as sim, in_front(sim, wire) as askers:
         cases = [
             case
             for number, case in enumerate(CASES_ON[wire].values())
             if mode in (case.modes if every else [one_mode(number, case)])
+            and (every or number % 8 < 2)
         ]
         differing = []
         for case in cases:
@@ -86,4 +88,4 @@ def test_each_answer_and_each_fault_comes_out_alike_watched_or_not(
             if watched != unwatched:
                 differing.append((case.name, watched, unwatched))
         assert differing == []
-        assert len(cases) > (50 if every else 25)
+        assert len(cases) > (50 if every else 5)

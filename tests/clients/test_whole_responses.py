@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from far_sides import BODY, STREAM, FarSide, answer, json_answer, sse_answer
+from support.far_sides import BODY, STREAM, FarSide, answer, json_answer, sse_answer
 
 import tenuto
 

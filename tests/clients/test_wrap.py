@@ -13,8 +13,8 @@ import httpx
 import httpx2
 import openai
 import pytest
-from far_sides import BODY, FarSide, json_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import BODY, FarSide, json_answer
 
 import tenuto
 from tenuto.sim import Simulator

@@ -10,8 +10,8 @@ import random
 from collections import Counter
 
 import pytest
-from cuts.cases import SEAMS, Case, every_case
-from cuts.joining import Result, chunked, judged, live_stream, whole_body
+from support.cuts.cases import SEAMS, Case, every_case
+from support.cuts.joining import Result, chunked, judged, live_stream, whole_body
 
 CASES = 200
 SEED = 1

@@ -8,9 +8,9 @@ import struct
 from binascii import crc32
 
 import pytest
-from aws import as_botocore_reads, chunk, events_of, failure, message
 from hypothesis import given
 from hypothesis import strategies as st
+from support.aws import as_botocore_reads, chunk, events_of, failure, message
 
 from tenuto.core.signals import FaultSeen
 from tenuto.frames.aws_messages import (

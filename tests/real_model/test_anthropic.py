@@ -11,6 +11,7 @@ from typing import Any
 
 import anthropic
 import pytest
+from support.pairing import matrix, param
 
 import tenuto
 from tenuto.cli.model_server import ModelServer
@@ -47,11 +48,11 @@ def uncut(client: anthropic.Anthropic, prompt: str) -> Any:
 
 
 @pytest.mark.behaviour("C1", "C8")
-@pytest.mark.parametrize(
+@matrix(
     ("prompt", "limit_tokens", "mode"),
     [
-        pytest.param(*case, mode, marks=() if mode == first else pytest.mark.heavy)
-        for case, first in zip(CUT, ("body", "stream"), strict=True)
+        param(*case, mode, heavy=(case, mode) != (CUT[0], "stream"), id=f"{case[0]}-{mode}")
+        for case in CUT
         for mode in ("body", "stream")
     ],
 )

@@ -14,6 +14,7 @@ from typing import Any
 
 import openai
 import pytest
+from support.pairing import matrix, param
 
 import tenuto
 
@@ -58,21 +59,29 @@ BY_HINT_TWICE = (
 first one's. What is said again costs tokens, so these turns have no limit on their sum."""
 
 
-def in_turn(cases: tuple[tuple[str, int], ...], *, both: bool = False) -> list[Any]:
+def in_turn(
+    cases: tuple[tuple[str, int], ...], *, first: str = "body", both: bool = False
+) -> pytest.MarkDecorator:
     """The cases as bodies and as streams in turn: that a continuation comes out of a stream as it does
     out of a body is not the model's doing, and is tried on many texts (core/test_seam_bounds.py).
-    `both`: the other mode as well, which is heavy, as are the cases behind the first two: they say
-    more of the model than of us."""
-    modes = list(zip(cases, itertools.cycle(MODES), strict=False))
-    heavy = [()] * len(MODES) + [pytest.mark.heavy] * len(cases)
-    made = [
-        pytest.param(*case, mode, marks=marks)
-        for (case, mode), marks in zip(modes, heavy, strict=False)
-    ]
+    `both`: the other mode as well. All but the first one, as `first`, are heavy: they say more of the
+    model than of us."""
+    modes = itertools.cycle((first, *(mode for mode in MODES if mode != first)))
+    runs = [(*case, mode) for case, mode in zip(cases, modes, strict=False)]
     if both:
-        other = dict(zip(MODES, reversed(MODES), strict=True))
-        made += [pytest.param(*case, other[mode], marks=pytest.mark.heavy) for case, mode in modes]
-    return made
+        runs += [(prompt, limit, MODES[mode == "body"]) for prompt, limit, mode in runs]
+    return matrix(
+        ("prompt", "limit_tokens", "mode"),
+        [
+            param(*run, heavy=number > 0, id=f"{' '.join(run[0].split()[:3])}-{run[1]}-{run[2]}")
+            for number, run in enumerate(runs)
+        ],
+    )
+
+
+def one_mode(mode: str) -> pytest.MarkDecorator:
+    """Both modes, one of which is heavy."""
+    return matrix("mode", [param(each, heavy=each != mode, id=each) for each in MODES])
 
 
 @dataclass
@@ -139,7 +148,7 @@ def assert_stitched(turn: Turn, uncut: Turn, cut: Turn, *, prefill: bool, least:
 
 
 @pytest.mark.behaviour("C1")
-@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(CUT_ONCE, both=True))
+@in_turn(CUT_ONCE, both=True)
 def test_an_answer_that_is_cut_once_equals_the_uncut_one(
     client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -149,7 +158,7 @@ def test_an_answer_that_is_cut_once_equals_the_uncut_one(
 
 
 @pytest.mark.behaviour("C1")
-@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(CUT_TWICE, both=True))
+@in_turn(CUT_TWICE, first="stream", both=True)
 def test_an_answer_that_is_cut_several_times_equals_the_uncut_one(
     client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -159,7 +168,7 @@ def test_an_answer_that_is_cut_several_times_equals_the_uncut_one(
 
 
 @pytest.mark.behaviour("C1")
-@pytest.mark.parametrize("mode", MODES)
+@one_mode("stream")
 async def test_the_async_client_stitches_alike(client: openai.OpenAI, mode: str) -> None:
     prompt, limit_tokens = CUT_TWICE[0]
     uncut, cut = uncut_and_cut(client, prompt, limit_tokens)
@@ -180,9 +189,7 @@ async def test_the_async_client_stitches_alike(client: openai.OpenAI, mode: str)
     assert_stitched(turn, uncut, cut, prefill=True, least=2)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "limit_tokens", "mode"), in_turn(CUT_ONCE[1:2] + CUT_TWICE[:1], both=True)
-)
+@in_turn(CUT_ONCE[1:2] + CUT_TWICE[:1], both=True)
 def test_a_server_that_has_prefill_switched_off_is_asked_for_it_by_name(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -191,7 +198,7 @@ def test_a_server_that_has_prefill_switched_off_is_asked_for_it_by_name(
     assert_stitched(turn, uncut, cut, prefill=True)
 
 
-@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(BY_HINT))
+@in_turn(BY_HINT)
 def test_without_prefill_an_answer_is_continued_by_a_hint(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -201,7 +208,7 @@ def test_without_prefill_an_answer_is_continued_by_a_hint(
     assert_stitched(turn, uncut, cut, prefill=False)
 
 
-@pytest.mark.parametrize(("prompt", "limit_tokens", "mode"), in_turn(BY_HINT_TWICE))
+@in_turn(BY_HINT_TWICE, first="stream")
 def test_without_prefill_an_answer_that_is_cut_several_times_is_continued_by_hints(
     plain_client: openai.OpenAI, prompt: str, limit_tokens: int, mode: str
 ) -> None:
@@ -211,7 +218,7 @@ def test_without_prefill_an_answer_that_is_cut_several_times_is_continued_by_hin
     assert_stitched(turn, uncut, cut, prefill=False, least=2)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@one_mode("body")
 def test_an_answer_beyond_the_attempts_is_the_beginning_of_the_uncut_one_and_says_length(
     client: openai.OpenAI, mode: str
 ) -> None:
@@ -225,7 +232,7 @@ def test_an_answer_beyond_the_attempts_is_the_beginning_of_the_uncut_one_and_say
     assert len(cut.text) < len(turn.text) < len(uncut.text)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@one_mode("stream")
 def test_an_answer_that_is_not_cut_takes_one_request(client: openai.OpenAI, mode: str) -> None:
     prompt, limit_tokens = CUT_ONCE[1]
     uncut, _ = uncut_and_cut(client, prompt, limit_tokens)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking import TOKEN_CHARS, TOOLS, Asker
+from support.asking.openai_chat import TOKEN_CHARS, TOOLS, Asker
 
 from tenuto.sim import Simulator
 

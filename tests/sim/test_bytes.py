@@ -11,10 +11,10 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_completions import CASES as OF_PROMPTS
 from openai.types import Completion
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from pydantic import BaseModel
+from support.asking.openai_completions import CASES as OF_PROMPTS
 
 from tenuto.sim import CASES, Case, Simulator
 

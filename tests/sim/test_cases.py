@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import openai
 import pytest
-from asking import broken_call, verdicts
-from asking_completions import CASES as OF_PROMPTS
-from asking_completions import CompletionsAsker
-from pairing import in_every_mode
+from support.asking.openai_chat import broken_call, verdicts
+from support.asking.openai_completions import CASES as OF_PROMPTS
+from support.asking.openai_completions import CompletionsAsker
+from support.pairing import in_every_mode
 
 from tenuto.sim import BLOCKED, CASES, FAULTS, HTTP_FAULTS, NORMAL, QUIRKS, Bare, Case, Simulator
 

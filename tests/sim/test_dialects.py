@@ -11,9 +11,9 @@ import groq.types.chat
 import httpx
 import pytest
 import together.types.chat
-from asking import TOOLS, verdicts
-from asking_others import ASKERS
 from cerebras.cloud.sdk.types.chat import chat_completion as cerebras
+from support.asking.openai_chat import TOOLS, verdicts
+from support.asking.sharing_openai_chat import ASKERS
 
 from tenuto.sim import CASES, Bare, Simulator
 from tenuto.sim.openai_chat import IN_DIALECTS

@@ -8,8 +8,8 @@ from typing import Any
 
 import openai
 import pytest
-from asking import TOKEN_CHARS
 from pydantic import BaseModel
+from support.asking.openai_chat import TOKEN_CHARS
 
 from tenuto.sim import NORMAL, Simulator
 

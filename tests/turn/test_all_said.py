@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from far_sides import BODY, STREAM, event
+from support.far_sides import BODY, STREAM, event
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Head, Lost, Request

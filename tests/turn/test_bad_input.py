@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pairing import some_or_every
-from replacing import places, shape
+from support.pairing import some_or_every
+from support.replacing import places, shape
 
 from fuzz.drawing import FIXTURES, as_lines, fixtures, is_stream
 from fuzz.targets import target
@@ -60,8 +60,8 @@ def mutations(
             return
 
 
-ALIKE = 2
-"""Of how many events of the same members each member is changed, by another odd value each time."""
+ALIKE = 1
+"""Of how many events of the same members each member is changed."""
 
 READ = [("detecting", wire) for wire in wires()]
 ASKED = [("turns", name) for name, wire in wires().items() if not wire.only_read]
@@ -73,7 +73,7 @@ LEAST |= dict.fromkeys((name for name, wire in wires().items() if wire.only_read
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize(("kind", "wire"), READ + ASKED)
 @some_or_every
@@ -85,7 +85,7 @@ def test_a_wrong_type_at_any_place_is_no_exception_and_no_hang(wire, kind, every
         for mutated in mutations(data, seen=seen):
             check(bytes([255, 255, 255, stream, not stream, 0, 0, 0]) + mutated)
             tried += 1
-    assert tried > LEAST.get(wire, 500) // (1 if every else 2)
+    assert tried > LEAST.get(wire, 500) // (1 if every else 4)
 
 
 CUT = {
@@ -113,7 +113,7 @@ LEAST_OF_STREAMS = LEAST | {"mistral": 250, "watsonx": 150}
 
 @pytest.mark.slow
 @pytest.mark.heavy
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(300)
 @pytest.mark.behaviour("N6", "P1")
 @pytest.mark.parametrize("wire", [wire for _, wire in ASKED])
 @pytest.mark.parametrize("without", [False, True])

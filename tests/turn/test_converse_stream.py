@@ -8,8 +8,8 @@ import random
 from typing import Any
 
 import pytest
-from aws import as_botocore_reads, failure, message
-from one_converse_message import assert_one_converse_message
+from support.asking.bedrock_converse import assert_one_converse_message
+from support.aws import as_botocore_reads, failure, message
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Head, Request

@@ -10,7 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
-from far_sides import event
+from support.far_sides import event
 
 from tenuto.clients.aiobotocore_client import _Scope
 from tenuto.core.event import Event

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from one_turn import Played, events
-from pairing import one_mode, some_or_every
-from telling import check_each_turn
+from support.one_turn import Played, events
+from support.pairing import one_mode, some_or_every
+from support.telling import check_each_turn
 
 import tenuto
 from recorder import playing
@@ -56,6 +56,8 @@ def _strings(value: Any) -> Iterator[str]:
 def test_each_recovery_and_each_turn_has_one_end_in_every_case_of_the_simulator(wire, mode, every):
     for number, case in enumerate(CASES_ON[wire].values()):
         if mode not in (case.modes if every else [one_mode(number, case)]):
+            continue
+        if not every and number % 6 > 1:
             continue
         asked = of_case(wire, case, stream=mode == "stream")
         played = playing.by_turn(far(Place(wire)), asked, POLICY)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from framing_matrix import NAMES, TEXT, shapes_of
 from hypothesis import given
 from hypothesis import strategies as st
+from support.framing_matrix import NAMES, TEXT, shapes_of
 
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy

@@ -9,8 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from far_sides import FarSide, json_answer, sse_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 from tenuto.frames.json_array import ArrayDecoder

@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from aws import as_botocore_reads, chunk, events_of, failure
+from support.aws import as_botocore_reads, chunk, events_of, failure
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Head, Request

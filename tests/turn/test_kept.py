@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-import replay_anthropic as anthropic
+from support.replay import anthropic_messages as anthropic
 
 from tenuto.core.policy import Policy
 from tenuto.turn.commands import Request

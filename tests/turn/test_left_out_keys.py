@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from one_turn import Played, events
-from refusals import SHAPES
+from support.one_turn import Played, events
+from support.refusals import SHAPES
 
 from tenuto.turn.scripted import Scripted
 

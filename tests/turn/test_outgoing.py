@@ -9,13 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import playing
-import playing_anthropic
 import pytest
-import replay as chat
-import replay_anthropic as anthropic
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.replay import anthropic_messages as anthropic
+from support.replay import openai_chat as chat
 
 from tenuto.core.policy import Policy
 from tenuto.sim.anthropic_messages.seals import cipher, signature
@@ -260,12 +258,12 @@ def test_chat_accepts_each_request_after_any_answers(
     stream, answers, policy, history, tools, prefill
 ):
     messages = {
-        "asked": [playing.ASK],
-        "after a result": playing.AFTER_RESULT,
-        "left broken": [*playing.AFTER_RESULT[:-1], playing.ASK | {"_note": "ours"}],
+        "asked": [chat.ASK],
+        "after a result": chat.AFTER_RESULT,
+        "left broken": [*chat.AFTER_RESULT[:-1], chat.ASK | {"_note": "ours"}],
     }[history]
     asked = {"model": "m", "messages": messages, "stream": stream, "max_tokens": 100}
-    asked |= playing.FILES if tools else {}
+    asked |= chat.FILES if tools else {}
     policy = replace(policy, prefill="always" if prefill else "auto")
     sent = requests_of(CHAT, policy, asked, answers)
     assert_accepted(CHAT, "continue" if prefill else "reject", sent)
@@ -286,12 +284,12 @@ def test_anthropic_accepts_each_request_after_any_answers(
     model, stream, answers, policy, history, tools, thinking
 ):
     messages = {
-        "asked": [playing_anthropic.ASK],
+        "asked": [anthropic.ASK],
         "after a result": after_result(),
-        "left broken": [*after_result()[:-1], playing_anthropic.ASK | {"_note": "ours"}],
+        "left broken": [*after_result()[:-1], anthropic.ASK | {"_note": "ours"}],
     }[history]
     asked = {"model": model, "messages": messages, "stream": stream, "max_tokens": 4_096}
-    asked |= playing_anthropic.FILES if tools else {}
+    asked |= anthropic.FILES if tools else {}
     if thinking:
         budget = {"budget_tokens": 2_048} if thinking == "enabled" else {}
         asked["thinking"] = {"type": thinking, **budget}
@@ -301,5 +299,5 @@ def test_anthropic_accepts_each_request_after_any_answers(
 
 def after_result() -> list[Any]:
     """With the thought that a loop of calls begins with where thinking is on."""
-    asked, called, result = playing_anthropic.AFTER_RESULT
+    asked, called, result = anthropic.AFTER_RESULT
     return [asked, called | {"content": [THOUGHT, *called["content"]]}, result]

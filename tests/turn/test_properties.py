@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pairing import some_or_every
+from support.pairing import some_or_every
 
 from tenuto.core.errors import PolicyError
 from tenuto.core.event import Event

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 import pytest
-from aws import chunk, events_of, failure, message
+from support.aws import chunk, events_of, failure, message
 
 from tenuto.core.event import Event
 from tenuto.core.policy import Policy

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from one_turn import Played, events
+from support.one_turn import Played, events
 
 from tenuto.turn.scripted import Scripted
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from one_turn import Played, events
+from support.one_turn import Played, events
 
 import tenuto
 from tenuto.core import hints

@@ -14,6 +14,7 @@ import zlib
 from collections.abc import Iterator
 
 import pytest
+from support.pairing import some_or_every
 
 from tenuto import StreamDetector
 from tenuto.core.policy import Policy
@@ -197,8 +198,9 @@ def test_an_answer_byte_by_byte_takes_time_in_proportion_to_its_size(name):
 @pytest.mark.timeout(120)
 @pytest.mark.behaviour("N6", "S4")
 @pytest.mark.parametrize("name", [name for name in ROWS if "stranger" not in name])
-def test_an_answer_of_tiny_pieces_takes_memory_in_proportion_to_its_size(name):
-    row, size = ROWS[name], 60_000
+@some_or_every
+def test_an_answer_of_tiny_pieces_takes_memory_in_proportion_to_its_size(name, every):
+    row, size = ROWS[name], 60_000 if every else 20_000
     answer = row[-1](size)
     assert read(row, row[-1](1_000), 2)  # what is made once
     tracemalloc.start()
@@ -211,7 +213,10 @@ def test_an_answer_of_tiny_pieces_takes_memory_in_proportion_to_its_size(name):
 
 
 @pytest.mark.parametrize("name", ["white before events", "body", "event", "lines", "element"])
-def test_a_detector_takes_tiny_pieces_in_proportion_to_their_size(name):
+@some_or_every
+def test_a_detector_takes_tiny_pieces_in_proportion_to_their_size(name, every):
+    size = 20_000 if every else 5_000
+
     def detect(answer):
         detector = StreamDetector()
         for at in range(len(answer)):
@@ -219,7 +224,7 @@ def test_a_detector_takes_tiny_pieces_in_proportion_to_their_size(name):
         detector.finalize()
 
     make = ROWS[name][-1]
-    grown = least_time(detect, make(20_000 * TIMES)) / least_time(detect, make(20_000))
+    grown = least_time(detect, make(size * TIMES)) / least_time(detect, make(size))
     assert grown < MOST_TIMES_THE_TIME
 
 

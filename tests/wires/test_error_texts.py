@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 import pytest
-from refusals import REFUSALS, SHAPES, everywhere
+from support.refusals import REFUSALS, SHAPES, everywhere
 
 from tenuto.core.fault import FAULT_CLASSES, FaultKind
 from tenuto.core.stop import StopReason

@@ -10,7 +10,7 @@ import pytest
 from google.genai.interactions import Interaction, InteractionSSEStreamEvent
 from hypothesis import given
 from hypothesis import strategies as st
-from wrapping_interactions import assert_one_interaction
+from support.asking.gemini_interactions import assert_one_interaction
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recorded import place, recorded
+from support.recorded import place, recorded
 
 from tenuto.core.builder import Builder
 from tenuto.core.parts import Kind, Message

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from one_response import assert_one_response
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
+from support.asking.openai_responses import assert_one_response
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall

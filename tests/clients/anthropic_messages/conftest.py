@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, cast
 
 import pytest
-from asking_anthropic import AnthropicAsker
-from playing_anthropic import PlayedAnthropic, played
-from replay import Replay
+from support.asking.anthropic_messages import AnthropicAsker
+from support.replay.anthropic_messages import PlayedAnthropic, played
+from support.replay.openai_chat import Replay
 
 
 @pytest.fixture(scope="session")

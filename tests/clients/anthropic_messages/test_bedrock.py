@@ -13,11 +13,12 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import CASES, TOOLS, Said, broken_call, next_turn_is_refused
-from aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
-from clouds import BEDROCK, Bedrock, BedrockAsker
-from far_sides import RESET, Answer, FarSide, answer, json_answer
-from wrapping import QUICK, is_right
+from support.asking.anthropic_messages import CASES, TOOLS, Said, broken_call, next_turn_is_refused
+from support.asking.wrapping import QUICK, is_right
+from support.aws import KEYS, REGION, SECRET_KEY, chunk, events_of, failure, wrong_signature
+from support.clouds import BEDROCK, Bedrock, BedrockAsker
+from support.far_sides import RESET, Answer, FarSide, answer, json_answer
+from support.pairing import one_in
 
 import tenuto
 from tenuto.sim import Case, Simulator
@@ -60,7 +61,7 @@ def check(world: World, case: Case, mode: str, way: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.behaviour("P1a", "T1", "S1", "S9")
-@pytest.mark.parametrize("case", STREAMED, ids=[case.name for case in STREAMED])
+@one_in(3, "case", STREAMED)
 def test_every_fault_of_a_stream_is_mended_or_told(world: World, case: Case) -> None:
     check(world, case, "stream", "sync")
 

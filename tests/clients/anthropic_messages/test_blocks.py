@@ -7,11 +7,12 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import Said
-from playing_anthropic import ASK, FILES, assistant, user
-from replay_anthropic import (
+from support.asking.anthropic_messages import Said
+from support.replay.anthropic_messages import (
+    ASK,
     CITATION,
     END,
+    FILES,
     MAX,
     PAUSE,
     REDACTED,
@@ -19,10 +20,12 @@ from replay_anthropic import (
     Call,
     R,
     Refused,
+    assistant,
     found,
     said,
     searching,
     thought,
+    user,
 )
 
 from tenuto.core import hints

@@ -6,10 +6,9 @@ import json
 from typing import Any
 
 import pytest
-from one_message import assert_one_message, events_of
-from playing_anthropic import ASK, FILES, assistant, user
-from replay import Refused
-from replay_anthropic import END, MAX, TOOL, Call, R
+from support.asking.anthropic_messages import assert_one_message, events_of
+from support.replay.anthropic_messages import ASK, END, FILES, MAX, TOOL, Call, R, assistant, user
+from support.replay.openai_chat import Refused
 
 from tenuto.core import hints
 

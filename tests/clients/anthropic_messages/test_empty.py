@@ -6,8 +6,22 @@ from typing import Any
 
 import anthropic
 import pytest
-from playing_anthropic import AFTER_RESULT, ASK, FILES, assistant, user
-from replay_anthropic import END, MAX, SAFETY, TOOL, Call, R, Refused, found, searching
+from support.replay.anthropic_messages import (
+    AFTER_RESULT,
+    ASK,
+    END,
+    FILES,
+    MAX,
+    SAFETY,
+    TOOL,
+    Call,
+    R,
+    Refused,
+    assistant,
+    found,
+    searching,
+    user,
+)
 
 from tenuto.core import hints
 

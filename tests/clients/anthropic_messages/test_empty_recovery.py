@@ -7,8 +7,21 @@ from typing import Any
 
 import anthropic
 import pytest
-from playing_anthropic import AFTER_RESULT, ASK, FILES, assistant, user
-from replay_anthropic import END, MAX, TOOL, Call, R, Refused, said, thought
+from support.replay.anthropic_messages import (
+    AFTER_RESULT,
+    ASK,
+    END,
+    FILES,
+    MAX,
+    TOOL,
+    Call,
+    R,
+    Refused,
+    assistant,
+    said,
+    thought,
+    user,
+)
 
 from tenuto.core import hints
 from tenuto.wires.anthropic_messages.render import render_error

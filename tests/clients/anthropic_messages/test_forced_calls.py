@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playing_anthropic import FILES, user
-from replay_anthropic import END, MAX, TOOL, Call, R
+from support.replay.anthropic_messages import END, FILES, MAX, TOOL, Call, R, user
 
 from tenuto.core import hints
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import anthropic
 import pytest
-from far_sides import FarSide, sse_answer
-from framing_matrix import TEXT, told
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, sse_answer
+from support.framing_matrix import TEXT, told
 
 import tenuto
 

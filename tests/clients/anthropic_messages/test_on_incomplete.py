@@ -7,8 +7,7 @@ from typing import Any
 
 import anthropic
 import pytest
-from playing_anthropic import ASK, FILES
-from replay_anthropic import END, MAX, PAUSE, SAFETY, TOOL, Call, R
+from support.replay.anthropic_messages import ASK, END, FILES, MAX, PAUSE, SAFETY, TOOL, Call, R
 
 from tenuto.core.outcome import Outcome
 

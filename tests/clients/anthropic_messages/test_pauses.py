@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from playing_anthropic import ASK
-from replay_anthropic import MAX, PAUSE, R, Refused, found, said, searching, thought
+from support.replay.anthropic_messages import (
+    ASK,
+    MAX,
+    PAUSE,
+    R,
+    Refused,
+    found,
+    said,
+    searching,
+    thought,
+)
 
 both = pytest.mark.parametrize("mode", ["body", "stream"])
 

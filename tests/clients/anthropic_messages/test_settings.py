@@ -8,10 +8,9 @@ from typing import Any
 import anthropic
 import httpx2
 import pytest
-from far_sides import FarSide, answer, json_answer
-from playing_anthropic import ASK
-from replay_anthropic import MAX, R
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, answer, json_answer
+from support.replay.anthropic_messages import ASK, MAX, R
 
 import tenuto
 

@@ -11,10 +11,10 @@ from typing import Any
 import anthropic
 import pytest
 from anthropic import transform_schema
-from asking_anthropic import TOOLS
-from pacing import Document, Pacer, pieces
-from pacing_anthropic import DOORS, OPENING, ahead_of
-from wrapping import QUICK
+from support.asking.anthropic_messages import TOOLS
+from support.asking.wrapping import QUICK
+from support.pacing.anthropic_messages import DOORS, OPENING, ahead_of
+from support.pacing.openai_chat import Document, Pacer, pieces
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -8,9 +8,21 @@ from typing import Any
 import anthropic
 import pydantic
 import pytest
-from one_message import assert_one_message, events_of
-from playing_anthropic import ASK, FILES, assistant, user
-from replay_anthropic import END, MAX, SAFETY, TOOL, Call, R, Refused, said
+from support.asking.anthropic_messages import assert_one_message, events_of
+from support.replay.anthropic_messages import (
+    ASK,
+    END,
+    FILES,
+    MAX,
+    SAFETY,
+    TOOL,
+    Call,
+    R,
+    Refused,
+    assistant,
+    said,
+    user,
+)
 
 import tenuto
 from tenuto.core import hints

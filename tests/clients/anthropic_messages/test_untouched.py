@@ -10,12 +10,22 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import TOOLS, WIRE
-from far_sides import FarSide, answer, json_answer, sse_answer
-from pairing import in_every_mode
-from playing_anthropic import ASK
-from replay_anthropic import CITATION, MAX, TOOL, Call, R, found, said, searching, thought
-from wrapping import QUICK
+from support.asking.anthropic_messages import TOOLS, WIRE
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, answer, json_answer, sse_answer
+from support.pairing import in_every_mode
+from support.replay.anthropic_messages import (
+    ASK,
+    CITATION,
+    MAX,
+    TOOL,
+    Call,
+    R,
+    found,
+    said,
+    searching,
+    thought,
+)
 
 import tenuto
 from tenuto.sim import CASES_ON, Case, Simulator

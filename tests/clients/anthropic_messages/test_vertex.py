@@ -11,11 +11,11 @@ from typing import Any
 
 import anthropic
 import pytest
-from asking_anthropic import CASES, broken_call, next_turn_is_refused
-from clouds import VERTEX, Vertex, VertexAsker
-from far_sides import FarSide, json_answer
 from google.auth.credentials import Credentials
-from wrapping import QUICK, is_right
+from support.asking.anthropic_messages import CASES, broken_call, next_turn_is_refused
+from support.asking.wrapping import QUICK, is_right
+from support.clouds import VERTEX, Vertex, VertexAsker
+from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.sim import Case, Simulator

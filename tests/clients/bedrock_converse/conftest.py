@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from replay import Replay
-from wrapping import QUICK
-from wrapping_bedrock import WrappedBedrock
+from support.asking.bedrock_converse import WrappedBedrock
+from support.asking.wrapping import QUICK
+from support.replay.openai_chat import Replay
 
 import tenuto
 from tenuto.sim import Simulator

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from aiobotocore.config import AioConfig
 from aiobotocore.httpxsession import HttpxSession
-from asking_bedrock import async_client, given_to_a_client
 from botocore.exceptions import EventStreamError
-from clouds import Bedrock
-from wrapping import QUICK
+from support.asking.bedrock_converse import async_client, given_to_a_client
+from support.asking.wrapping import QUICK
+from support.clouds import Bedrock
 
 import tenuto
 from tenuto.core.errors import UnsupportedClient

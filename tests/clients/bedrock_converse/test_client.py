@@ -12,11 +12,11 @@ import boto3
 import botocore.awsrequest
 import pytest
 import urllib3
-from asking_bedrock import Assembled, given_to_a_client
-from aws import SECRET_KEY, wrong_signature
 from botocore.config import Config
 from botocore.exceptions import ClientError, EventStreamError
-from wrapping import QUICK
+from support.asking.bedrock_converse import Assembled, given_to_a_client
+from support.asking.wrapping import QUICK
+from support.aws import SECRET_KEY, wrong_signature
 
 import tenuto
 from tenuto.core.errors import UnsupportedClient

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from asking_invoke import STREAM, Raw, client_at, events_in
-from aws import chunk, failure
 from botocore.exceptions import ClientError, EventStreamError
-from clouds import Bedrock
-from far_sides import FarSide, json_answer
+from support.asking.bedrock_invoke import STREAM, Raw, client_at, events_in
+from support.aws import chunk, failure
+from support.clouds import Bedrock
+from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -9,11 +9,11 @@ from typing import Any
 
 import boto3
 import pytest
-from asking_bedrock import async_client, given_to_a_client
-from asking_invoke import METRICS, STREAM, Raw, WrappedInvoke, client_at, events_in
-from aws import SECRET_KEY, chunk, wrong_signature
-from pacing import Pacer, answers_to, pieces
-from wrapping import QUICK
+from support.asking.bedrock_converse import async_client, given_to_a_client
+from support.asking.bedrock_invoke import METRICS, STREAM, Raw, WrappedInvoke, client_at, events_in
+from support.asking.wrapping import QUICK
+from support.aws import SECRET_KEY, chunk, wrong_signature
+from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -10,9 +10,9 @@ from typing import Any
 
 import boto3
 import pytest
-from asking_bedrock import Assembled, async_client, given_to_a_client
-from pacing import Pacer, answers_to, pieces
-from wrapping import QUICK
+from support.asking.bedrock_converse import Assembled, async_client, given_to_a_client
+from support.asking.wrapping import QUICK
+from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto
 from tenuto.sim import Simulator, Step

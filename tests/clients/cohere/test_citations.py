@@ -8,8 +8,8 @@ from typing import Any
 
 import cohere
 import pytest
-from far_sides import FarSide, json_answer
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer
 
 import tenuto
 

@@ -12,11 +12,10 @@ from typing import Any
 import cohere
 import httpx
 import pytest
-from asking_cohere import TOOLS
 from cohere.core import ApiError
-from far_sides import FarSide, json_answer, sse_answer
-from wrapping import QUICK
-from wrapping_cohere import assert_one_message
+from support.asking.cohere import TOOLS, assert_one_message
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer, sse_answer
 
 import tenuto
 from tenuto.core import hints

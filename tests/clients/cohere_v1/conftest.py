@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from wrapping import QUICK
-from wrapping_cohere_v1 import WrappedCohereV1
+from support.asking.cohere_v1 import WrappedCohereV1
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Simulator

@@ -11,11 +11,10 @@ from typing import Any
 import cohere
 import httpx
 import pytest
-from asking_cohere_v1 import CASES, TOOLS, of_answer, of_events, plain
 from cohere.core import ApiError
-from far_sides import FarSide, answer, json_answer
-from wrapping import QUICK
-from wrapping_cohere_v1 import assert_one_message
+from support.asking.cohere_v1 import CASES, TOOLS, assert_one_message, of_answer, of_events, plain
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, answer, json_answer
 
 import tenuto
 from tenuto.core import hints

@@ -9,9 +9,8 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_dashscope import CASES, DashScopeAsker
-from wrapping import QUICK
-from wrapping_dashscope import WrappedDashScope
+from support.asking.dashscope import CASES, DashScopeAsker, WrappedDashScope
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.providers.table import ROWS

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, cast
 
 import pytest
-from asking_gemini import GeminiAsker
-from playing_gemini import PlayedGemini, played
-from replay import Replay
+from support.asking.gemini_generate import GeminiAsker
+from support.replay.gemini_generate import PlayedGemini, played
+from support.replay.openai_chat import Replay
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from google.genai import errors, types
-from replay_gemini import END, MAX, Blocked, R, Refused, said
+from support.replay.gemini_generate import END, MAX, Blocked, R, Refused, said
 
 from tenuto.wires.gemini_generate.wire import BLOCKS, STOPS
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking_gemini import model, result, user
 from google.genai import errors, types
-from playing_gemini import FILES
-from replay_gemini import END, MALFORMED, MAX, R, call, said
+from support.asking.gemini_generate import model, result, user
+from support.replay.gemini_generate import END, FILES, MALFORMED, MAX, R, call, said
 
 from tenuto.core import hints
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from replay_gemini import END, MAX, R, said, thought
+from support.replay.gemini_generate import END, MAX, R, said, thought
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 

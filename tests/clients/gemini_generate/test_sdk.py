@@ -9,15 +9,15 @@ from typing import Any
 
 import aiohttp
 import pytest
-from asking_gemini import GeminiAsker, user
-from far_sides import FarSide, json_answer
 from google import genai
 from google.auth.credentials import Credentials
 from google.genai import types
 from pydantic import BaseModel
-from replay import Replay
-from replay_gemini import END, MAX, R
-from wrapping import QUICK
+from support.asking.gemini_generate import GeminiAsker, user
+from support.asking.wrapping import QUICK
+from support.far_sides import FarSide, json_answer
+from support.replay.gemini_generate import END, MAX, R
+from support.replay.openai_chat import Replay
 
 import tenuto
 from tenuto.core import hints

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking_gemini import model, user
 from google.genai import errors, types
-from playing_gemini import ASK, FILES
-from replay_gemini import END, MAX, R, call, said
+from support.asking.gemini_generate import model, user
+from support.replay.gemini_generate import ASK, END, FILES, MAX, R, call, said
 
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])
 WHOLE = call(path="a.txt", content="x")

@@ -6,10 +6,19 @@ import json
 from typing import Any
 
 import pytest
-from asking_gemini import model, result, user
-from playing_gemini import AFTER_RESULT, ASK
 from pydantic import BaseModel
-from replay_gemini import END, MAX, PAUSE, R, Refused, said, thought
+from support.asking.gemini_generate import model, result, user
+from support.replay.gemini_generate import (
+    AFTER_RESULT,
+    ASK,
+    END,
+    MAX,
+    PAUSE,
+    R,
+    Refused,
+    said,
+    thought,
+)
 
 from tenuto.core import hints
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from asking_interactions import TOOLS, asks
+from support.asking.gemini_interactions import TOOLS, asks
 
 from tenuto.core import hints
 from tenuto.sim import Step

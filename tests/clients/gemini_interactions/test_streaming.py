@@ -14,10 +14,10 @@ from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import pytest
-from asking_interactions import TOOLS
 from google import genai
-from pacing import Pacer, answers_to, pieces
-from wrapping import QUICK
+from support.asking.gemini_interactions import TOOLS
+from support.asking.wrapping import QUICK
+from support.pacing.openai_chat import Pacer, answers_to, pieces
 
 import tenuto
 from tenuto.sim import Simulator, Step

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking_interactions import CASES, TOOLS, ErrorEventSeen, InteractionsAsker, asks
 from google import genai
 from google.genai._gaos.lib import compat_errors
-from wrapping import QUICK
+from support.asking.gemini_interactions import CASES, TOOLS, ErrorEventSeen, InteractionsAsker, asks
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.core import hints

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from wrapping import QUICK
-from wrapping_mistral import WrappedMistral
+from support.asking.mistral import WrappedMistral
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Simulator

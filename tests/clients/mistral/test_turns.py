@@ -10,14 +10,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from asking_mistral import CASES, TOOLS
-from far_sides import FarSide, json_answer
 from mistralai.azure.client import MistralAzure
 from mistralai.client import Mistral
 from mistralai.client.errors import SDKError
 from mistralai.gcp.client import MistralGCP
-from wrapping import QUICK, is_right
-from wrapping_mistral import WrappedMistral
+from support.asking.mistral import CASES, TOOLS, WrappedMistral
+from support.asking.wrapping import QUICK, is_right
+from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.core import hints

@@ -8,10 +8,9 @@ from typing import Any
 
 import ollama
 import pytest
-from asking_ollama import CASES, TOOLS, OllamaAsker
-from far_sides import FarSide, answer, json_answer
-from wrapping import QUICK, is_right
-from wrapping_ollama import WrappedOllama
+from support.asking.ollama import CASES, TOOLS, OllamaAsker, WrappedOllama
+from support.asking.wrapping import QUICK, is_right
+from support.far_sides import FarSide, answer, json_answer
 
 import tenuto
 from tenuto.core import hints

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from asking_responses import TOOLS
+from support.asking.openai_responses import TOOLS
 
 ASK = [{"role": "user", "content": "Tell me."}]
 MODES = pytest.mark.parametrize("mode", ["body", "stream"])

@@ -6,10 +6,9 @@ import json
 
 import openai
 import pytest
-from asking_responses import CASES, TOOLS
-from every_wire import At
-from far_sides import FarSide, json_answer
-from wrapping_responses import WrappedResponses
+from support.asking.openai_responses import CASES, TOOLS, WrappedResponses
+from support.every_wire import At
+from support.far_sides import FarSide, json_answer
 
 import tenuto
 from tenuto.core import hints

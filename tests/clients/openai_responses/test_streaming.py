@@ -14,9 +14,10 @@ from typing import Any
 
 import openai
 import pytest
-from asking_responses import CASES, TOOLS
-from pacing import Document, Pacer, answers_to, pieces
-from wrapping import QUICK
+from support.asking.openai_responses import CASES, TOOLS
+from support.asking.wrapping import QUICK
+from support.pacing.openai_chat import Document, Pacer, answers_to, pieces
+from support.pairing import one_in
 
 import tenuto
 from tenuto.sim import Simulator, Step
@@ -185,7 +186,7 @@ STREAMED = [c for c in CASES.values() if c.recoverable and "stream" in c.modes]
 
 
 @pytest.mark.behaviour("C1", "T5", "S2", "S4")
-@pytest.mark.parametrize("case", STREAMED, ids=lambda case: case.name)
+@one_in(3, "case", STREAMED)
 async def test_the_streaming_helper_gives_the_whole_response(case, way, running):
     if case.after_tool_result:
         return

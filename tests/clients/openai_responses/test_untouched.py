@@ -7,8 +7,8 @@ from typing import Any
 
 import openai
 import pytest
-from asking_responses import CASES, TOOLS, ResponsesAsker
-from wrapping import QUICK
+from support.asking.openai_responses import CASES, TOOLS, ResponsesAsker
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.core import hints

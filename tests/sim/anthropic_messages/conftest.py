@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_anthropic import AnthropicAsker
+from support.asking.anthropic_messages import AnthropicAsker
 
 from tenuto.sim import Simulator
 

@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 import pytest
 from anthropic.types import Message, RawMessageStreamEvent
-from asking_anthropic import CASES, MAX_TOKENS, TOOLS
 from pydantic import BaseModel, TypeAdapter
+from support.asking.anthropic_messages import CASES, MAX_TOKENS, TOOLS
 
 from tenuto.sim import Case, Simulator
 

@@ -8,8 +8,8 @@ from typing import Any
 import anthropic
 import httpx
 import pytest
-from asking_anthropic import CASES, TOOLS, WIRE, broken_call, verdicts
-from pairing import in_every_mode
+from support.asking.anthropic_messages import CASES, TOOLS, WIRE, broken_call, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking import TOKEN_CHARS
-from asking_anthropic import CASES, TOOLS, AnthropicAsker, results_for
+from support.asking.anthropic_messages import CASES, TOOLS, AnthropicAsker, results_for
+from support.asking.openai_chat import TOKEN_CHARS
 
 from tenuto.sim import Simulator, Step
 

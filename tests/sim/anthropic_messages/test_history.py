@@ -7,7 +7,7 @@ from typing import Any
 import anthropic
 import httpx
 import pytest
-from asking_anthropic import CASES, TOOLS, results_for
+from support.asking.anthropic_messages import CASES, TOOLS, results_for
 
 from tenuto.sim import Simulator
 from tenuto.sim.anthropic_messages.history import PREFILL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_bedrock import BedrockAsker
+from support.asking.bedrock_converse import BedrockAsker
 
 from tenuto.sim import Simulator
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import botocore.session
 import pytest
-from asking_bedrock import CASES, TOOLS
-from aws import as_botocore_reads
+from support.asking.bedrock_converse import CASES, TOOLS
+from support.aws import as_botocore_reads
 
 from tenuto.sim import Case, Simulator
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_bedrock import CASES, WIRE, verdicts
-from pairing import in_every_mode
+from support.asking.bedrock_converse import CASES, WIRE, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

@@ -9,7 +9,7 @@ import urllib.request
 from typing import Any
 
 import pytest
-from asking_bedrock import TOOLS
+from support.asking.bedrock_converse import TOOLS
 
 from tenuto.sim import Simulator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_invoke import InvokeAsker
+from support.asking.bedrock_invoke import InvokeAsker
 
 from tenuto.sim import Simulator
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import botocore.session
 import pytest
-from asking import TOOLS
-from asking_invoke import CASES, METRICS
-from aws import as_botocore_reads, events_of
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from support.asking.bedrock_invoke import CASES, METRICS
+from support.asking.openai_chat import TOOLS
+from support.aws import as_botocore_reads, events_of
 
 from tenuto.sim import Bare, Simulator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_cohere import CohereAsker
+from support.asking.cohere import CohereAsker
 
 from tenuto.sim import Simulator
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_cohere import CASES, TOOLS
 from cohere.v2.types import V2ChatResponse, V2ChatStreamResponse
 from pydantic import BaseModel, TypeAdapter
+from support.asking.cohere import CASES, TOOLS
 
 from tenuto.sim import Case
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from asking_cohere import TOOLS
 from cohere.core import ApiError
+from support.asking.cohere import TOOLS
 
 from tenuto.sim.cohere.history import (
     BROKEN_ARGUMENTS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_cohere_v1 import CohereV1Asker
+from support.asking.cohere_v1 import CohereV1Asker
 
 from tenuto.sim import Simulator
 

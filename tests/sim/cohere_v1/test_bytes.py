@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_cohere_v1 import CASES, TOOLS, CohereV1Asker
 from cohere.types import NonStreamedChatResponse, StreamedChatResponse
 from pydantic import BaseModel, TypeAdapter
+from support.asking.cohere_v1 import CASES, TOOLS, CohereV1Asker
 
 from tenuto.sim import Case, Simulator
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking_cohere_v1 import CASES, WIRE, verdicts
-from pairing import in_every_mode
+from support.asking.cohere_v1 import CASES, WIRE, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

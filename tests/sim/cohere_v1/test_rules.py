@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_cohere_v1 import TOOLS
+from support.asking.cohere_v1 import TOOLS
 
 from tenuto.sim import Simulator
 from tenuto.sim.cohere_v1.rules import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_dashscope import DashScopeAsker
+from support.asking.dashscope import DashScopeAsker
 
 from tenuto.sim import Simulator
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking import verdicts
-from asking_dashscope import CASES, WIRE
-from pairing import in_every_mode
+from support.asking.dashscope import CASES, WIRE
+from support.asking.openai_chat import verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare, Simulator
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_gemini import GeminiAsker
+from support.asking.gemini_generate import GeminiAsker
 
 from tenuto.sim import Simulator
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_gemini import CASES, GeminiAsker, model, result, user
 from google.genai import types
 from pydantic import ValidationError
+from support.asking.gemini_generate import CASES, GeminiAsker, model, result, user
 
 from tenuto.sim import Case, Simulator
 from tenuto.sim.gemini_generate.seals import signature

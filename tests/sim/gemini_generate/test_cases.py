@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking_gemini import CASES, WIRE, GeminiAsker, verdicts
 from google.genai import errors
-from pairing import in_every_mode
+from support.asking.gemini_generate import CASES, WIRE, GeminiAsker, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_gemini import model, result, user
+from support.asking.gemini_generate import model, result, user
 
 from tenuto.sim import Simulator
 from tenuto.sim.gemini_generate.seals import FOREIGN, signature

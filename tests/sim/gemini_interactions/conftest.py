@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_interactions import InteractionsAsker
+from support.asking.gemini_interactions import InteractionsAsker
 
 from tenuto.sim import Simulator
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_interactions import CASES, TOOLS, asks
 from google.genai.interactions import Interaction, InteractionSSEStreamEvent
 from pydantic import BaseModel
+from support.asking.gemini_interactions import CASES, TOOLS, asks
 
 from tenuto.sim import Case
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from asking_interactions import CASES, WIRE, verdicts
-from pairing import in_every_mode
+from support.asking.gemini_interactions import CASES, WIRE, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_interactions import CASES, TOOLS, asks, results_for
 from google.genai._gaos.lib import compat_errors
+from support.asking.gemini_interactions import CASES, TOOLS, asks, results_for
 
 from tenuto.sim.gemini_interactions.seals import signature, token
 

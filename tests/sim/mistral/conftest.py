@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_mistral import MistralAsker
+from support.asking.mistral import MistralAsker
 
 from tenuto.sim import Simulator
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_mistral import CASES, TOOLS
 from mistralai.client.models import ChatCompletionResponse, CompletionChunk
 from pydantic import BaseModel
+from support.asking.mistral import CASES, TOOLS
 
 from tenuto.sim import Case, Simulator
 

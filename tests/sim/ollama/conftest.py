@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_ollama import OllamaAsker, PromptAsker
+from support.asking.ollama import OllamaAsker, PromptAsker
 
 from tenuto.sim import Simulator
 

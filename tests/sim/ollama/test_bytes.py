@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import ollama
 import pytest
-from asking_ollama import CASES, TOOLS, OllamaAsker
 from pydantic import BaseModel, ValidationError
+from support.asking.ollama import CASES, TOOLS, OllamaAsker
 
 from tenuto.sim import Case, Simulator
 

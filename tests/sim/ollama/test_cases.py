@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from asking_ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, verdicts
-from pairing import in_every_mode
+from support.asking.ollama import CASES, WIRE, WITHOUT_TOOLS, OllamaAsker, PromptAsker, verdicts
+from support.pairing import in_every_mode
 
 from tenuto.sim import CASES_ON, TABLES_ON, Bare, Case
 

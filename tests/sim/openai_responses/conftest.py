@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_responses import ResponsesAsker
+from support.asking.openai_responses import ResponsesAsker
 
 from tenuto.sim import Simulator
 

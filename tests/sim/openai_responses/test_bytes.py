@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_responses import CASES, TOOLS
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import BaseModel, TypeAdapter
+from support.asking.openai_responses import CASES, TOOLS
 
 from tenuto.sim import Case
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import openai
 import pytest
-from asking_responses import CASES, TOOLS, results_for
+from support.asking.openai_responses import CASES, TOOLS, results_for
 
 from tenuto.sim.openai_responses.seals import cipher, item_id
 

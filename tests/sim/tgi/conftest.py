@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from asking_tgi import TgiAsker
+from support.asking.tgi import TgiAsker
 
 from tenuto.sim import Simulator
 

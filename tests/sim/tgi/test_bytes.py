@@ -9,7 +9,6 @@ from typing import Any
 
 import httpx
 import pytest
-from asking_tgi import MODEL_AT
 from huggingface_hub import (
     TextGenerationOutput,
     TextGenerationOutputDetails,
@@ -17,6 +16,7 @@ from huggingface_hub import (
     TextGenerationStreamOutput,
     TextGenerationStreamOutputStreamDetails,
 )
+from support.asking.tgi import MODEL_AT
 
 from tenuto.sim import Simulator
 

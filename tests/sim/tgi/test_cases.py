@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from asking import verdicts
-from asking_tgi import CASES, WIRE
-from pairing import in_every_mode
+from support.asking.openai_chat import verdicts
+from support.asking.tgi import CASES, WIRE
+from support.pairing import in_every_mode
 
 from tenuto.sim import TABLES_ON, Bare
 

@@ -1,0 +1,149 @@
+"""The rules of the house that a machine can hold: what is public, who imports whom, what ships."""
+
+import importlib
+import importlib.metadata
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from pathlib import Path
+from types import FunctionType, ModuleType
+
+import grimp
+import pytest
+from importlinter.cli import lint_imports
+
+import tenuto
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_all_names_exactly_what_is_public() -> None:
+    listed = getattr(tenuto, "__all__", ())
+    assert len(listed) == len(set(listed))
+    assert [name for name in listed if not hasattr(tenuto, name)] == []
+    found = {name for name, value in vars(tenuto).items() if not is_private_or_room(name, value)}
+    assert found <= set(listed), "public, but not in __all__"
+
+
+def is_private_or_room(name: str, value: object) -> bool:
+    return name.startswith("_") or (
+        isinstance(value, ModuleType) and value.__name__ == f"tenuto.{name}"
+    )
+
+
+def test_no_name_that_a_room_gives_out_hides_a_module_of_its_own() -> None:
+    below = pkgutil.walk_packages(tenuto.__path__, "tenuto.")
+    rooms = [tenuto, *(importlib.import_module(name) for _, name, is_room in below if is_room)]
+    hidden = [
+        f"{room.__name__}.{name}"
+        for room in rooms
+        for _, name, _ in pkgutil.iter_modules(room.__path__)
+        if name in vars(room) and not isinstance(vars(room)[name], ModuleType)
+    ]
+    assert hidden == []
+
+
+def test_every_public_class_and_function_says_what_it_is() -> None:
+    public = [getattr(tenuto, name) for name in getattr(tenuto, "__all__", ())]
+    # A dataclass without a docstring is given its signature as one.
+    bare = [
+        value.__name__
+        for value in public
+        if isinstance(value, (type, FunctionType))
+        if not (doc := getattr(value, "__doc__", None)) or doc.startswith(f"{value.__name__}(")
+    ]
+    assert bare == []
+
+
+def test_rooms_import_downward_only() -> None:
+    assert (
+        lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True) == 0
+    )
+
+
+def test_the_core_imports_only_itself_and_the_standard_library() -> None:
+    # The contract in pyproject.toml can only list what is forbidden; this says what is allowed.
+    graph = grimp.build_graph("tenuto", include_external_packages=True, cache_dir=None)
+    core = graph.find_descendants("tenuto.core") | {"tenuto.core"}
+    imported = {i for module in core for i in graph.find_modules_directly_imported_by(module)}
+    assert {i for i in imported - core if i.split(".")[0] not in sys.stdlib_module_names} == set()
+
+
+@pytest.mark.slow
+def test_the_wheel_imports_with_the_source_away_and_only_base_dependencies(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path), cwd=ROOT)
+    (wheel,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "tenuto/py.typed" in names
+    assert [n for n in names if not re.match(r"tenuto/|tenuto-[\d.]+\.dist-info/", n)] == []
+
+    venv.create(tmp_path / "venv", symlinks=os.name != "nt")
+    python, site_packages = inside(tmp_path / "venv")
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    run(*pip, "--no-index", "--no-deps", "--no-compile", str(wheel), cwd=tmp_path)
+    (installed,) = importlib.metadata.distributions(name="tenuto", path=[str(site_packages)])
+    base = [r for r in installed.requires or [] if "extra ==" not in r]
+    for requirement in base:
+        lend(re.split(r"[^\w.-]", requirement)[0], site_packages)
+    wrapping, detecting = readme_examples()[:2]
+    run(str(python), "-I", "-W", "error", "-c", detecting, cwd=tmp_path)
+    for requirement in with_all_that_they_need("openai", "anthropic", "google-genai", "httpx2"):
+        lend(requirement, site_packages)
+    given = (
+        "import os\n"
+        "os.environ.update(OPENAI_API_KEY='none', ANTHROPIC_API_KEY='none', GOOGLE_API_KEY='none')\n"
+        "url, headers = 'https://api.openai.com/v1/chat/completions', []\n"
+        'body = b\'{"model":"m","messages":[{"role":"user","content":"Why?"}]}\'\n'
+    )
+    run(str(python), "-I", "-W", "error", "-c", given + wrapping, cwd=tmp_path)
+
+
+def readme_examples() -> list[str]:
+    """The Python examples of the README, in their order."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", readme, re.MULTILINE | re.DOTALL)
+
+
+def with_all_that_they_need(*names: str) -> set[str]:
+    """Distributions and everything that they require in this environment, base ones left out."""
+    found: set[str] = set()
+    asked = list(names)
+    while asked:
+        name = asked.pop().lower().replace("_", "-")
+        if name in found or name in ("h11", "msgspec"):
+            continue
+        try:
+            requires = importlib.metadata.requires(name) or []
+        except importlib.metadata.PackageNotFoundError:  # wanted on another platform or version
+            continue
+        found.add(name)
+        asked += [re.split(r"[^\w.-]", r)[0] for r in requires if "extra ==" not in r]
+    return found
+
+
+def run(*command: str, cwd: Path) -> None:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def inside(environment: Path) -> tuple[Path, Path]:
+    """The interpreter and the site-packages of a virtual environment."""
+    paths = sysconfig.get_paths(
+        "venv", vars={"base": str(environment), "platbase": str(environment)}
+    )
+    name = Path(sys.executable).name
+    return Path(paths["scripts"]) / name, Path(paths["purelib"])
+
+
+def lend(name: str, site_packages: Path) -> None:
+    """Link a distribution of the running environment into another, so that no network is asked."""
+    distribution = importlib.metadata.distribution(name)
+    for top in {file.parts[0] for file in distribution.files or () if file.parts[0] != ".."}:
+        target = Path(str(distribution.locate_file(top)))
+        if not (site_packages / top).exists():  # a folder that several distributions share
+            (site_packages / top).symlink_to(target, target_is_directory=target.is_dir())

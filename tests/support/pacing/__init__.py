@@ -1,0 +1,1 @@
+"""Streams that are read in lockstep with the simulator, by wire."""
