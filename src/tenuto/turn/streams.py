@@ -51,7 +51,7 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
     assert shape.head is not None
     turn.open = True
     if shape.value:
-        turn.outlet.writer.begin(shape.value)
+        turn.outlet.begin_message(shape.value)
     if not turn.headed:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
