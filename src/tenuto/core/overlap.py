@@ -59,8 +59,6 @@ class Ending:
     0
     """
 
-    __slots__ = ("_blank", "_doubles", "_line_chars", "_lines_on", "_passages", "_tail", "_text")
-
     def __init__(self, said: str, blank: str) -> None:
         self._tail = said[-_WINDOW_CHARS:]
         self._blank = blank

@@ -29,11 +29,6 @@ class Opening:
     continuation is needed, else -1; `broke_off`: all of it is held, and it did not end by itself.
     """
 
-    __slots__ = (
-        *("_ending", "again", "alive_at", "broke_off", "held"),
-        *("restarts", "said", "start", "trimmed"),
-    )
-
     def __init__(
         self, said: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
     ) -> None:

@@ -146,24 +146,6 @@ class Seam:
     ('line', 6, True)
     """
 
-    __slots__ = (
-        "_anew",
-        "_echoed",
-        "_exact",
-        "_given",
-        "_held",
-        "_hold_chars",
-        "_kind",
-        "_matched",
-        "_opening",
-        "_owed",
-        "_phase",
-        "_restored",
-        "_said",
-        "_start",
-        "_trimmed",
-    )
-
     def __init__(
         self,
         said: str,

@@ -51,8 +51,6 @@ class Over(NamedTuple):
 
 
 class _Open:
-    __slots__ = ("attempts", "began_s", "kind")
-
     def __init__(self, kind: Recovery, began_s: float) -> None:
         self.kind, self.began_s, self.attempts = kind, began_s, 0
 

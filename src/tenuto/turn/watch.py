@@ -79,11 +79,6 @@ class Watch:
         report: how it ended; None before, and where nobody read its answer.
     """
 
-    __slots__ = (
-        *("_policy", "_redactor", "ended", "events", "last", "left_out", "model", "provider"),
-        *("report", "rungs", "usage"),
-    )
-
     def __init__(
         self,
         turn: str,
