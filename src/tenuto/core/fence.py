@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from tenuto.core.passage import Grade
-from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
+from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 
 __all__ = ["fence_at", "fence_so_far", "open_info", "reopened"]
 
@@ -19,7 +19,7 @@ _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTIL
 fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
 
 
-def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
+def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
     """The code fence is opened again."""
     fence = fence_at(opening, at, final)
     if fence is None:

@@ -14,7 +14,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import Calls, worst_calls
+from tenuto.core.outcome import Batch, worst_calls
 from tenuto.core.stop import CLEAN
 from tenuto.core.view import View, call_chars
 
@@ -138,7 +138,7 @@ HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.cont
 HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
 CALL_BROKE_OFF = Guard(
     "the answer ends in tool calls",
-    lambda v: bool(v.response.calls) and worst_calls(v.response) is not Calls.FOLLOWED,
+    lambda v: bool(v.response.calls) and worst_calls(v.response) is not Batch.FOLLOWED,
 )
 SHRINKING = Guard("the broken tool call is smaller than the one before", _shrinking)
 SOME_MADE = Guard(

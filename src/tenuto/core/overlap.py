@@ -16,7 +16,7 @@ from typing import Final
 from tenuto.core.passage import (
     Grade,
     Passage,
-    Text,
+    SaidText,
     in_word,
     is_token,
     is_visible,
@@ -24,7 +24,7 @@ from tenuto.core.passage import (
     word_run,
 )
 
-__all__ = ["Ending"]
+__all__ = ["TextEnd"]
 
 _WINDOW_CHARS: Final = 2_000
 _PROBE_CHARS: Final = 16
@@ -50,12 +50,12 @@ _line_begin = re.compile(r"^[ \t\u3000]*(?=\S)", re.MULTILINE).finditer
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
-class Ending:
+class TextEnd:
     """The last 2,000 characters of `said`, which `blank` (white space) is known to follow.
 
-    >>> Ending("The result is wor", "").find("world.", final=True)
+    >>> TextEnd("The result is wor", "").find("world.", final=True)
     3
-    >>> Ending("book", "").find("keeper", final=True)
+    >>> TextEnd("book", "").find("keeper", final=True)
     0
     """
 
@@ -70,7 +70,7 @@ class Ending:
         self._line_chars: tuple[int, ...] = ()
         if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
             self._line_chars = (len(line), len(line.lstrip()))
-        self._text = Text(self._tail, blank, self._line_chars)
+        self._text = SaidText(self._tail, blank, self._line_chars)
 
     @property
     def passages(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What the start of a continuation repeats: the last words, the unfinished line, or everything.
 
 Each step (here, in `fence` and in `preamble`) looks at what is held of the continuation and gives
-a `Decision`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
+a `Removal`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
 needed.  None must win over every later step, else the result would depend on the chunks.
 """
 
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from tenuto.core.overlap import Ending
+from tenuto.core.overlap import TextEnd
 from tenuto.core.passage import Grade
 from tenuto.core.restart import RESTART_CHARS, common, departs
 
-__all__ = ["A_FEW", "NOTHING", "Decision", "Opening", "repeated"]
+__all__ = ["A_FEW", "NOTHING", "Opening", "Removal", "repeated"]
 
-Decision: TypeAlias = tuple[str, int]
-NOTHING: Final[Decision] = ("exact", 0)
+Removal: TypeAlias = tuple[str, int]
+NOTHING: Final[Removal] = ("exact", 0)
 A_FEW: Final = 2  # lines that begin alike
 _SHOWN_LINE_CHARS: Final = 3
 
@@ -40,13 +40,13 @@ class Opening:
         self.held = ""
         self.alive_at = -1
         self.broke_off = False
-        self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
+        self._ending: TextEnd | None = None  # costs half a millisecond, so not before it is needed
 
     @property
-    def ending(self) -> Ending:
+    def ending(self) -> TextEnd:
         """The end of what was said."""
         if self._ending is None:
-            self._ending = Ending(self.said, self.trimmed)
+            self._ending = TextEnd(self.said, self.trimmed)
         return self._ending
 
     @property
@@ -59,7 +59,7 @@ class Opening:
         return departs(self.said, self.start, matched, at_line=at_line)
 
 
-def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Decision | None:
+def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Removal | None:
     """What was said comes again, from the end, from its last line or from the beginning."""
     text = opening.held[at:]
     body = text.lstrip()
