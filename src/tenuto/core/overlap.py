@@ -10,6 +10,7 @@ overlap, since a lost character is worse than one said twice.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
@@ -63,8 +64,6 @@ class TextEnd:
         self._tail = said[-_WINDOW_CHARS:]
         self._blank = blank
         self._passages: dict[int, Passage] = {}
-        self._doubles: bool | None = None
-        self._lines_on: tuple[str, ...] | None = None
         line = self._tail[self._tail.rfind("\n") + 1 :]
         # Both with its indentation and without it, the whole unfinished line may come again.
         self._line_chars: tuple[int, ...] = ()
@@ -72,17 +71,14 @@ class TextEnd:
             self._line_chars = (len(line), len(line.lstrip()))
         self._text = SaidText(self._tail, blank, self._line_chars)
 
-    @property
+    @cached_property
     def passages(self) -> tuple[str, ...]:
         """The end of the text from the start of each line, without indentation, the longest first:
         where it is a few visible characters, and no row of marks."""
-        if self._lines_on is None:
-            begins = [found.end() for found in _line_begin(self._tail)]
-            if len(self._tail) == _WINDOW_CHARS:
-                begins = begins[1:]  # the first may have begun before
-            passages = (self._tail[begin:] for begin in begins)
-            self._lines_on = tuple(one for one in passages if is_visible(one))
-        return self._lines_on
+        begins = [found.end() for found in _line_begin(self._tail)]
+        if len(self._tail) == _WINDOW_CHARS:
+            begins = begins[1:]  # the first may have begun before
+        return tuple(filter(is_visible, (self._tail[begin:] for begin in begins)))
 
     @property
     def mid_line(self) -> bool:
@@ -336,12 +332,10 @@ class TextEnd:
             return True
         return self._has_doubles
 
-    @property
+    @cached_property
     def _has_doubles(self) -> bool:
         """Whether the text has the same line twice in a row anywhere."""
-        if self._doubles is None:
-            self._doubles = _doubled_line.search(self._tail) is not None
-        return self._doubles
+        return _doubled_line.search(self._tail) is not None
 
 
 def _step(text: str, within: bool) -> str:

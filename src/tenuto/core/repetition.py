@@ -7,6 +7,7 @@ needed.  None must win over every later step, else the result would depend on th
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, TypeAlias
 
 from tenuto.core.overlap import TextEnd
@@ -40,14 +41,11 @@ class Opening:
         self.held = ""
         self.alive_at = -1
         self.broke_off = False
-        self._ending: TextEnd | None = None  # costs half a millisecond, so not before it is needed
 
-    @property
+    @cached_property
     def ending(self) -> TextEnd:
-        """The end of what was said."""
-        if self._ending is None:
-            self._ending = TextEnd(self.said, self.trimmed)
-        return self._ending
+        """The end of what was said. It costs half a millisecond, so not before it is needed."""
+        return TextEnd(self.said, self.trimmed)
 
     @property
     def at_line(self) -> bool:
