@@ -273,11 +273,8 @@ def _is_sound(head: Head) -> bool:
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
     if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
-        for what, given, kind in (
-            ("method", method, str),
-            ("url", url, str),
-            ("body", body, bytes),
-        ):
+        kinds = (("method", method, str), ("url", url, str), ("body", body, bytes))
+        for what, given, kind in kinds:
             if not isinstance(given, kind):
                 found = type(given).__name__
                 raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")

@@ -8,7 +8,7 @@ and its `Watch` tell it what happens; it never asks them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -23,6 +23,7 @@ from tenuto.core.response import Response
 from tenuto.core.stop import Confidence, printable
 from tenuto.core.view import Facts
 from tenuto.turn.commands import Lost
+from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
 
@@ -53,9 +54,8 @@ class EventSender:
         model: as the request says it.
         provider: as far as it is known.
         redactor: makes texts of the provider fit for events.
-        now: a steady clock, in seconds.
-        wall: the time of day, in seconds since the epoch. It is read once: what it jumps while the
-            turn goes on is no time that passed.
+        around: the clocks. The time of day is read once: what it jumps while the turn goes on is no
+            time that passed.
         started_s: when the turn began, by the steady clock.
 
     Attributes:
@@ -69,8 +69,7 @@ class EventSender:
         model: str,
         provider: str,
         redactor: Redactor,
-        now: Callable[[], float],
-        wall: Callable[[], float],
+        around: Environment,
         started_s: float,
     ) -> None:
         self.provider = provider
@@ -78,9 +77,9 @@ class EventSender:
         self._turn = turn
         self._model = printable(model)
         self._redactor = redactor
-        self._now = now
+        self._now = around.now
         self._started_s = started_s
-        self._epoch_s = wall() - now()
+        self._epoch_s = around.wall() - around.now()
         self._recoveries = Recoveries()
         self._attempt = 0
         self._running = False  # an attempt

@@ -103,9 +103,7 @@ class Watch:
         if on_event is not None and on_event is not nobody:  # else nothing is loaded and made
             from tenuto.turn.event_sender import EventSender
 
-            self.events = EventSender(
-                on_event, turn, model, provider, redactor, around.now, around.wall, started_s
-            )
+            self.events = EventSender(on_event, turn, model, provider, redactor, around, started_s)
 
     def observed(
         self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int
