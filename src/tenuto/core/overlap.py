@@ -41,6 +41,7 @@ _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
 _NEAR_LINES: Final = 3
+_LINES_ALIKE: Final = 2
 _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
@@ -166,10 +167,10 @@ class TextEnd:
             return None
         return self._glues_a_known_word(text)
 
-    def shown(self, length: int, plain: str, again: str, *, least: int, final: bool) -> bool | None:
-        """Whether the text shows that the line comes again: `least` or more lines begin with its
-        last `length` characters, and go on as `again` does and not as `plain`, which would follow
-        if nothing was said twice.
+    def shown(self, length: int, plain: str, again: str, *, final: bool) -> bool | None:
+        """Whether the text shows that the line comes again: a few lines begin with its last
+        `length` characters, and go on as `again` does and not as `plain`, which would follow if
+        nothing was said twice.
 
         None: more of `again` is needed (never when `final`).
         """
@@ -193,7 +194,7 @@ class TextEnd:
         if not final and (again.isdigit() or plain.isdigit()):
             return None
         shown_step, plain_step = _step(again, within), _step(plain, within)
-        return len(known) >= least and shown_step in known and plain_step not in known
+        return len(known) >= _LINES_ALIKE and shown_step in known and plain_step not in known
 
     def passage(self, length: int) -> Passage:
         """The last `length` characters, and how much it proves that they come again."""

@@ -14,11 +14,10 @@ from tenuto.core.overlap import TextEnd
 from tenuto.core.passage import Grade
 from tenuto.core.restart import RESTART_CHARS, common, departs
 
-__all__ = ["A_FEW", "NOTHING", "Opening", "Removal", "repeated"]
+__all__ = ["NOTHING", "Opening", "Removal", "repeated"]
 
 Removal: TypeAlias = tuple[str, int]
 NOTHING: Final[Removal] = ("exact", 0)
-A_FEW: Final = 2  # lines that begin alike
 _SHOWN_LINE_CHARS: Final = 3
 
 
@@ -139,5 +138,5 @@ def _shown_line(opening: Opening, text: str, final: bool) -> int | None:
     passage = text[:line].strip()
     if len(passage) < _SHOWN_LINE_CHARS or not any(map(str.isalnum, passage)):
         return 0
-    shown = opening.ending.shown(line, text, text[line:], least=A_FEW, final=final)
+    shown = opening.ending.shown(line, text, text[line:], final=final)
     return None if shown is None else line * shown
