@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tenuto.config import load_policy
+from tenuto.config import load_policy, policy_in_force
 from tenuto.core.errors import PolicyError
 from tenuto.core.policy import Policy
 
@@ -55,15 +55,15 @@ def test_a_pyproject_that_says_nothing_to_us_is_no_matter(tmp_path, text) -> Non
     ("files", "said"),
     [
         ({"tenuto": "= ="}, "tenuto.toml: cannot be read as TOML"),
-        ({"tenuto": "retries = 1"}, "tenuto.toml: retries is no setting; the settings are "),
-        ({"tenuto": "[tool.tenuto]\nfault_retries = 1"}, "tenuto.toml: tool is no setting"),
-        ({"tenuto": 'fault_retries = "1"'}, "tenuto.toml: fault_retries is '1', allowed is "),
-        ({"tenuto": "fault_retries = 21"}, "tenuto.toml: fault_retries is 21, allowed is "),
+        ({"tenuto": "retries = 1"}, "tenuto.toml: retries is not a setting; the settings are "),
+        ({"tenuto": "[tool.tenuto]\nfault_retries = 1"}, "tenuto.toml: tool is not a setting"),
+        ({"tenuto": 'fault_retries = "1"'}, "tenuto.toml: fault_retries is '1', but it must be "),
+        ({"tenuto": "fault_retries = 21"}, "tenuto.toml: fault_retries is 21, but it must be "),
         ({"tenuto": "fault_retries = true"}, "tenuto.toml: fault_retries is True"),
         ({"tenuto": "turn_timeout_s = nan"}, "tenuto.toml: turn_timeout_s is nan"),
         ({"pyproject": "[tool]\ntenuto = 3"}, "pyproject.toml: [tool.tenuto] is not a table"),
-        ({"pyproject": "[tool.tenuto]\nx = 1"}, "pyproject.toml: x is no setting"),
-        ({"pyproject": "[tool.tenuto.x]\ny = 1"}, "pyproject.toml: x is no setting"),
+        ({"pyproject": "[tool.tenuto]\nx = 1"}, "pyproject.toml: x is not a setting"),
+        ({"pyproject": "[tool.tenuto.x]\ny = 1"}, "pyproject.toml: x is not a setting"),
     ],
 )
 def test_what_cannot_be_used_is_named_with_its_file(tmp_path, files, said) -> None:
@@ -90,17 +90,41 @@ def test_a_broken_pyproject_is_named_only_where_settings_of_ours_are_in_it(tmp_p
         load_policy(tmp_path, {})
 
 
-def test_a_variable_that_is_nearly_a_setting_is_told_of(tmp_path, caplog) -> None:
-    assert load_policy(tmp_path, {"TENUTO_HARD_MAX_TOKEN": "5", "TENUTO_THEIRS": "x"}) == Policy()
-    [told] = [record.getMessage() for record in caplog.records]
+def test_a_variable_that_is_not_a_setting_is_warned_of_by_name_once(tmp_path, caplog) -> None:
+    variables = {"TENUTO_HARD_MAX_TOKEN": "5", "TENUTO_THEIRS": "x", "OTHER": "y"}
+    assert load_policy(tmp_path, variables) == Policy()
+    assert load_policy(tmp_path, variables) == Policy()
+    near, far = [record.getMessage() for record in caplog.records]
+    assert near == (
+        "TENUTO_HARD_MAX_TOKEN is not a setting of Tenuto and has no effect; did you mean "
+        "TENUTO_HARD_MAX_TOKENS?"
+    )
+    assert far == "TENUTO_THEIRS is not a setting of Tenuto and has no effect"
+
+
+def test_a_misspelt_variable_is_warned_of_beside_a_policy_in_code(monkeypatch, caplog) -> None:
+    monkeypatch.setenv("TENUTO_CAPTRUE", "turns")
+    assert policy_in_force(Policy()) == Policy()
+    [told] = [record.getMessage() for record in caplog.records if "TENUTO_" in record.getMessage()]
     assert told == (
-        "TENUTO_HARD_MAX_TOKEN is no setting and has no effect; TENUTO_HARD_MAX_TOKENS is one"
+        "TENUTO_CAPTRUE is not a setting of Tenuto and has no effect; did you mean TENUTO_CAPTURE?"
     )
 
 
-def test_a_bad_variable_says_that_the_environment_is_meant(tmp_path) -> None:
-    with pytest.raises(PolicyError, match=r"^environment \(TENUTO_…\): fault_retries is 'x'"):
+def test_a_bad_variable_is_named_with_its_value_and_what_is_allowed(tmp_path) -> None:
+    with pytest.raises(PolicyError) as caught:
         load_policy(tmp_path, {"TENUTO_FAULT_RETRIES": "x"})
+    allowed = "a whole number from 0 to 20"
+    assert str(caught.value) == f"TENUTO_FAULT_RETRIES is 'x', but it must be {allowed}"
+
+
+def test_arguments_of_other_types_are_refused_by_name(tmp_path) -> None:
+    with pytest.raises(
+        PolicyError, match=r"^folder is 'x', but it must be a pathlib\.Path, or none"
+    ):
+        load_policy("x")  # type: ignore[arg-type]
+    with pytest.raises(PolicyError, match=r"^variables is 7, but it must be a mapping"):
+        load_policy(tmp_path, 7)  # type: ignore[arg-type]
 
 
 @pytest.mark.behaviour("P3")

@@ -13,7 +13,6 @@ from tenuto.core.event import VERSION, Event, own_fields
 from tenuto.core.events import (
     EVENTS,
     ContinuationAttempt,
-    ContinuationTerminated,
     EmptyRecovery,
     RecoveryEnded,
     RecoveryStarted,
@@ -21,7 +20,7 @@ from tenuto.core.events import (
 )
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
-from tenuto.turn.event_sender import ENDED, STARTED
+from tenuto.turn.event_sender import RECOVERIES
 
 HEAD = """\
 # Events
@@ -120,8 +119,8 @@ def render() -> str:
 
 def _recoveries() -> Iterator[list[str]]:
     for kind, (what, each) in _RECOVERIES.items():
-        begins, ends = STARTED[kind].NAME, ENDED.get(kind, ContinuationTerminated).NAME
-        yield [what, link(begins), link(each.NAME) if each else "–", link(ends)]
+        begins, ends = RECOVERIES[kind]
+        yield [what, link(begins.NAME), link(each.NAME) if each else "–", link(ends.NAME)]
 
 
 def link(name: str) -> str:

@@ -23,7 +23,7 @@ sys.path.insert(0, str(PROJECT / "tests"))
 from support.cuts import preambles  # noqa: E402
 from support.cuts.texts import KINDS, Texts  # noqa: E402
 
-from tenuto.core.evidence import EVIDENCE, Place  # noqa: E402
+from tenuto.core.evidence import EVIDENCE, Preamble  # noqa: E402
 from tenuto.core.preamble import places  # noqa: E402
 from tenuto.core.repetition import Opening  # noqa: E402
 from tenuto.core.seam import trailing_space  # noqa: E402
@@ -78,7 +78,7 @@ def measures(said: str, space: str, continuation: str) -> Iterator[tuple[int, li
     opening = Opening(said, space, start=len(said) - len(said.lstrip()), restarts=True)
     opening.held = continuation
     for place in places(opening, final=True):
-        if isinstance(place, Place):
+        if isinstance(place, Preamble):
             yield place.end, [float(one.measure(place)) for one in EVIDENCE]
 
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tenuto.core.errors import PolicyError
-from tenuto.core.policy import RULES, Policy
+from tenuto.core.policy import RULES, Policy, wrong_value
 from tenuto.core.stop import printable
 
 log = logging.getLogger("tenuto")
@@ -18,29 +18,31 @@ log = logging.getLogger("tenuto")
 
 def load_policy(folder: Path | None = None, variables: Mapping[str, str] | None = None) -> Policy:
     """The policy that files and environment ask for; the later of these wins: pyproject.toml's
-    `[tool.tenuto]`, tenuto.toml, the environment.
+    `[tool.tenuto]`, tenuto.toml, the environment. A `TENUTO_*` variable that is not a setting has
+    no effect: a warning names it, once in a process.
 
     Args:
         folder: where the files are looked for; None: the working folder. Parents are not searched.
         variables: the environment; None: the process's own.
 
     Raises:
-        PolicyError: a file cannot be read as TOML, a key is not known, or a value is not allowed;
-            the message names the file or says that the environment is meant.
+        PolicyError: an argument is of another type, a file cannot be read as TOML, a key is not
+            known, or a value is not allowed; the message names the file or the variable.
 
     >>> load_policy(Path("/nonexistent"), {"TENUTO_ON_INCOMPLETE": "error"}).on_incomplete
     'error'
     """
+    if folder is not None and not isinstance(folder, Path):
+        raise wrong_value("folder", folder, "a pathlib.Path, or none")
+    if variables is not None and not isinstance(variables, Mapping):
+        raise wrong_value("variables", variables, "a mapping of names to texts, or none")
     base = Path.cwd() if folder is None else folder
     policy = Policy()
     for name, path in (("pyproject.toml", ("tool", "tenuto")), ("tenuto.toml", ())):
         policy = _from_file(policy, base / name, path)
     variables = os.environ if variables is None else variables
-    _tell_of_near_misses(variables)
-    try:
-        return policy.with_environment(variables)
-    except PolicyError as error:
-        raise PolicyError(f"environment (TENUTO_…): {error}") from None
+    _tell_of_unknown(variables)
+    return policy.with_environment(variables)
 
 
 def policy_in_force(policy: Policy | None) -> Policy:
@@ -50,25 +52,30 @@ def policy_in_force(policy: Policy | None) -> Policy:
     outweighs a policy in code. For all else that policy is taken as it is.
 
     Raises:
-        PolicyError: as `load_policy`.
+        PolicyError: `policy` is none, or as `load_policy`.
     """
     if policy is None:
         return load_policy()
-    try:
-        return policy.observed_by(os.environ)
-    except PolicyError as error:
-        raise PolicyError(f"environment (TENUTO_…): {error}") from None
+    if not isinstance(policy, Policy):
+        raise wrong_value("policy", policy, "a tenuto.Policy, or none")
+    _tell_of_unknown(os.environ)
+    return policy.observed_by(os.environ)
 
 
 _NAMES = {f"TENUTO_{key.upper()}": key for key in RULES}
+_told: set[str] = set()
 
 
-def _tell_of_near_misses(variables: Mapping[str, str]) -> None:
-    """Others may own variables of our prefix; one that is nearly a setting is hardly theirs."""
+def _tell_of_unknown(variables: Mapping[str, str]) -> None:
+    """Warn of each variable with our prefix that is not a setting, once. It is no error: others may
+    own variables of this prefix."""
     for name in variables:
-        if name.upper().startswith("TENUTO_") and name not in _NAMES:
-            for near in get_close_matches(name.upper(), _NAMES, 1, 0.9):
-                log.warning("%s is no setting and has no effect; %s is one", printable(name), near)
+        if not name.upper().startswith("TENUTO_") or name in _NAMES or name in _told:
+            continue
+        _told.add(name)
+        near = get_close_matches(name.upper(), _NAMES, 1, 0.8)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        log.warning("%s is not a setting of Tenuto and has no effect%s", printable(name), hint)
 
 
 def read_policy(name: str, content: bytes) -> Policy:

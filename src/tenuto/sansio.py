@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tenuto.config import policy_in_force
-from tenuto.core.errors import PolicyError, TurnError
+from tenuto.core.errors import TurnError
 from tenuto.core.event import OnEvent
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
@@ -158,10 +158,6 @@ class Turn:
         on_event: OnEvent | None = None,
         timeout_s: float | None = None,
     ) -> None:
-        if policy is not None and not isinstance(policy, Policy):
-            raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
-        if on_event is not None and not callable(on_event):
-            raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
         request = _request(method, url, headers, body, timeout_s)
         engines = _engines.get(id(policy))
         if engines is None or engines.policy is not policy or engines.learned is not _learned:
@@ -277,13 +273,11 @@ def _is_sound(head: Head) -> bool:
 def _request(method: Any, url: Any, headers: Any, body: Any, timeout_s: float | None) -> Request:
     """The request; `TurnError` where it cannot be one, in the caller's words."""
     if not (isinstance(method, str) and isinstance(url, str) and isinstance(body, bytes)):
-        for what, given, kind in (
-            ("method", method, str),
-            ("url", url, str),
-            ("body", body, bytes),
-        ):
+        kinds = (("method", method, str), ("url", url, str), ("body", body, bytes))
+        for what, given, kind in kinds:
             if not isinstance(given, kind):
-                raise TurnError(f"{what} is {type(given).__name__}, allowed is {kind.__name__}")
+                found = type(given).__name__
+                raise TurnError(f"{what} is of type {found}, but it must be {kind.__name__}")
     try:
         urlsplit(url)
     except ValueError as error:

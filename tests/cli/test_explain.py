@@ -142,7 +142,9 @@ def test_another_policy_is_run_through_the_same_machine(capsys) -> None:
     Path("eager.toml").write_text('prefill = "always"\n')
     value = told(capsys, "--policy", "eager.toml", str(file))
     assert (value["next"]["do"], value["next"]["rung"]) == ("send", "continue_with_prefill")
-    assert value["note"] == "when it was recorded, the next rung was 'continue after a hint'"
+    assert (
+        value["note"] == "when it was recorded, the next rung was 'continue the text after a hint'"
+    )
     assert value["next"]["changes"][0] == "messages: 1 more at the end (assistant)"
 
 
@@ -258,7 +260,7 @@ NEITHER = {
     ),
     "setting": (
         b'{"tenuto_capture":1,"wire":"x","policy":{"nonsense":1},"attempts":[{"request":{}}]}',
-        "nonsense is no setting",
+        "nonsense is not a setting",
     ),
 }
 
@@ -285,14 +287,14 @@ def test_a_setting_that_is_wrong_is_not_put_down_to_the_file(capsys, monkeypatch
     assert main(["explain", "cut.json"]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.startswith("tenuto: environment (TENUTO_…): on_incomplete is 'never'")
+    assert said.err.startswith("tenuto: TENUTO_ON_INCOMPLETE is 'never'")
 
 
 def test_a_policy_may_come_by_standard_input(capsys, monkeypatch) -> None:
     Path("cut.json").write_bytes(body("Half", "length"))
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"no_such_setting = 1")))
     assert main(["explain", "--policy", "-", "cut.json"]) == 2
-    assert "no_such_setting is no setting" in capsys.readouterr().err
+    assert "no_such_setting is not a setting" in capsys.readouterr().err
 
 
 def test_a_policy_that_cannot_be_read_and_no_file_at_all_are_wrong_requests(capsys) -> None:

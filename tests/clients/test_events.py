@@ -201,7 +201,7 @@ def test_a_callback_is_told_each_decision_and_may_agree(play, mode, way):
         True,
         "retry",
     )
-    assert first.why == "text_cut: continue after a hint"
+    assert first.why == "text_cut: continue the text after a hint"
     assert (second.outcome, second.proceed, second.suggestion) == ("done", False, "none")
 
 

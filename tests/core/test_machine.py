@@ -306,82 +306,86 @@ SITUATIONS: dict[tuple[Outcome, str], Situation] = {
 }
 
 NOT_SO: dict[str, dict[str, Any]] = {
-    "may be recovered": {"facts": {"left_alone": "logprobs"}},
+    "the turn may be recovered": {"facts": {"left_alone": "logprobs"}},
     "time is left": {"facts": {"timeout_s": 0.0}},
     "time is left to try again": {"facts": {"timeout_s": 0.0}},
-    "tokens are left": {"state": {"output_tokens": 10**9}},
-    "tokens are left to try again": {"state": {"output_tokens": 10**9}},
-    "text is below the output cap": {"policy": {"continuation_max_output_chars": 14}},
+    "output tokens are left": {"state": {"output_tokens": 10**9}},
+    "output tokens are left to try again": {"state": {"output_tokens": 10**9}},
+    "the text is within the character limit": {"policy": {"continuation_max_output_chars": 14}},
     "the context window has room": {
         "facts": {"input_tokens": 0},
         "policy": {"context_window_tokens": 511},
     },
-    "the text goes on": {"facts": {"runaway": True}},
-    "the text does not repeat itself up to its end": {"facts": {"runaway": True}},
-    "the provider stopped a model that repeated itself": {"signals": (TEXT, SERVER_FAULT)},
-    "text is kept": {"facts": {"said": " "}},
-    "no text is kept": {"facts": {"said": "kept"}},
-    "no text is kept, or nothing came since a pause": {"facts": {"said": "kept"}},
-    "the provider ran nothing that was handed on": {"signals": (OtherSeen(),)},
-    "the model takes a prefill": {"facts": {"prefill": False}},
-    "the last request held a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
-    "the provider rejects prefills": {"signals": (SERVER_FAULT,)},
-    "the provider waits for the paused turn": {
+    "the text makes progress": {"facts": {"runaway": True}},
+    "the text does not end in a repetition": {"facts": {"runaway": True}},
+    "the provider stopped the model because it repeated itself": {"signals": (TEXT, SERVER_FAULT)},
+    "there is text so far": {"facts": {"said": " "}},
+    "there is no text so far": {"facts": {"said": "kept"}},
+    "there is no text so far, or nothing came since a pause": {"facts": {"said": "kept"}},
+    "the answer holds nothing that the provider ran": {"signals": (OtherSeen(),)},
+    "the model accepts a prefill": {"facts": {"prefill": False}},
+    "the last request used a prefill": {"state": {"last_edits": (AppendAssistant("Half"),)}},
+    "the provider rejected the prefill": {"signals": (SERVER_FAULT,)},
+    "the provider waits for the paused turn to come back": {
         "signals": (TEXT, StopSeen("queued", "status", R.PAUSED, "background"))
     },
     "there is content to send back": {"facts": {"content": ()}},
-    "what the pause brought does not leave white space at the end of the text": {
+    "the paused answer added something, or the text does not end in white space": {
         "facts": {"said": "Half ", "new_chars": 0}
     },
-    "the response holds calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
-    "the response ends with calls": {"signals": (WHOLE_CALL, TEXT, SERVER_FAULT)},
-    "the broken call is smaller than the one before": {"state": {"call_chars": 1}},
-    "the provider made something of late, or does not say": {
+    "the answer holds tool calls": {"signals": (stop(R.MALFORMED_TOOL_CALL),)},
+    "the answer ends in tool calls": {"signals": (WHOLE_CALL, TEXT, SERVER_FAULT)},
+    "the broken tool call is smaller than the one before": {"state": {"call_chars": 1}},
+    "the last two answers were not both counted as zero tokens": {
         "signals": (UsageSeen(Tokens(1, 0)), END),
         "state": {"nothing_made": 2},
     },
-    "the policy runs the whole calls of a cut response": {"policy": {"truncated_calls": "refuse"}},
-    "some calls are whole and fit their tools": {"facts": {"runnable": ()}},
-    "the model goes on from its own reasoning, and some came since": {"facts": {"reasoning": " "}},
-    "the last request held reasoning as a prefill": {"state": {"last_edits": ()}},
-    "there is a knob for less reasoning": {"facts": {"lower_reasoning": False}},
-    "empty answers are recovered, and the model can be told so": {
+    "the policy allows complete tool calls of a cut answer": {
+        "policy": {"truncated_calls": "refuse"}
+    },
+    "some tool calls are complete and valid": {"facts": {"runnable": ()}},
+    "the model can continue from its reasoning, and there is new reasoning": {
+        "facts": {"reasoning": " "}
+    },
+    "the last request used reasoning as a prefill": {"state": {"last_edits": ()}},
+    "the request has a setting for less reasoning": {"facts": {"lower_reasoning": False}},
+    "the policy recovers empty answers, and the model can be told so": {
         "policy": {"empty_recovery": False}
     },
-    "a tool result came just before": {"facts": {"after_tool_result": False}},
-    "tools are attached": {"facts": {"tools": False}},
-    "the stop is a clean one": {"signals": (Ended(),)},
-    "no limit of the policy was passed": {"signals": (fault(FaultKind.LIMIT),)},
+    "the request ends in a tool result": {"facts": {"after_tool_result": False}},
+    "the request offers tools": {"facts": {"tools": False}},
+    "the answer ended cleanly": {"signals": (Ended(),)},
+    "no limit of the policy was exceeded": {"signals": (fault(FaultKind.LIMIT),)},
     "a retry can help": {"signals": (fault(FaultKind.AUTHENTICATION),)},
     "a retry cannot help": {"signals": (SERVER_FAULT,)},
-    "it is the first attempt's status": {"facts": {"http_error": False}},
+    "the first attempt failed with an HTTP status": {"facts": {"http_error": False}},
     "the provider names an output limit that was not tried yet": {
         "signals": (fault(FaultKind.OUTPUT_BUDGET_TOO_LARGE),)
     },
-    "all keys that the provider rejects by name may be left out": {"facts": {"droppable": ()}},
+    "all keys that the provider rejected may be left out": {"facts": {"droppable": ()}},
     "the continuation added nothing": {"facts": {"new_chars": 1}},
-    "nothing was thought": {"signals": (THOUGHT, MAX)},
-    "the last request asked for a call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
+    "there is no reasoning": {"signals": (THOUGHT, MAX)},
+    "the last request asked for a tool call": {"state": {"last_edits": (AppendUser(hints.EMPTY),)}},
     "the last request asked for text": {"state": {"last_edits": (ANSWERED,)}},
-    "an answer ended without a mark, and nobody knows whether this provider sends one": {
+    "an answer ended without an end mark, and it is not known whether this provider sends one": {
         "facts": {"marks_ends": True}
     },
-    "a stop came before what broke off": {"state": {"stopped": False}},
-    "text broke off before": {"state": {"broke": False}},
-    "a call was begun before a break": {"state": {"owed": False}},
-    "another answer ended without a mark, and brings nothing new": {"facts": {"marks_ends": True}},
-    "the document that is wanted parses": {"facts": {"said": '{"a": 1'}},
-    "nothing is known to lack": {"state": {"lacking": True}},
-    "the document that was put together does not parse": {"facts": {"said": '{"half": "a"}'}},
+    "a stop came before the answer broke off": {"state": {"stopped": False}},
+    "the text broke off earlier": {"state": {"broke": False}},
+    "a tool call was begun earlier and never arrived": {"state": {"owed": False}},
+    "another answer ended without an end mark and added nothing": {"facts": {"marks_ends": True}},
+    "the request wants a document, and the text is a whole one": {"facts": {"said": '{"a": 1'}},
+    "nothing is known to be missing": {"state": {"lacking": True}},
+    "the joined document does not parse": {"facts": {"said": '{"half": "a"}'}},
 }
 """What makes each guard fail, by its name."""
 
 NEVER_FAILS = {
     # A drop carries no fault, so nothing says that a retry cannot help: the rungs are shared.
     (Outcome.DROPPED, "a retry can help"),
-    (Outcome.DROPPED, "no limit of the policy was passed"),
+    (Outcome.DROPPED, "no limit of the policy was exceeded"),
     # Without calls only a stop of the provider's own says malformed.
-    (Outcome.ARGUMENTS_CUT, "the response holds calls"),
+    (Outcome.ARGUMENTS_CUT, "the answer holds tool calls"),
 }
 
 RUNGS = [(outcome, rung) for outcome, ladder in LADDERS.items() for rung in ladder]
@@ -970,7 +974,7 @@ def test_a_decision_says_what_why_and_what_helps() -> None:
         ("text_cut", "", False, "increase_budget"),
         ("blocked", "", False, "modify_prompt"),
     ]
-    assert seen[0].why == "text_cut: continue after a hint"
+    assert seen[0].why == "text_cut: continue the text after a hint"
     assert Turn(Policy(decide=seen.append)).hear(TEXT, END).status is Status.COMPLETE
     assert (seen[-1].proceed, seen[-1].suggestion) == (False, "none")
 
@@ -1009,7 +1013,7 @@ def test_a_callback_that_names_no_rung_is_told_which_there_are(answer: Any) -> N
     with pytest.raises(PolicyError) as caught:
         Turn(Policy(decide=lambda d: answer)).hear(TEXT, MAX)
     assert str(caught.value) == (
-        f"decide returned {answer!r} for the outcome 'text_cut', allowed is None, 'stop', or a "
+        f"decide returned {answer!r} for the outcome 'text_cut', but it must return None, 'stop', or a "
         "rung of its ladder: 'hand_on_whole_calls', 'continue_with_prefill', 'continue_with_hint'"
     )
     with pytest.raises(PolicyError, match="of its ladder: it has none"):

@@ -8,7 +8,7 @@ import pytest
 
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
-from tenuto.core.outcome import OUTCOMES, Calls, Outcome, Text, classify, seen_text, worst_calls
+from tenuto.core.outcome import OUTCOMES, Batch, Outcome, Readable, classify, seen_text, worst_calls
 from tenuto.core.response import Response
 from tenuto.core.stop import Stop, StopReason
 
@@ -40,29 +40,29 @@ TABLE: dict[StopReason, str] = {
 }  # fmt: skip
 
 FINDINGS = {
-    Calls.NONE: (),
-    Calls.WHOLE: (Finding.WHOLE, Finding.WHOLE),
-    Calls.FOLLOWED: (Finding.WHOLE,),
-    Calls.CUT: (Finding.WHOLE, Finding.TRUNCATED),
-    Calls.MALFORMED: (Finding.TRUNCATED, Finding.MALFORMED, Finding.WHOLE),
+    Batch.NONE: (),
+    Batch.WHOLE: (Finding.WHOLE, Finding.WHOLE),
+    Batch.FOLLOWED: (Finding.WHOLE,),
+    Batch.CUT: (Finding.WHOLE, Finding.TRUNCATED),
+    Batch.MALFORMED: (Finding.TRUNCATED, Finding.MALFORMED, Finding.WHOLE),
 }
 TEXTS = {
-    Text.SEEN: ("Yes.", ""),
-    Text.THOUGHT: ("<think>hm</think>", ""),
-    Text.BLANK: (" \n", " "),
+    Readable.SEEN: ("Yes.", ""),
+    Readable.THOUGHT: ("<think>hm</think>", ""),
+    Readable.BLANK: (" \n", " "),
 }
 CELLS = [
     (reason, calls, text, word)
     for reason, row in TABLE.items()
-    for (calls, text), word in zip(itertools.product(Calls, Text), row.split(), strict=True)
+    for (calls, text), word in zip(itertools.product(Batch, Readable), row.split(), strict=True)
 ]
 
 
 def response(
-    reason: StopReason, calls: Calls, text: str, reasoning: str = "", *anomalies: str
+    reason: StopReason, calls: Batch, text: str, reasoning: str = "", *anomalies: str
 ) -> Response:
     made = tuple(ToolCall(str(n), "tool", "", f) for n, f in enumerate(FINDINGS[calls]))
-    behind = calls is Calls.FOLLOWED
+    behind = calls is Batch.FOLLOWED
     stop = Stop(reason, anomalies=anomalies)
     return Response(text, reasoning, "", made, None, stop, text_behind_calls=behind)
 
@@ -102,12 +102,12 @@ def test_every_row_decides_something() -> None:
 @pytest.mark.behaviour("E8")
 def test_announced_calls_that_did_not_come_are_an_outcome_of_their_own() -> None:
     for text in TEXTS.values():
-        made = response(R.END_TURN, Calls.NONE, *text, "tool_calls_missing")
+        made = response(R.END_TURN, Batch.NONE, *text, "tool_calls_missing")
         assert classify(made) is Outcome.CALLS_MISSING
 
 
 @pytest.mark.behaviour("E1")
 def test_reasoning_in_a_field_of_its_own_is_thought_and_a_refusal_is_seen() -> None:
-    assert seen_text(response(R.END_TURN, Calls.NONE, "", "hm")) is Text.THOUGHT
+    assert seen_text(response(R.END_TURN, Batch.NONE, "", "hm")) is Readable.THOUGHT
     refused = Response("", "", "No.", (), None, Stop(R.MAX_TOKENS))
-    assert seen_text(refused) is Text.SEEN
+    assert seen_text(refused) is Readable.SEEN

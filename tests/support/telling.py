@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 import tenuto
-from tenuto.core.actions import Recovery
 from tenuto.core.events import (
     EVENTS,
     AttemptEnded,
@@ -22,9 +21,9 @@ from tenuto.core.events import (
     TurnStarted,
     event_from_dict,
 )
-from tenuto.turn.event_sender import ENDED, STARTED
+from tenuto.turn.event_sender import RECOVERIES
 
-END_OF = {STARTED[kind]: ENDED.get(kind, ContinuationTerminated) for kind in Recovery}
+END_OF: dict[type[tenuto.Event], type[tenuto.Event]] = dict(RECOVERIES.values())
 """The class of a recovery's end, by that of its beginning."""
 
 RESULTS = {"recovered", "gave_up", "superseded", "cancelled"}

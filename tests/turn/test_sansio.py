@@ -19,8 +19,8 @@ POLICY = tenuto.Policy()
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"body": BODY.decode()}, "body is str, allowed is bytes"),
-        ({"url": None}, "url is NoneType, allowed is str"),
+        ({"body": BODY.decode()}, "body is of type str, but it must be bytes"),
+        ({"url": None}, "url is of type NoneType, but it must be str"),
         ({"url": "http://[::1"}, "url is 'http://[::1', which is not a URL"),
         ({"headers": {"a": "b"}}, "headers must be pairs of Latin-1 text"),
         ({"headers": [("a", "\u20ac")]}, "headers must be pairs of Latin-1 text"),
@@ -38,7 +38,7 @@ def test_what_is_no_request_is_named(given: dict[str, Any], said: str) -> None:
 
 @pytest.mark.parametrize("given", [{"policy": {}}, {"policy": POLICY, "on_event": 3}])
 def test_settings_of_another_type_are_named(given: dict[str, Any]) -> None:
-    with pytest.raises(tenuto.PolicyError, match="allowed is"):
+    with pytest.raises(tenuto.PolicyError, match="but it must be"):
         tenuto.Turn("POST", URL, [], BODY, **given)
 
 

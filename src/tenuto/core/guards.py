@@ -14,7 +14,7 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import is_document
 from tenuto.core.edits import asks_for_call
 from tenuto.core.fault import FaultKind
-from tenuto.core.outcome import Calls, worst_calls
+from tenuto.core.outcome import Batch, worst_calls
 from tenuto.core.stop import CLEAN
 from tenuto.core.view import View, call_chars
 
@@ -92,80 +92,84 @@ def _shrinking(view: View) -> bool:
     return before is not None and now is not None and now < before
 
 
-NOT_LEFT_ALONE = Guard("may be recovered", lambda v: not v.facts.left_alone, "left_alone")
+NOT_LEFT_ALONE = Guard("the turn may be recovered", lambda v: not v.facts.left_alone, "left_alone")
 TIME_LEFT = Guard("time is left", _time_left, "time_limit")
-TOKENS_LEFT = Guard("tokens are left", _tokens_left, "budget_exhausted")
-UNDER_OUTPUT_CAP = Guard("text is below the output cap", _under_output_cap, "output_cap")
+TOKENS_LEFT = Guard("output tokens are left", _tokens_left, "budget_exhausted")
+UNDER_OUTPUT_CAP = Guard("the text is within the character limit", _under_output_cap, "output_cap")
 ROOM = Guard("the context window has room", _room, "context_window")
-PROGRESS = Guard("the text goes on", _progress, "runaway")
+PROGRESS = Guard("the text makes progress", _progress, "runaway")
 NO_RUNAWAY = Guard(
-    "the text does not repeat itself up to its end", lambda v: not v.facts.runaway, "runaway"
+    "the text does not end in a repetition", lambda v: not v.facts.runaway, "runaway"
 )
 LOOPED = Guard(
-    "the provider stopped a model that repeated itself",
+    "the provider stopped the model because it repeated itself",
     lambda v: v.response.fault is None and v.response.stop.detail == "repetition",
 )
-SAID = Guard("text is kept", lambda v: bool(v.said))
-NOTHING_SAID = Guard("no text is kept", lambda v: not v.said)
+SAID = Guard("there is text so far", lambda v: bool(v.said))
+NOTHING_SAID = Guard("there is no text so far", lambda v: not v.said)
 NOTHING_CAME = Guard(
-    "no text is kept, or nothing came since a pause", lambda v: not v.said or v.state.paused
+    "there is no text so far, or nothing came since a pause", lambda v: not v.said or v.state.paused
 )
-NOTHING_RUN = Guard("the provider ran nothing that was handed on", lambda v: not v.response.other)
-PREFILL = Guard("the model takes a prefill", lambda v: v.facts.prefill)
-PREFILLED = Guard("the last request held a prefill", _prefilled)
+NOTHING_RUN = Guard(
+    "the answer holds nothing that the provider ran", lambda v: not v.response.other
+)
+PREFILL = Guard("the model accepts a prefill", lambda v: v.facts.prefill)
+PREFILLED = Guard("the last request used a prefill", _prefilled)
 PREFILL_REJECTED = Guard(
-    "the provider rejects prefills", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
+    "the provider rejected the prefill", lambda v: _fault(v, FaultKind.PREFILL_REJECTED)
 )
 SENT_BACK = Guard(
-    "the provider waits for the paused turn",  # in the background it goes on by itself
+    "the provider waits for the paused turn to come back",  # in the background it goes on by itself
     lambda v: v.response.stop.detail != "background",
     "background",
 )
 CAN_BE_RESUMED = Guard(
     # What is sent back is the text that is kept, where the pause brought nothing else.
-    "what the pause brought does not leave white space at the end of the text",
+    "the paused answer added something, or the text does not end in white space",
     lambda v: bool(v.facts.new_chars or v.response.other) or not v.facts.said[-1:].isspace(),
 )
 CALL_ASKED_FOR = Guard(
-    "the last request asked for a call", lambda v: asks_for_call(v.state.last_edits)
+    "the last request asked for a tool call", lambda v: asks_for_call(v.state.last_edits)
 )
 TEXT_ASKED_FOR = Guard(
     "the last request asked for text", lambda v: not asks_for_call(v.state.last_edits)
 )
 HAS_CONTENT = Guard("there is content to send back", lambda v: bool(v.facts.content))
-HAS_CALLS = Guard("the response holds calls", lambda v: bool(v.response.calls))
+HAS_CALLS = Guard("the answer holds tool calls", lambda v: bool(v.response.calls))
 CALL_BROKE_OFF = Guard(
-    "the response ends with calls",
-    lambda v: bool(v.response.calls) and worst_calls(v.response) is not Calls.FOLLOWED,
+    "the answer ends in tool calls",
+    lambda v: bool(v.response.calls) and worst_calls(v.response) is not Batch.FOLLOWED,
 )
-SHRINKING = Guard("the broken call is smaller than the one before", _shrinking)
+SHRINKING = Guard("the broken tool call is smaller than the one before", _shrinking)
 SOME_MADE = Guard(
-    "the provider made something of late, or does not say", lambda v: v.state.nothing_made < 2
+    "the last two answers were not both counted as zero tokens", lambda v: v.state.nothing_made < 2
 )
 RUN_COMPLETE = Guard(
-    "the policy runs the whole calls of a cut response",
+    "the policy allows complete tool calls of a cut answer",
     lambda v: v.policy.truncated_calls == "execute_complete",
 )
-SOME_RUNNABLE = Guard("some calls are whole and fit their tools", lambda v: bool(v.facts.runnable))
+SOME_RUNNABLE = Guard("some tool calls are complete and valid", lambda v: bool(v.facts.runnable))
 REASONING_PREFILL = Guard(
-    "the model goes on from its own reasoning, and some came since",
+    "the model can continue from its reasoning, and there is new reasoning",
     lambda v: v.facts.reasoning_prefill and _newly_thought(v),
 )
 PREFILLED_REASONING = Guard(
-    "the last request held reasoning as a prefill",
+    "the last request used reasoning as a prefill",
     lambda v: bool(reasoning_in(v.state.last_edits)),
 )
-LOWER_REASONING = Guard("there is a knob for less reasoning", lambda v: v.facts.lower_reasoning)
+LOWER_REASONING = Guard(
+    "the request has a setting for less reasoning", lambda v: v.facts.lower_reasoning
+)
 EMPTY_RECOVERY = Guard(
-    "empty answers are recovered, and the model can be told so",
+    "the policy recovers empty answers, and the model can be told so",
     lambda v: v.policy.empty_recovery and not v.facts.goes_on,
     "empty_output",
 )
-AFTER_TOOL_RESULT = Guard("a tool result came just before", lambda v: v.facts.after_tool_result)
-TOOLS = Guard("tools are attached", lambda v: v.facts.tools)
-CLEAN_END = Guard("the stop is a clean one", lambda v: v.response.stop.reason in CLEAN)
+AFTER_TOOL_RESULT = Guard("the request ends in a tool result", lambda v: v.facts.after_tool_result)
+TOOLS = Guard("the request offers tools", lambda v: v.facts.tools)
+CLEAN_END = Guard("the answer ended cleanly", lambda v: v.response.stop.reason in CLEAN)
 WITHIN_LIMITS = Guard(
-    "no limit of the policy was passed", lambda v: not _fault(v, FaultKind.LIMIT), "limit_passed"
+    "no limit of the policy was exceeded", lambda v: not _fault(v, FaultKind.LIMIT), "limit_passed"
 )
 RETRYABLE = Guard(
     "a retry can help",
@@ -174,7 +178,8 @@ RETRYABLE = Guard(
 )
 NOT_RETRYABLE = Guard("a retry cannot help", lambda v: not RETRYABLE.holds(v))
 SDK_RETRIES = Guard(
-    "it is the first attempt's status", lambda v: v.facts.http_error and v.state.attempts == 1
+    "the first attempt failed with an HTTP status",
+    lambda v: v.facts.http_error and v.state.attempts == 1,
 )
 BUDGET_TOO_LARGE = Guard(
     "the provider names an output limit that was not tried yet",
@@ -186,7 +191,7 @@ BUDGET_TOO_LARGE = Guard(
     ),
 )
 KEYS_REJECTED = Guard(
-    "all keys that the provider rejects by name may be left out",
+    "all keys that the provider rejected may be left out",
     lambda v: _fault(v, FaultKind.UNKNOWN_KEY) and bool(v.facts.droppable),
 )
 NOTHING_NEW = Guard(
@@ -200,17 +205,18 @@ NOTHING_NEW = Guard(
     ),
 )
 NOTHING_THOUGHT = Guard(
-    "nothing was thought", lambda v: not (v.response.reasoning + v.response.text).strip()
+    "there is no reasoning", lambda v: not (v.response.reasoning + v.response.text).strip()
 )
-BROKEN_DOCUMENT = Guard("the document that was put together does not parse", _broken_document)
+BROKEN_DOCUMENT = Guard("the joined document does not parse", _broken_document)
 WHOLE_DOCUMENT = Guard(
-    "the document that is wanted parses",
+    "the request wants a document, and the text is a whole one",
     lambda v: v.is_whole_document and not v.response.calls and not v.state.owed,
 )
-AFTER_BREAK = Guard("text broke off before", lambda v: v.state.broke)
-STOP_CAME_FIRST = Guard("a stop came before what broke off", lambda v: v.state.stopped)
+AFTER_BREAK = Guard("the text broke off earlier", lambda v: v.state.broke)
+STOP_CAME_FIRST = Guard("a stop came before the answer broke off", lambda v: v.state.stopped)
 CALL_OWED = Guard(
-    "a call was begun before a break", lambda v: v.state.owed and not v.response.calls
+    "a tool call was begun earlier and never arrived",
+    lambda v: v.state.owed and not v.response.calls,
 )
 
 
@@ -242,11 +248,11 @@ def _ended_unmarked_again(view: View) -> bool:
 
 
 ENDED_UNMARKED = Guard(
-    "an answer ended without a mark, and nobody knows whether this provider sends one",
+    "an answer ended without an end mark, and it is not known whether this provider sends one",
     _ended_unmarked,
 )
 ENDED_UNMARKED_AGAIN = Guard(
-    "another answer ended without a mark, and brings nothing new",
+    "another answer ended without an end mark and added nothing",
     _ended_unmarked_again,
 )
 
@@ -254,8 +260,9 @@ ENDED_UNMARKED_AGAIN = Guard(
 
 # What ended such a turn is the fault; that nothing is left to retry with is its consequence (C5).
 TIME_TO_RETRY = Guard("time is left to try again", _time_left)
-TOKENS_TO_RETRY = Guard("tokens are left to try again", _tokens_left)
-NOTHING_LACKS = Guard("nothing is known to lack", lambda v: not v.state.lacking)
+TOKENS_TO_RETRY = Guard("output tokens are left to try again", _tokens_left)
+NOTHING_LACKS = Guard("nothing is known to be missing", lambda v: not v.state.lacking)
 MAY_SEND = (NOT_LEFT_ALONE, TIME_LEFT, TOKENS_LEFT)
 MAY_RETRY = (NOT_LEFT_ALONE, TIME_TO_RETRY, TOKENS_TO_RETRY)
 MAY_CONTINUE = (NOT_LEFT_ALONE, TIME_LEFT, SAID, PROGRESS, UNDER_OUTPUT_CAP, ROOM, TOKENS_LEFT)
+MAY_RESUME = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM)

@@ -7,63 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tenuto.core import edits
-from tenuto.core.actions import (
-    Edit,
-    Recovery,
-    Status,
-)
-from tenuto.core.guards import (
-    AFTER_BREAK,
-    AFTER_TOOL_RESULT,
-    BROKEN_DOCUMENT,
-    BUDGET_TOO_LARGE,
-    CALL_ASKED_FOR,
-    CALL_BROKE_OFF,
-    CALL_OWED,
-    CAN_BE_RESUMED,
-    CLEAN_END,
-    EMPTY_RECOVERY,
-    ENDED_UNMARKED,
-    ENDED_UNMARKED_AGAIN,
-    HAS_CALLS,
-    HAS_CONTENT,
-    KEYS_REJECTED,
-    LOOPED,
-    LOWER_REASONING,
-    MAY_CONTINUE,
-    MAY_RETRY,
-    MAY_SEND,
-    NO_RUNAWAY,
-    NOT_LEFT_ALONE,
-    NOT_RETRYABLE,
-    NOTHING_CAME,
-    NOTHING_LACKS,
-    NOTHING_NEW,
-    NOTHING_RUN,
-    NOTHING_SAID,
-    NOTHING_THOUGHT,
-    PREFILL,
-    PREFILL_REJECTED,
-    PREFILLED,
-    PREFILLED_REASONING,
-    REASONING_PREFILL,
-    RETRYABLE,
-    ROOM,
-    RUN_COMPLETE,
-    SAID,
-    SDK_RETRIES,
-    SENT_BACK,
-    SHRINKING,
-    SOME_MADE,
-    SOME_RUNNABLE,
-    STOP_CAME_FIRST,
-    TEXT_ASKED_FOR,
-    TOOLS,
-    UNDER_OUTPUT_CAP,
-    WHOLE_DOCUMENT,
-    WITHIN_LIMITS,
-    Guard,
-)
+from tenuto.core import guards as when
+from tenuto.core.actions import Edit, Recovery, Status
+from tenuto.core.guards import Guard
 from tenuto.core.outcome import Outcome
 from tenuto.core.view import Budget, Suggestion, View
 
@@ -101,20 +47,17 @@ class Rung:
     without_stop: bool = False
 
 
-def _continuation(
-    rung: str, sentence: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard
-) -> Rung:
-    guards = (*MAY_CONTINUE, *more)
-    return Rung(rung, sentence, guards, edits, Budget.CONTINUATION, Recovery.CONTINUATION)
+_Edits = Callable[[View], tuple[Edit, ...]]
 
 
-def _resumption(
-    rung: str, sentence: str, edits: Callable[[View], tuple[Edit, ...]], *more: Guard
-) -> Rung:
-    guards = (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, SAID, NO_RUNAWAY, UNDER_OUTPUT_CAP, ROOM, *more)
-    return Rung(
-        rung, sentence, guards, edits, Budget.FAULT_RETRY, Recovery.CONTINUATION, waits=True
-    )
+def _continuation(rung: str, sentence: str, makes: _Edits, *more: Guard) -> Rung:
+    guards = (*when.MAY_CONTINUE, *more)
+    return Rung(rung, sentence, guards, makes, Budget.CONTINUATION, Recovery.CONTINUATION)
+
+
+def _resumption(rung: str, sentence: str, makes: _Edits, *more: Guard) -> Rung:
+    guards, kind = (*when.MAY_RESUME, *more), Recovery.CONTINUATION
+    return Rung(rung, sentence, guards, makes, Budget.FAULT_RETRY, kind, waits=True)
 
 
 _WHOLE = (Status.COMPLETE, "completed")
@@ -123,48 +66,53 @@ _LOST = (Status.PARTIAL, "provider_error")
 _BROKEN_OFF = (
     Rung(
         "accept_whole_document",
-        "take a document that parses for whole",
-        (WHOLE_DOCUMENT, NOT_LEFT_ALONE),
+        "accept the document, since it parses",
+        (when.WHOLE_DOCUMENT, when.NOT_LEFT_ALONE),
         ends=_WHOLE,
     ),
     Rung(
         "send_again",
-        "send again",
-        (WITHIN_LIMITS, RETRYABLE, *MAY_RETRY, NOTHING_CAME, NOTHING_RUN),
+        "send the same request again",
+        (when.WITHIN_LIMITS, when.RETRYABLE, *when.MAY_RETRY, when.NOTHING_CAME, when.NOTHING_RUN),
         edits.same_again,
         Budget.FAULT_RETRY,
         Recovery.RETRY,
         waits=True,
     ),
     _resumption(
-        "ask_for_call_once_more", "ask for the call once more", edits.ask_once_more, CALL_ASKED_FOR
+        "ask_for_call_once_more",
+        "ask for the tool call once more",
+        edits.ask_once_more,
+        when.CALL_ASKED_FOR,
     ),
     _resumption(
         "ask_for_begun_call",
-        "ask for the call that was begun",
+        "ask for the tool call that broke off",
         edits.ask_for_begun_call,
-        CALL_BROKE_OFF,
+        when.CALL_BROKE_OFF,
     ),
-    _resumption("resume_with_prefill", "resume after a prefill", edits.resume_prefill, PREFILL),
-    _resumption("resume_with_hint", "resume after a hint", edits.resume_hint),
+    _resumption(
+        "resume_with_prefill", "resume the text from a prefill", edits.resume_prefill, when.PREFILL
+    ),
+    _resumption("resume_with_hint", "resume the text after a hint", edits.resume_hint),
 )
 """For an answer that broke off."""
 
-_NO_DOCUMENT = "end_broken_document", "end a document that does not parse"
+_NO_DOCUMENT = "end_broken_document", "end the turn, since the document does not parse"
 
 _OWED = (
     Rung(
         "ask_for_owed_call",
-        "ask for the call that is owed",
-        (CALL_OWED, *MAY_SEND),
+        "ask for the tool call that never arrived",
+        (when.CALL_OWED, *when.MAY_SEND),
         edits.ask_for_call,
         Budget.MISSING_CALL,
         Recovery.TOOL_REPAIR,
     ),
     Rung(
         "end_without_owed_call",
-        "end without the call that is owed",
-        (CALL_OWED,),
+        "end the turn without the tool call that never arrived",
+        (when.CALL_OWED,),
         ends=(Status.PARTIAL, "tool_calls_missing"),
     ),
 )
@@ -183,21 +131,21 @@ def _after_break(
     return (
         Rung(
             "accept_unmarked_end",
-            "take for whole what ended without a mark",
-            (ENDED_UNMARKED, *nothing_new, NOT_LEFT_ALONE),
+            "accept the answer, which ended without an end mark",
+            (when.ENDED_UNMARKED, *nothing_new, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
         Rung(
             "accept_stopped_text",
-            "take what a stop had ended for whole",
-            (STOP_CAME_FIRST, *nothing_new),
+            "accept the text, which a stop had already ended",
+            (when.STOP_CAME_FIRST, *nothing_new),
             ends=_WHOLE,
         ),
         Rung(
             "ask_for_rest_in_other_words",
-            "ask in other words for what broke off",
-            (AFTER_BREAK, *nothing_new, *MAY_RETRY, UNDER_OUTPUT_CAP, ROOM),
+            "ask for the rest in other words",
+            (when.AFTER_BREAK, *nothing_new, *when.MAY_RETRY, when.UNDER_OUTPUT_CAP, when.ROOM),
             edits.ask_in_other_words,
             Budget.FAULT_RETRY,
             Recovery.CONTINUATION,
@@ -205,8 +153,8 @@ def _after_break(
         Rung(*_NO_DOCUMENT, broken_document, ends=(Status.PARTIAL, "document_broken")),
         Rung(
             "end_without_rest",
-            "end what broke off without its rest",
-            (AFTER_BREAK, *nothing_new),
+            "end the turn without the rest of the text",
+            (when.AFTER_BREAK, *nothing_new),
             ends=_LOST,
         ),
     )
@@ -215,8 +163,8 @@ def _after_break(
 def _whole_calls(reason: str) -> Rung:
     return Rung(
         "hand_on_whole_calls",
-        "hand on the whole calls",
-        (NOT_LEFT_ALONE, RUN_COMPLETE, SOME_RUNNABLE),
+        "return the complete tool calls",
+        (when.NOT_LEFT_ALONE, when.RUN_COMPLETE, when.SOME_RUNNABLE),
         ends=(Status.PARTIAL, reason),
         whole_calls_only=True,
     )
@@ -227,24 +175,24 @@ _CALLS = {
         _whole_calls(reason),
         Rung(
             "ask_for_call_again",
-            "ask for the call again",
-            MAY_SEND,
+            "ask for the tool call again",
+            when.MAY_SEND,
             ask,
             Budget.TOOL_REPAIR,
             Recovery.TOOL_REPAIR,
         ),
         Rung(
             "answer_calls_as_failed",
-            "answer the calls as failed",
-            (*MAY_SEND, HAS_CALLS),
+            "answer the tool calls with failed results",
+            (*when.MAY_SEND, when.HAS_CALLS),
             edits.answer_calls,
             Budget.TOOL_ANSWER,
             Recovery.TOOL_REPAIR,
         ),
         Rung(
             "answer_shrinking_calls",
-            "go on while the call gets smaller",
-            (SHRINKING, *MAY_SEND, HAS_CALLS),
+            "try again while the tool call gets smaller",
+            (when.SHRINKING, *when.MAY_SEND, when.HAS_CALLS),
             edits.answer_calls,
             Budget.SHRINKING_CALL,
             Recovery.TOOL_REPAIR,
@@ -259,27 +207,30 @@ _CALLS = {
 LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DONE: (
         *_OWED,
-        *_after_break((NOTHING_NEW,), (BROKEN_DOCUMENT,)),
+        *_after_break((when.NOTHING_NEW,), (when.BROKEN_DOCUMENT,)),
         Rung(
             "end_without_news",
-            "end a continuation without news",
-            (NOTHING_NEW,),
+            "end the turn, since the continuation added nothing",
+            (when.NOTHING_NEW,),
             ends=(Status.PARTIAL, "runaway"),
         ),
     ),
     Outcome.TEXT_CUT: (
         _whole_calls("tool_call_truncated"),  # where the limit cut a text behind them
         _continuation(
-            "continue_with_prefill", "continue after a prefill", edits.continue_prefill, PREFILL
+            "continue_with_prefill",
+            "continue the text from a prefill",
+            edits.continue_prefill,
+            when.PREFILL,
         ),
-        _continuation("continue_with_hint", "continue after a hint", edits.continue_hint),
+        _continuation("continue_with_hint", "continue the text after a hint", edits.continue_hint),
     ),
     **_CALLS,
     Outcome.CALLS_MISSING: (
         Rung(
             "ask_for_missing_call",
-            "ask for the missing call",
-            MAY_SEND,
+            "ask for the missing tool call",
+            when.MAY_SEND,
             edits.ask_for_call,
             Budget.MISSING_CALL,
             Recovery.TOOL_REPAIR,
@@ -288,22 +239,22 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.THINKING_CUT: (
         Rung(
             "end_at_white_space",
-            "end a continuation of white space",
-            (NOTHING_NEW, NOTHING_THOUGHT),
+            "end the turn, since the continuation is only white space",
+            (when.NOTHING_NEW, when.NOTHING_THOUGHT),
             ends=(Status.PARTIAL, "runaway"),
         ),
         Rung(
             "lower_reasoning",
-            "lower the reasoning",
-            (*MAY_SEND, NOTHING_SAID, LOWER_REASONING),
+            "lower the reasoning effort",
+            (*when.MAY_SEND, when.NOTHING_SAID, when.LOWER_REASONING),
             edits.lower_reasoning,
             Budget.THINKING,
             Recovery.EMPTY,
         ),
         Rung(
             "raise_limit_and_reason_less",
-            "raise the limit and ask for less reasoning",
-            (*MAY_SEND, NOTHING_SAID),
+            "raise the output limit and ask for less reasoning",
+            (*when.MAY_SEND, when.NOTHING_SAID),
             edits.reason_less,
             Budget.THINKING,
             Recovery.EMPTY,
@@ -311,11 +262,13 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.THINKING_ONLY: (
         *_OWED,
-        *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
+        *_after_break(
+            (when.TEXT_ASKED_FOR, when.SAID), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)
+        ),
         Rung(
             "continue_from_reasoning",
-            "go on from the reasoning",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, REASONING_PREFILL),
+            "continue from the reasoning",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.REASONING_PREFILL),
             edits.prefill_reasoning,
             Budget.REASONING_PREFILL,
             Recovery.EMPTY,
@@ -323,15 +276,15 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
         Rung(
             "ask_for_answer",
             "ask for the answer",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID),
             edits.answer_now,
             Budget.NUDGE,
             Recovery.EMPTY,
         ),
         Rung(
             "ask_again",
-            "ask again",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID),
+            "ask again after the empty answer",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID),
             edits.ask_again,
             Budget.EMPTY_RETRY,
             Recovery.EMPTY,
@@ -340,34 +293,36 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     ),
     Outcome.EMPTY: (
         *_OWED,
-        *_after_break((TEXT_ASKED_FOR, SAID), (BROKEN_DOCUMENT, TEXT_ASKED_FOR)),
+        *_after_break(
+            (when.TEXT_ASKED_FOR, when.SAID), (when.BROKEN_DOCUMENT, when.TEXT_ASKED_FOR)
+        ),
         Rung(
             "nudge_after_tool_result",
-            "nudge after a tool result",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, AFTER_TOOL_RESULT),
+            "point the model to the tool results",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.AFTER_TOOL_RESULT),
             edits.nudge,
             Budget.NUDGE,
             Recovery.EMPTY,
         ),
         Rung(
             "pass_on_empty_answer",
-            "pass the empty answer on",
-            (NOTHING_SAID, NOTHING_LACKS, AFTER_TOOL_RESULT, CLEAN_END),
+            "return the empty answer",
+            (when.NOTHING_SAID, when.NOTHING_LACKS, when.AFTER_TOOL_RESULT, when.CLEAN_END),
             ends=(Status.PARTIAL, "empty_after_tool_result"),
             as_received=True,
         ),
         Rung(
             "ask_to_rephrase",
-            "ask for other words",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, TOOLS, CLEAN_END),
+            "ask the model to say it in other words",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.TOOLS, when.CLEAN_END),
             edits.rephrase,
             Budget.REPHRASE,
             Recovery.EMPTY,
         ),
         Rung(
             "ask_again",
-            "ask again",
-            (*MAY_SEND, EMPTY_RECOVERY, NOTHING_SAID, SOME_MADE),
+            "ask again after the empty answer",
+            (*when.MAY_SEND, when.EMPTY_RECOVERY, when.NOTHING_SAID, when.SOME_MADE),
             edits.ask_again,
             Budget.EMPTY_RETRY,
             Recovery.EMPTY,
@@ -377,48 +332,48 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.FAULT: (
         Rung(
             "lower_output_limit",
-            "ask for the output that is allowed",
-            (BUDGET_TOO_LARGE, *MAY_SEND),
+            "lower the output limit to what the provider allows",
+            (when.BUDGET_TOO_LARGE, *when.MAY_SEND),
             edits.clamp,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
             "drop_rejected_keys",
-            "leave the rejected keys out",
-            (KEYS_REJECTED, *MAY_SEND),
+            "leave out the keys that the provider rejected",
+            (when.KEYS_REJECTED, *when.MAY_SEND),
             edits.drop_keys,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
             "hint_instead_of_prefill",
-            "ask with a hint instead of a prefill",
-            (PREFILL_REJECTED, PREFILLED, *MAY_SEND, SAID),
+            "use a hint instead of a prefill",
+            (when.PREFILL_REJECTED, when.PREFILLED, *when.MAY_SEND, when.SAID),
             edits.resume_hint,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
         ),
         Rung(
             "ask_instead_of_prefill",
-            "ask for the answer instead of a prefill",
-            (PREFILL_REJECTED, PREFILLED_REASONING, *MAY_SEND),
+            "ask for the answer instead of using a prefill",
+            (when.PREFILL_REJECTED, when.PREFILLED_REASONING, *when.MAY_SEND),
             edits.answer_now,
             Budget.PARAMETER,
             Recovery.REQUEST_REPAIR,
         ),
-        Rung("leave_to_sdk", "leave it to the SDK", (SDK_RETRIES,)),
+        Rung("leave_to_sdk", "leave the retry to the SDK", (when.SDK_RETRIES,)),
         Rung(
             "end_repeating_text",
-            "leave a text that repeats itself",
-            (LOOPED, SAID),
+            "end the turn, since the text repeats itself",
+            (when.LOOPED, when.SAID),
             ends=(Status.PARTIAL, "runaway"),
             as_received=True,
         ),
         Rung(
             "accept_without_asking",
-            "take for whole what cannot be asked on",
-            (ENDED_UNMARKED, NOT_RETRYABLE, SAID, NOT_LEFT_ALONE),
+            "accept the answer, since another request cannot help",
+            (when.ENDED_UNMARKED, when.NOT_RETRYABLE, when.SAID, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
@@ -427,8 +382,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.DROPPED: (
         Rung(
             "accept_unmarked_end_again",
-            "take for whole what ended without a mark again",
-            (ENDED_UNMARKED_AGAIN, NOT_LEFT_ALONE),
+            "accept the answer, which again ended without an end mark",
+            (when.ENDED_UNMARKED_AGAIN, when.NOT_LEFT_ALONE),
             ends=_WHOLE,
             without_stop=True,
         ),
@@ -437,8 +392,8 @@ LADDERS: dict[Outcome, tuple[Rung, ...]] = {
     Outcome.PAUSED: (
         Rung(
             "send_paused_turn_back",
-            "send the paused turn back",
-            (SENT_BACK, *MAY_SEND, HAS_CONTENT, CAN_BE_RESUMED),
+            "send the paused turn back to resume it",
+            (when.SENT_BACK, *when.MAY_SEND, when.HAS_CONTENT, when.CAN_BE_RESUMED),
             edits.resume_pause,
             Budget.PAUSE,
             Recovery.PAUSE,

@@ -230,8 +230,8 @@ def _overridden(
     if answer not in tuple(SENTENCES):  # what it answers may be anything
         ladder = ", ".join(repr(other.id) for other in LADDERS[outcome])
         raise PolicyError(
-            f"decide returned {shown(answer)} for the outcome {outcome.value!r}, allowed is None, "
-            f"'stop', or a rung of its ladder: {ladder or 'it has none'}"
+            f"decide returned {shown(answer)} for the outcome {outcome.value!r}, but it must "
+            f"return None, 'stop', or a rung of its ladder: {ladder or 'it has none'}"
         )
     for other in LADDERS[outcome]:
         if other.id == answer and _hindrance(view, other) is None:

@@ -36,7 +36,7 @@ class Outcome(StrEnum):
     UNKNOWN = "unknown"
 
 
-class Calls(StrEnum):
+class Batch(StrEnum):
     """The worst finding among the calls of a response."""
 
     NONE = "none"
@@ -47,7 +47,7 @@ class Calls(StrEnum):
     MALFORMED = "malformed"
 
 
-class Text(StrEnum):
+class Readable(StrEnum):
     """What there is to read: an answer, reasoning alone, or nothing."""
 
     SEEN = "seen"
@@ -60,16 +60,16 @@ class OutcomeRule:
     """One rule of the table; None fits everything."""
 
     stops: frozenset[StopReason] | None
-    calls: frozenset[Calls] | None
-    text: frozenset[Text] | None
+    calls: frozenset[Batch] | None
+    text: frozenset[Readable] | None
     outcome: Outcome
 
 
 def _rule(
     outcome: Outcome,
     *stops: StopReason,
-    calls: tuple[Calls, ...] = (),
-    text: tuple[Text, ...] = (),
+    calls: tuple[Batch, ...] = (),
+    text: tuple[Readable, ...] = (),
 ) -> OutcomeRule:
     return OutcomeRule(
         frozenset(stops) or None, frozenset(calls) or None, frozenset(text) or None, outcome
@@ -89,48 +89,50 @@ OUTCOMES: tuple[OutcomeRule, ...] = (
     _rule(Outcome.DROPPED, _R.DROPPED),
     _rule(Outcome.ARGUMENTS_MALFORMED, _R.MALFORMED_TOOL_CALL),
     # What the limit cut behind whole calls is the text. No call runs all the same (T3).
-    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, calls=(Calls.FOLLOWED,)),
+    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, calls=(Batch.FOLLOWED,)),
     # A batch that the limit cut runs nothing, even where its arguments look whole (T3).
-    _rule(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Calls.WHOLE, Calls.CUT, Calls.MALFORMED)),
-    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Text.SEEN,)),
+    _rule(Outcome.ARGUMENTS_CUT, _R.MAX_TOKENS, calls=(Batch.WHOLE, Batch.CUT, Batch.MALFORMED)),
+    _rule(Outcome.TEXT_CUT, _R.MAX_TOKENS, text=(Readable.SEEN,)),
     _rule(Outcome.THINKING_CUT, _R.MAX_TOKENS),
     # Raw arguments outweigh a clean stop: a cut call is never run, whatever the stop says (T1).
-    _rule(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Calls.MALFORMED,)),
-    _rule(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Calls.CUT,)),
+    _rule(Outcome.ARGUMENTS_MALFORMED, *_OPEN, calls=(Batch.MALFORMED,)),
+    _rule(Outcome.ARGUMENTS_CUT, *_OPEN, calls=(Batch.CUT,)),
     _rule(Outcome.CANCELLED, _R.CANCELLED),
     _rule(Outcome.PAUSED, _R.PAUSED),
-    _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Calls.WHOLE, Calls.FOLLOWED)),
+    _rule(Outcome.DONE, *_CLEAN_STOPS, calls=(Batch.WHOLE, Batch.FOLLOWED)),
     # Nobody knows what a value means that no table has: it may be a cut or a filter, and calls that
     # look whole may be the first of a batch (N1, N7a).
-    _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Calls.WHOLE, Calls.FOLLOWED)),
-    _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Text.SEEN, Text.THOUGHT)),
-    _rule(Outcome.DONE, text=(Text.SEEN,)),
-    _rule(Outcome.THINKING_ONLY, text=(Text.THOUGHT,)),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, calls=(Batch.WHOLE, Batch.FOLLOWED)),
+    _rule(Outcome.UNKNOWN, _R.UNKNOWN, text=(Readable.SEEN, Readable.THOUGHT)),
+    _rule(Outcome.DONE, text=(Readable.SEEN,)),
+    _rule(Outcome.THINKING_ONLY, text=(Readable.THOUGHT,)),
     _rule(Outcome.EMPTY),
 )
 """First fit decides. `calls_missing` is no row: it is an anomaly of the stop (see `classify`)."""
 
 
 _FOUND = {
-    Finding.WHOLE: Calls.WHOLE,
-    Finding.TRUNCATED: Calls.CUT,
-    Finding.MALFORMED: Calls.MALFORMED,
+    Finding.WHOLE: Batch.WHOLE,
+    Finding.TRUNCATED: Batch.CUT,
+    Finding.MALFORMED: Batch.MALFORMED,
 }
 
 
-def worst_calls(response: Response) -> Calls:
+def worst_calls(response: Response) -> Batch:
     """The worst finding among the calls."""
     if not response.calls:
-        return Calls.NONE
+        return Batch.NONE
     found = _FOUND[worst_of(response.calls)]
-    return Calls.FOLLOWED if found is Calls.WHOLE and response.text_behind_calls else found
+    return Batch.FOLLOWED if found is Batch.WHOLE and response.text_behind_calls else found
 
 
-def seen_text(response: Response) -> Text:
+def seen_text(response: Response) -> Readable:
     """What a person could read of the response."""
     if is_visible(response.text) or response.refusal or response.other:
-        return Text.SEEN
-    return Text.THOUGHT if response.reasoning.strip() or response.text.strip() else Text.BLANK
+        return Readable.SEEN
+    return (
+        Readable.THOUGHT if response.reasoning.strip() or response.text.strip() else Readable.BLANK
+    )
 
 
 def classify(response: Response) -> Outcome:
@@ -150,7 +152,7 @@ def classify(response: Response) -> Outcome:
 
 
 @cache
-def _look_up(stop: StopReason, calls: Calls, text: Text) -> Outcome:
+def _look_up(stop: StopReason, calls: Batch, text: Readable) -> Outcome:
     for row in OUTCOMES:
         if (
             (row.stops is None or stop in row.stops)

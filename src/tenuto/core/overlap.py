@@ -10,13 +10,14 @@ overlap, since a lost character is worse than one said twice.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from tenuto.core.passage import (
     Grade,
     Passage,
-    Text,
+    SaidText,
     in_word,
     is_token,
     is_visible,
@@ -24,7 +25,7 @@ from tenuto.core.passage import (
     word_run,
 )
 
-__all__ = ["Ending"]
+__all__ = ["TextEnd"]
 
 _WINDOW_CHARS: Final = 2_000
 _PROBE_CHARS: Final = 16
@@ -40,6 +41,7 @@ _BLOCK_CHARS: Final = 60
 _BLOCK_LINES: Final = 3
 _LINE_BEGIN_CHARS: Final = 6
 _NEAR_LINES: Final = 3
+_LINES_ALIKE: Final = 2
 _SHOWN_CHARS: Final = 3
 _digit = re.compile(r"\d")
 _letter = re.compile(r"[^\W\d_]")
@@ -50,41 +52,34 @@ _line_begin = re.compile(r"^[ \t\u3000]*(?=\S)", re.MULTILINE).finditer
 _doubled_line = re.compile(r"^[ \t]*(\S.*)\n\s*?\1$", re.MULTILINE)
 
 
-class Ending:
+class TextEnd:
     """The last 2,000 characters of `said`, which `blank` (white space) is known to follow.
 
-    >>> Ending("The result is wor", "").find("world.", final=True)
+    >>> TextEnd("The result is wor", "").find("world.", final=True)
     3
-    >>> Ending("book", "").find("keeper", final=True)
+    >>> TextEnd("book", "").find("keeper", final=True)
     0
     """
-
-    __slots__ = ("_blank", "_doubles", "_line_chars", "_lines_on", "_passages", "_tail", "_text")
 
     def __init__(self, said: str, blank: str) -> None:
         self._tail = said[-_WINDOW_CHARS:]
         self._blank = blank
         self._passages: dict[int, Passage] = {}
-        self._doubles: bool | None = None
-        self._lines_on: tuple[str, ...] | None = None
         line = self._tail[self._tail.rfind("\n") + 1 :]
         # Both with its indentation and without it, the whole unfinished line may come again.
         self._line_chars: tuple[int, ...] = ()
         if "\n" not in blank and (len(line) < _WINDOW_CHARS or line == said):
             self._line_chars = (len(line), len(line.lstrip()))
-        self._text = Text(self._tail, blank, self._line_chars)
+        self._text = SaidText(self._tail, blank, self._line_chars)
 
-    @property
+    @cached_property
     def passages(self) -> tuple[str, ...]:
         """The end of the text from the start of each line, without indentation, the longest first:
         where it is a few visible characters, and no row of marks."""
-        if self._lines_on is None:
-            begins = [found.end() for found in _line_begin(self._tail)]
-            if len(self._tail) == _WINDOW_CHARS:
-                begins = begins[1:]  # the first may have begun before
-            passages = (self._tail[begin:] for begin in begins)
-            self._lines_on = tuple(one for one in passages if is_visible(one))
-        return self._lines_on
+        begins = [found.end() for found in _line_begin(self._tail)]
+        if len(self._tail) == _WINDOW_CHARS:
+            begins = begins[1:]  # the first may have begun before
+        return tuple(filter(is_visible, (self._tail[begin:] for begin in begins)))
 
     @property
     def mid_line(self) -> bool:
@@ -172,10 +167,10 @@ class Ending:
             return None
         return self._glues_a_known_word(text)
 
-    def shown(self, length: int, plain: str, again: str, *, least: int, final: bool) -> bool | None:
-        """Whether the text shows that the line comes again: `least` or more lines begin with its
-        last `length` characters, and go on as `again` does and not as `plain`, which would follow
-        if nothing was said twice.
+    def shown(self, length: int, plain: str, again: str, *, final: bool) -> bool | None:
+        """Whether the text shows that the line comes again: a few lines begin with its last
+        `length` characters, and go on as `again` does and not as `plain`, which would follow if
+        nothing was said twice.
 
         None: more of `again` is needed (never when `final`).
         """
@@ -199,7 +194,7 @@ class Ending:
         if not final and (again.isdigit() or plain.isdigit()):
             return None
         shown_step, plain_step = _step(again, within), _step(plain, within)
-        return len(known) >= least and shown_step in known and plain_step not in known
+        return len(known) >= _LINES_ALIKE and shown_step in known and plain_step not in known
 
     def passage(self, length: int) -> Passage:
         """The last `length` characters, and how much it proves that they come again."""
@@ -338,12 +333,10 @@ class Ending:
             return True
         return self._has_doubles
 
-    @property
+    @cached_property
     def _has_doubles(self) -> bool:
         """Whether the text has the same line twice in a row anywhere."""
-        if self._doubles is None:
-            self._doubles = _doubled_line.search(self._tail) is not None
-        return self._doubles
+        return _doubled_line.search(self._tail) is not None
 
 
 def _step(text: str, within: bool) -> str:

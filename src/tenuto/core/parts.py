@@ -172,20 +172,6 @@ class Part:
     {'type': 'text', 'text': 'Hello'}
     """
 
-    __slots__ = (
-        "arguments",
-        "behind",
-        "closed",
-        "group",
-        "grown",
-        "holds",
-        "kind",
-        "native",
-        "parts",
-        "pieces",
-        "place",
-    )
-
     def __init__(self, place: Place, kind: Kind, native: Native, holds: str = "") -> None:
         self.place = place
         self.kind = kind

@@ -22,7 +22,7 @@ __all__ = [
     "RULES",
     "Grade",
     "Passage",
-    "Text",
+    "SaidText",
     "ends_word",
     "in_word",
     "is_token",
@@ -174,7 +174,7 @@ def _is_varied(text: str) -> bool:
     return weight(text) >= _OVERLAP_WEIGHT and different >= _DIFFERENT_WEIGHT
 
 
-class Text:
+class SaidText:
     """A text that may be gone on with.
 
     `blank`: white space that is known to follow it; `lines`: the lengths of its whole unfinished
@@ -209,7 +209,7 @@ class Text:
 class Passage:
     """The last `length` characters of a text, as something that may come again."""
 
-    def __init__(self, whole: Text, length: int) -> None:
+    def __init__(self, whole: SaidText, length: int) -> None:
         self.whole = whole
         self.length = length
         self.text = whole.tail[-length:]
@@ -220,7 +220,7 @@ class Passage:
     def grade(self) -> Grade:
         """How much it proves that the passage comes again: what the first rule says that applies.
 
-        >>> Passage(Text("The result is wor", "", (17,)), 3).grade.name
+        >>> Passage(SaidText("The result is wor", "", (17,)), 3).grade.name
         'WORD'
         """
         return next((rule.grade for rule in RULES if rule.applies(self)), Grade.NONE)
@@ -378,7 +378,7 @@ class Passage:
         return begun and self.letters >= _TWO_WORDS_LETTERS and any(map(str.isspace, self.text))
 
 
-class Rule(NamedTuple):
+class Proof(NamedTuple):
     """What it proves that a passage comes again, where this is true of it."""
 
     applies: Callable[[Passage], bool]
@@ -387,25 +387,25 @@ class Rule(NamedTuple):
 
 RULES: Final = (
     # What a text does say twice.
-    Rule(lambda p: p.is_periodic, Grade.NONE),
-    Rule(lambda p: p.before.rstrip().endswith(p.text.strip()), Grade.NONE),  # why not a third time
-    Rule(lambda p: p.is_doubled, Grade.NONE),
-    Rule(lambda p: p.is_cell and not p.is_line, Grade.NONE),
+    Proof(lambda p: p.is_periodic, Grade.NONE),
+    Proof(lambda p: p.before.rstrip().endswith(p.text.strip()), Grade.NONE),  # why not a third time
+    Proof(lambda p: p.is_doubled, Grade.NONE),
+    Proof(lambda p: p.is_cell and not p.is_line, Grade.NONE),
     # "typedef struct Slot Slot;", "--slave man1/psql.1.gz psql.1.gz"
-    Rule(lambda p: p.text[0] == " " and is_token(p.text[1:]) and not p.is_line, Grade.SHOWN),
+    Proof(lambda p: p.text[0] == " " and is_token(p.text[1:]) and not p.is_line, Grade.SHOWN),
     # Long and varied.
-    Rule(lambda p: p.is_varied and weight(p.sample) >= _STRONG_WEIGHT, Grade.STRONG),
-    Rule(lambda p: p.is_varied or p.is_phrase, Grade.OVERLAP),
+    Proof(lambda p: p.is_varied and weight(p.sample) >= _STRONG_WEIGHT, Grade.STRONG),
+    Proof(lambda p: p.is_varied or p.is_phrase, Grade.OVERLAP),
     # One number, word, or a piece of one, and nothing else.
-    Rule(lambda p: p.is_number, Grade.WORD),
-    Rule(lambda p: p.is_in_word and p.is_unknown_word, Grade.WORD),
-    Rule(lambda p: p.is_in_word, Grade.NONE),
+    Proof(lambda p: p.is_number, Grade.WORD),
+    Proof(lambda p: p.is_in_word and p.is_unknown_word, Grade.WORD),
+    Proof(lambda p: p.is_in_word, Grade.NONE),
     # A line, and words that the plain join would leave torn or glue.
-    Rule(lambda p: p.is_telling_line, Grade.LINE),
-    Rule(lambda p: p.is_piece and not p.whole.knows(p.text), Grade.WORD),
-    Rule(lambda p: p.is_torn, Grade.WORD),
-    Rule(lambda p: p.glues_words and ends_word(p.before), Grade.WORD),
+    Proof(lambda p: p.is_telling_line, Grade.LINE),
+    Proof(lambda p: p.is_piece and not p.whole.knows(p.text), Grade.WORD),
+    Proof(lambda p: p.is_torn, Grade.WORD),
+    Proof(lambda p: p.glues_words and ends_word(p.before), Grade.WORD),
     # A few characters, one of them a letter or digit.
-    Rule(lambda p: p.is_visible, Grade.SHOWN),
+    Proof(lambda p: p.is_visible, Grade.SHOWN),
 )
 """The first that applies counts; where none does, a repetition proves nothing."""

@@ -135,6 +135,15 @@ def shown(value: object, form: Callable[[object], str] = repr) -> str:
 _SHOWN_CHARS = 200
 
 
+def wrong_value(name: str, value: object, allowed: str) -> PolicyError:
+    """What is raised for a setting with a wrong value: its name, the value, and what is allowed.
+
+    >>> wrong_value("empty_retries", -1, "a whole number from 0 to 10")
+    PolicyError('empty_retries is -1, but it must be a whole number from 0 to 10')
+    """
+    return PolicyError(f"{name} is {shown(value)}, but it must be {allowed}")
+
+
 def _f(
     default: Any,
     kind: type,
@@ -239,7 +248,7 @@ class Policy:
     >>> Policy(empty_retries=-1)
     Traceback (most recent call last):
         ...
-    tenuto.core.errors.PolicyError: empty_retries is -1, allowed is a whole number from 0 to 10
+    tenuto.core.errors.PolicyError: empty_retries is -1, but it must be a whole number from 0 to 10
     """
 
     on_incomplete: OnIncomplete = _f("stop", str, choices=get_args(OnIncomplete))
@@ -286,9 +295,9 @@ class Policy:
                     value = frozenset(value)
                     object.__setattr__(self, key, value)
             if not rule.accepts(value):
-                raise PolicyError(f"{key} is {shown(value)}, allowed is {rule.allowed}")
+                raise wrong_value(key, value, rule.allowed)
         if self.decide is not None and not callable(self.decide):
-            raise PolicyError(f"decide is {shown(self.decide)}, allowed is a callable, or none")
+            raise wrong_value("decide", self.decide, "a callable, or none")
 
     def changed(self, values: Mapping[str, object]) -> Policy:
         """This policy with other values, as a table of TOML gives them.
@@ -302,27 +311,29 @@ class Policy:
         for key in values:
             if key not in RULES:
                 raise PolicyError(
-                    f"{shown(key, str)} is no setting; the settings are {', '.join(RULES)}"
+                    f"{shown(key, str)} is not a setting; the settings are {', '.join(RULES)}"
                 )
         return replace(self, **dict(values))  # type: ignore[arg-type]
 
     def with_environment(self, variables: Mapping[str, str]) -> Policy:
         """This policy with the values of `TENUTO_*` variables.
 
-        Variables of that prefix that name no setting are left alone: others may own them. An empty
-        variable counts as unset.
+        Variables with that prefix that are not settings are left alone: others may own them. An
+        empty variable counts as unset.
 
         Raises:
-            PolicyError: a value is not allowed.
+            PolicyError: a value is not allowed; the message names the variable.
 
         >>> Policy().with_environment({"TENUTO_EMPTY_RETRIES": "0"}).empty_retries
         0
         """
-        found = {
-            key: rule.read(variables[name])
-            for key, rule in RULES.items()
-            if variables.get(name := f"TENUTO_{key.upper()}", "").strip()
-        }
+        found: dict[str, object] = {}
+        for key, rule in RULES.items():
+            name = f"TENUTO_{key.upper()}"
+            if text := variables.get(name, "").strip():
+                found[key] = value = rule.read(text)
+                if not rule.accepts(value):
+                    raise wrong_value(name, value, rule.allowed)
         return self.changed(found)
 
     def observed_by(self, variables: Mapping[str, str]) -> Policy:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tenuto.core.evidence import BEHIND_CHARS, COLONS, Place
+from tenuto.core.evidence import BEHIND_CHARS, COLONS, Preamble
 from tenuto.core.fence import open_info
-from tenuto.core.repetition import NOTHING, Decision, Opening
+from tenuto.core.repetition import NOTHING, Opening, Removal
 from tenuto.core.restart import RESTART_CHARS, common
 
 __all__ = ["announced", "places"]
@@ -33,7 +33,7 @@ _fence = re.compile(r"[ \t]*(?:`{3,}|~{3,})[ \t]*([^\s`]*)[^`]*").fullmatch
 _is_rule = re.compile(r"[ \t]*([-*_=\u2014\u2500\u2501\u2550])(?:[ \t]*\1){2,}[ \t]*").fullmatch
 
 
-def announced(opening: Opening, at: int, final: bool) -> Decision | None:
+def announced(opening: Opening, at: int, final: bool) -> Removal | None:
     """A few short lines announce the rest, and then what was said comes again.
 
     Who begins a new message begins with no white space, while the rest of a text may."""
@@ -42,14 +42,14 @@ def announced(opening: Opening, at: int, final: bool) -> Decision | None:
     if at or _goes_on(opening):
         return NOTHING
     for found in places(opening, final):
-        if not isinstance(found, Place):
+        if not isinstance(found, Preamble):
             return found
         if found.log_odds > 0:
             return "preamble", found.end
     return NOTHING
 
 
-def places(opening: Opening, final: bool) -> Iterator[Place | Decision | None]:
+def places(opening: Opening, final: bool) -> Iterator[Preamble | Removal | None]:
     """Where what was said comes again behind a few short lines.
 
     A decision where nothing needs to be weighed; None, the last, where more is needed."""
@@ -88,7 +88,7 @@ def places(opening: Opening, final: bool) -> Iterator[Place | Decision | None]:
             yield None
             return
         if again:
-            yield Place(
+            yield Preamble(
                 opening,
                 lines=lines or [mark],
                 apart=apart,
@@ -124,7 +124,7 @@ def _announces(lines: list[str]) -> bool:
 
 def _said_again(
     opening: Opening, begin: int, final: bool, *, announced: bool
-) -> int | Decision | None:
+) -> int | Removal | None:
     """Where a repetition ends that begins with the line at `begin`: of the end of the text from the
     start of a line, or of all of it.
 

@@ -1,23 +1,23 @@
 """What the start of a continuation repeats: the last words, the unfinished line, or everything.
 
 Each step (here, in `fence` and in `preamble`) looks at what is held of the continuation and gives
-a `Decision`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
+a `Removal`: (kind, characters to remove), `NOTHING`, or None while more of the continuation is
 needed.  None must win over every later step, else the result would depend on the chunks.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final, TypeAlias
 
-from tenuto.core.overlap import Ending
+from tenuto.core.overlap import TextEnd
 from tenuto.core.passage import Grade
 from tenuto.core.restart import RESTART_CHARS, common, departs
 
-__all__ = ["A_FEW", "NOTHING", "Decision", "Opening", "repeated"]
+__all__ = ["NOTHING", "Opening", "Removal", "repeated"]
 
-Decision: TypeAlias = tuple[str, int]
-NOTHING: Final[Decision] = ("exact", 0)
-A_FEW: Final = 2  # lines that begin alike
+Removal: TypeAlias = tuple[str, int]
+NOTHING: Final[Removal] = ("exact", 0)
 _SHOWN_LINE_CHARS: Final = 3
 
 
@@ -28,11 +28,6 @@ class Opening:
     continuation of it; `alive_at`: where in `held` a restart may have begun when more of the
     continuation is needed, else -1; `broke_off`: all of it is held, and it did not end by itself.
     """
-
-    __slots__ = (
-        *("_ending", "again", "alive_at", "broke_off", "held"),
-        *("restarts", "said", "start", "trimmed"),
-    )
 
     def __init__(
         self, said: str, trimmed: str, *, start: int, restarts: bool, again: tuple[str, ...] = ()
@@ -45,14 +40,11 @@ class Opening:
         self.held = ""
         self.alive_at = -1
         self.broke_off = False
-        self._ending: Ending | None = None  # costs half a millisecond, so not before it is needed
 
-    @property
-    def ending(self) -> Ending:
-        """The end of what was said."""
-        if self._ending is None:
-            self._ending = Ending(self.said, self.trimmed)
-        return self._ending
+    @cached_property
+    def ending(self) -> TextEnd:
+        """The end of what was said. It costs half a millisecond, so not before it is needed."""
+        return TextEnd(self.said, self.trimmed)
 
     @property
     def at_line(self) -> bool:
@@ -64,7 +56,7 @@ class Opening:
         return departs(self.said, self.start, matched, at_line=at_line)
 
 
-def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Decision | None:
+def repeated(opening: Opening, at: int, final: bool, least: Grade = Grade.SHOWN) -> Removal | None:
     """What was said comes again, from the end, from its last line or from the beginning."""
     text = opening.held[at:]
     body = text.lstrip()
@@ -146,5 +138,5 @@ def _shown_line(opening: Opening, text: str, final: bool) -> int | None:
     passage = text[:line].strip()
     if len(passage) < _SHOWN_LINE_CHARS or not any(map(str.isalnum, passage)):
         return 0
-    shown = opening.ending.shown(line, text, text[line:], least=A_FEW, final=final)
+    shown = opening.ending.shown(line, text, text[line:], final=final)
     return None if shown is None else line * shown

@@ -33,7 +33,7 @@ from typing import Final
 
 from tenuto.core.fence import reopened
 from tenuto.core.preamble import announced
-from tenuto.core.repetition import NOTHING, Decision, Opening, repeated
+from tenuto.core.repetition import NOTHING, Opening, Removal, repeated
 from tenuto.core.restart import HEAD_CHARS, RESTART_CHARS, common, is_varied
 from tenuto.core.white_space import merged
 
@@ -145,24 +145,6 @@ class Seam:
     >>> seam.kind, seam.new_chars, seam.settled
     ('line', 6, True)
     """
-
-    __slots__ = (
-        "_anew",
-        "_echoed",
-        "_exact",
-        "_given",
-        "_held",
-        "_hold_chars",
-        "_kind",
-        "_matched",
-        "_opening",
-        "_owed",
-        "_phase",
-        "_restored",
-        "_said",
-        "_start",
-        "_trimmed",
-    )
 
     def __init__(
         self,
@@ -282,7 +264,7 @@ class Seam:
             decision = self._decide(final=True) or NOTHING
         return self._settle(decision, delta)
 
-    def _decide(self, *, final: bool) -> Decision | None:
+    def _decide(self, *, final: bool) -> Removal | None:
         """What the start of the continuation is; None while more of it is needed."""
         opening = self._opening
         opening.held = held = self._held
@@ -301,7 +283,7 @@ class Seam:
                     return decision
         return None if not final and self._may_repeat(held[lead:]) else NOTHING
 
-    def _echo(self, lead: int, final: bool) -> Decision | None:
+    def _echo(self, lead: int, final: bool) -> Removal | None:
         """All of a prefill, at the start of what came behind it."""
         body = self._held[lead:]
         left = len(self._said) - self._start
@@ -334,7 +316,7 @@ class Seam:
         within = begins or self._said.find(body, -_REPEATED_CHARS) >= 0
         return broke_off and within and is_varied(body[:HEAD_CHARS], RESTART_CHARS)
 
-    def _settle(self, decision: Decision, delta: str, held: str | None = None) -> str:
+    def _settle(self, decision: Removal, delta: str, held: str | None = None) -> str:
         """Drop what was repeated and go on with the rest of what is held, and with `delta`."""
         self._kind, removed = decision
         held = self._held if held is None else held

@@ -178,7 +178,8 @@ def _read(schema: Any, draft: str) -> None:
     rust = _engine()
     reader = getattr(rust, draft, None)
     if reader is None:
-        raise Uncheckable(f"{draft.removesuffix('Validator')} is not read; allowed is 4 and later")
+        found = draft.removesuffix("Validator")
+        raise Uncheckable(f"{found} is not supported; use draft 4 or later")
     if "unevaluatedProperties" in (keys := _keys(schema)) and "patternProperties" in keys:
         # jsonschema would match these patterns with `re`.
         raise Uncheckable("unevaluatedProperties is not checked beside patternProperties")
@@ -346,7 +347,7 @@ def _matches(pattern: str, text: str) -> bool:
     if len(text) > MAX_LOOKAROUND_CHARS:
         raise Uncheckable(
             f"a text of {len(text):,} characters is not matched with {pattern!r}, which looks "
-            f"around or refers back; allowed are {MAX_LOOKAROUND_CHARS:,}"
+            f"around or refers back; the limit for such patterns is {MAX_LOOKAROUND_CHARS:,}"
         )
     kinds = _engine().ValidationErrorKind
     try:

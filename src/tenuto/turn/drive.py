@@ -35,15 +35,9 @@ from tenuto.turn.commands import (
 )
 
 
-class Upstream(Protocol):
-    """One response of the provider.
-
-    Attributes:
-        pieces: its bytes as they come. It is an iterator and not a method to be called: every layer
-            less counts per event.
-    """
-
-    pieces: Iterator[bytes]
+class _Response(Protocol):
+    """One response of the provider. Its `pieces` are its bytes as they come: an iterator and not a
+    method to be called, since every layer less counts per event."""
 
     @property
     def head(self) -> Head:
@@ -51,22 +45,21 @@ class Upstream(Protocol):
 
     def lost(self, error: Exception) -> Lost | None:
         """What an exception of `pieces` means, None where it is none of the transport's."""
+
+
+class Upstream(_Response, Protocol):
+    """A response for callers that block."""
+
+    pieces: Iterator[bytes]
 
     def close(self) -> None:
         """Stop reading; may be called twice."""
 
 
-class AsyncUpstream(Protocol):
+class AsyncUpstream(_Response, Protocol):
     """The same for async callers."""
 
     pieces: AsyncIterator[bytes]
-
-    @property
-    def head(self) -> Head:
-        """Status and headers."""
-
-    def lost(self, error: Exception) -> Lost | None:
-        """What an exception of `pieces` means, None where it is none of the transport's."""
 
     async def finish(self) -> None:
         """Nothing more is wanted: give its connection back where that takes no time, and close."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tenuto.core.event import OnEvent
-from tenuto.core.policy import Policy
+from tenuto.core.policy import Policy, wrong_value
 from tenuto.frames.frame import Framing
 from tenuto.providers.learned import Learned
 from tenuto.providers.registry import route
@@ -41,7 +41,8 @@ class Engine:
             paths; "" where it says nothing of it.
 
     Raises:
-        PolicyError: the policy needs a package that is not installed.
+        PolicyError: the policy needs a package that is not installed, or `on_event` cannot be
+            called.
     """
 
     def __init__(
@@ -51,6 +52,8 @@ class Engine:
         learned: Learned | None = None,
         around: Environment | None = None,
     ) -> None:
+        if on_event is not None and not callable(on_event):
+            raise wrong_value("on_event", on_event, "a callable, or none")
         checking.require_packages(policy)
         self.policy = policy
         self.on_event = on_event

@@ -8,8 +8,8 @@ and its `Watch` tell it what happens; it never asks them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
-from typing import TypedDict
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from tenuto.core import events
@@ -23,42 +23,26 @@ from tenuto.core.response import Response
 from tenuto.core.stop import Confidence, printable
 from tenuto.core.view import Facts
 from tenuto.turn.commands import Lost
+from tenuto.turn.environment import Environment
 from tenuto.turn.recoveries import Over, Recoveries
 from tenuto.turn.redaction import Redactor
 
 log = logging.getLogger("tenuto")
 
-STARTED: dict[Recovery, type[events.RecoveryStarted]] = {
-    Recovery.CONTINUATION: events.ContinuationStarted,
-    Recovery.TOOL_REPAIR: events.ToolRepairStarted,
-    Recovery.EMPTY: events.EmptyRecoveryStarted,
-    Recovery.PAUSE: events.PauseStarted,
-    Recovery.RETRY: events.RetryStarted,
-    Recovery.REQUEST_REPAIR: events.RequestRepairStarted,
+RECOVERIES: dict[Recovery, tuple[type[Event], type[Event]]] = {
+    Recovery.CONTINUATION: (events.ContinuationStarted, events.ContinuationTerminated),
+    Recovery.TOOL_REPAIR: (events.ToolRepairStarted, events.ToolRepairEnded),
+    Recovery.EMPTY: (events.EmptyRecoveryStarted, events.EmptyRecoveryEnded),
+    Recovery.PAUSE: (events.PauseStarted, events.PauseEnded),
+    Recovery.RETRY: (events.RetryStarted, events.RetryEnded),
+    Recovery.REQUEST_REPAIR: (events.RequestRepairStarted, events.RequestRepairEnded),
 }
-"""The event with which each kind of recovery begins."""
-
-ENDED: dict[Recovery, type[events.RecoveryEnded]] = {
-    Recovery.TOOL_REPAIR: events.ToolRepairEnded,
-    Recovery.EMPTY: events.EmptyRecoveryEnded,
-    Recovery.PAUSE: events.PauseEnded,
-    Recovery.RETRY: events.RetryEnded,
-    Recovery.REQUEST_REPAIR: events.RequestRepairEnded,
-}
-"""The event with which it ends; a continuation's has a field more."""
+"""The events with which each kind of recovery begins and ends."""
 
 _LEAVES_OUT = "drop_rejected_keys"
 _EMPTY = (Outcome.EMPTY, Outcome.THINKING_ONLY, Outcome.THINKING_CUT)
 _BROKEN_CALLS = (Outcome.ARGUMENTS_CUT, Outcome.ARGUMENTS_MALFORMED)
 _PARTS = ("text", "reasoning", "refusal", "calls", "usage")
-
-
-class _Shared(TypedDict):
-    time: float
-    turn: str
-    provider: str
-    model: str
-    attempt: int
 
 
 class EventSender:
@@ -70,9 +54,8 @@ class EventSender:
         model: as the request says it.
         provider: as far as it is known.
         redactor: makes texts of the provider fit for events.
-        now: a steady clock, in seconds.
-        wall: the time of day, in seconds since the epoch. It is read once: what it jumps while the
-            turn goes on is no time that passed.
+        around: the clocks. The time of day is read once: what it jumps while the turn goes on is no
+            time that passed.
         started_s: when the turn began, by the steady clock.
 
     Attributes:
@@ -86,8 +69,7 @@ class EventSender:
         model: str,
         provider: str,
         redactor: Redactor,
-        now: Callable[[], float],
-        wall: Callable[[], float],
+        around: Environment,
         started_s: float,
     ) -> None:
         self.provider = provider
@@ -95,9 +77,9 @@ class EventSender:
         self._turn = turn
         self._model = printable(model)
         self._redactor = redactor
-        self._now = now
+        self._now = around.now
         self._started_s = started_s
-        self._epoch_s = wall() - now()
+        self._epoch_s = around.wall() - around.now()
         self._recoveries = Recoveries()
         self._attempt = 0
         self._running = False  # an attempt
@@ -109,16 +91,16 @@ class EventSender:
         self._cancelled = False
         self._repairing: tuple[Outcome, str] | None = None  # what was last wrong with a call
 
-    def _shared(self) -> _Shared:
-        return {
-            "time": round(self._epoch_s + self._now(), 6),
-            "turn": self._turn,
-            "provider": self.provider,
-            "model": self._model,
-            "attempt": self._attempt,
-        }
-
-    def _send(self, event: Event) -> None:
+    def _send(self, kind: type[Event], /, **own: Any) -> None:
+        """Make an event of this kind, with the fields that are its own, and send it."""
+        event = kind(
+            time=round(self._epoch_s + self._now(), 6),
+            turn=self._turn,
+            provider=self.provider,
+            model=self._model,
+            attempt=self._attempt,
+            **own,
+        )
         try:
             self._on_event(event)
         except Exception:  # somebody else's code: whatever it raises must not cost an answer
@@ -132,20 +114,20 @@ class EventSender:
     def turn_started(self, wire: str, url: str, *, stream: bool) -> None:
         """The turn begins."""
         host = printable(urlsplit(url).hostname or "")
-        self._send(events.TurnStarted(**self._shared(), wire=wire, stream=stream, host=host))
+        self._send(events.TurnStarted, wire=wire, stream=stream, host=host)
 
     def history_repaired(self, repairs: Iterable[str]) -> None:
         """The history was put right."""
-        self._send(events.HistoryRepaired(**self._shared(), repairs=tuple(repairs)))
+        self._send(events.HistoryRepaired, repairs=tuple(repairs))
 
     def left_alone(self, why: str, outcome: Outcome | None = None) -> None:
         """The turn is not recovered."""
         meant = outcome.value if outcome is not None else None
-        self._send(events.LeftAlone(**self._shared(), why=why, outcome=meant))
+        self._send(events.LeftAlone, why=why, outcome=meant)
 
     def no_end_mark_learned(self, turns: int) -> None:
         """It was learned that streams have no end mark."""
-        self._send(events.NoEndMarkLearned(**self._shared(), turns=turns))
+        self._send(events.NoEndMarkLearned, turns=turns)
 
     def finished(
         self, finish: Finish, outcome: Outcome, facts: Facts, last: Response | None
@@ -164,7 +146,7 @@ class EventSender:
         self._cancelled = True
         if self._running:
             self._attempt_ended(None, None, Outcome.CANCELLED, None)
-        self._send(events.Cancelled(**self._shared(), output_chars=output_chars, attempts=answered))
+        self._send(events.Cancelled, output_chars=output_chars, attempts=answered)
 
     def handed_on(self, status: int) -> None:
         """The answer is handed on unread."""
@@ -187,22 +169,20 @@ class EventSender:
             self._over(over, output_chars)
         further = [usage for usage in report.usage[1:] if usage is not None]
         self._send(
-            events.TurnEnded(
-                **self._shared(),
-                status=report.status if read else None,
-                reason=report.reason,
-                stop=report.stop.reason.value if report.stop is not None else None,
-                attempts=report.attempts,
-                suggestion=report.suggestion,
-                advice=report.advice,
-                usage=report.usage,
-                recovery_input_tokens=sum(usage.input_tokens or 0 for usage in further),
-                recovery_output_tokens=sum(usage.output_tokens or 0 for usage in further),
-                rungs=report.rungs,
-                left_out=report.left_out,
-                held_bytes=held_bytes,
-                duration_s=self._since(self._started_s),
-            )
+            events.TurnEnded,
+            status=report.status if read else None,
+            reason=report.reason,
+            stop=report.stop.reason.value if report.stop is not None else None,
+            attempts=report.attempts,
+            suggestion=report.suggestion,
+            advice=report.advice,
+            usage=report.usage,
+            recovery_input_tokens=sum(usage.input_tokens or 0 for usage in further),
+            recovery_output_tokens=sum(usage.output_tokens or 0 for usage in further),
+            rungs=report.rungs,
+            left_out=report.left_out,
+            held_bytes=held_bytes,
+            duration_s=self._since(self._started_s),
         )
 
     # --- an attempt -------------------------------------------------------------------------
@@ -215,14 +195,12 @@ class EventSender:
         self._running = True
         self._first_byte_s = self._first_piece_s = self._lost = None
         self._send(
-            events.AttemptStarted(
-                **self._shared(),
-                recovery=send.recovery.value if self._attempt > 1 else None,
-                rung=send.rung,
-                prefill=holds_prefill(edits),
-                max_tokens=asked_tokens(edits, max_tokens),
-                output_chars=output_chars,
-            )
+            events.AttemptStarted,
+            recovery=send.recovery.value if self._attempt > 1 else None,
+            rung=send.rung,
+            prefill=holds_prefill(edits),
+            max_tokens=asked_tokens(edits, max_tokens),
+            output_chars=output_chars,
         )
         self._sent_s = self._now()
 
@@ -240,11 +218,7 @@ class EventSender:
 
     def held_too_much(self, held_bytes: int, limit_bytes: int) -> None:
         """More is held back than may be."""
-        self._send(
-            events.HoldBackExceeded(
-                **self._shared(), held_bytes=held_bytes, limit_bytes=limit_bytes
-            )
-        )
+        self._send(events.HoldBackExceeded, held_bytes=held_bytes, limit_bytes=limit_bytes)
 
     def answered(
         self,
@@ -261,17 +235,15 @@ class EventSender:
         self._stalled(lost, status, output_chars)
         stop = response.stop
         self._send(
-            events.StopReasonObserved(
-                **self._shared(),
-                iteration=self._attempt,
-                reason=stop.reason.value,
-                raw=self._raw(response),
-                detail=stop.detail,
-                confidence=stop.confidence.value,
-                anomalies=tuple(stop.anomalies),
-                outcome=outcome.value,
-                rung=action.rung,
-            )
+            events.StopReasonObserved,
+            iteration=self._attempt,
+            reason=stop.reason.value,
+            raw=self._raw(response),
+            detail=stop.detail,
+            confidence=stop.confidence.value,
+            anomalies=tuple(stop.anomalies),
+            outcome=outcome.value,
+            rung=action.rung,
         )
         if response.fault is not None:
             wait_s = action.wait_s if isinstance(action, Send) else 0.0
@@ -283,7 +255,7 @@ class EventSender:
     def unknown_stop_seen(self, raw: str, *, logged: bool) -> None:
         """The stop value is in no table."""
         told = self._redactor.brief(raw)
-        self._send(events.UnknownStopSeen(**self._shared(), raw=told, logged=logged))
+        self._send(events.UnknownStopSeen, raw=told, logged=logged)
 
     def _raw(self, response: Response) -> str | None:
         """The stop's own value; one that stands in a table is nobody's secret."""
@@ -301,38 +273,32 @@ class EventSender:
     ) -> None:
         self._running = False
         self._send(
-            events.AttemptEnded(
-                **self._shared(),
-                duration_s=self._since(self._sent_s),
-                first_byte_s=self._first_byte_s,
-                first_piece_s=self._first_piece_s,
-                status=status,
-                lost=lost.kind.value if lost is not None else None,
-                stop=response.stop.reason.value if response is not None else None,
-                outcome=outcome.value if outcome is not None else None,
-                usage=response.usage if response is not None else None,
-            )
+            events.AttemptEnded,
+            duration_s=self._since(self._sent_s),
+            first_byte_s=self._first_byte_s,
+            first_piece_s=self._first_piece_s,
+            status=status,
+            lost=lost.kind.value if lost is not None else None,
+            stop=response.stop.reason.value if response is not None else None,
+            outcome=outcome.value if outcome is not None else None,
+            usage=response.usage if response is not None else None,
         )
 
     def _stalled(self, lost: Lost | None, status: int | None, output_chars: int) -> None:
         if lost is not None and lost.kind is FaultKind.TIMEOUT:
             answered = status is not None
-            self._send(
-                events.Stalled(**self._shared(), answered=answered, output_chars=output_chars)
-            )
+            self._send(events.Stalled, answered=answered, output_chars=output_chars)
 
     def _fault(self, fault: Fault, wait_s: float, setting: str | None) -> None:
         self._send(
-            events.FaultReported(
-                **self._shared(),
-                kind=fault.kind.value,
-                code=self._redactor.brief(fault.code),
-                status=fault.status,
-                retryable=fault.retryable,
-                wait_s=wait_s,
-                keys=tuple(map(self._redactor.brief, fault.keys)),
-                setting=setting,
-            )
+            events.FaultReported,
+            kind=fault.kind.value,
+            code=self._redactor.brief(fault.code),
+            status=fault.status,
+            retryable=fault.retryable,
+            wait_s=wait_s,
+            keys=tuple(map(self._redactor.brief, fault.keys)),
+            setting=setting,
         )
 
     # --- what follows -----------------------------------------------------------------------
@@ -360,20 +326,17 @@ class EventSender:
         """
         kind = action.recovery
         if self._recoveries.goes_on(kind, self._now()):
-            started = STARTED[kind]
-            self._send(started(**self._shared(), outcome=outcome.value, rung=action.rung))
+            self._send(RECOVERIES[kind][0], outcome=outcome.value, rung=action.rung)
         if kind is Recovery.CONTINUATION:
             self._continuations += 1
             self._send(
-                events.ContinuationAttempt(
-                    **self._shared(),
-                    index=self._continuations,
-                    output_tokens=output_tokens,
-                    output_chars=len(facts.said),
-                    tokens_left=tokens_left,
-                    attempts_left=attempts_left,
-                    prefill=holds_prefill(action.edits),
-                )
+                events.ContinuationAttempt,
+                index=self._continuations,
+                output_tokens=output_tokens,
+                output_chars=len(facts.said),
+                tokens_left=tokens_left,
+                attempts_left=attempts_left,
+                prefill=holds_prefill(action.edits),
             )
         elif kind is Recovery.TOOL_REPAIR:
             self._repairing = outcome, action.rung
@@ -384,23 +347,19 @@ class EventSender:
     def waited(self, planned_s: float, begun_s: float, *, asked: bool) -> None:
         """A wait is over, which began at `begun_s` of the steady clock."""
         waited_s = self._since(begun_s)
-        self._send(
-            events.Waited(**self._shared(), duration_s=waited_s, planned_s=planned_s, asked=asked)
-        )
+        self._send(events.Waited, duration_s=waited_s, planned_s=planned_s, asked=asked)
 
     def keys_left_out(self, keys: Iterable[str]) -> None:
         """Members of the caller's request go."""
-        self._send(events.KeysLeftOut(**self._shared(), keys=tuple(keys)))
+        self._send(events.KeysLeftOut, keys=tuple(keys))
 
     def _repair(self, outcome: Outcome, rung: str, result: str, *, attempted: bool) -> None:
         self._send(
-            events.ToolPayloadRepair(
-                **self._shared(),
-                issue=outcome.value,
-                attempted=attempted,
-                outcome=result,
-                rung=rung,
-            )
+            events.ToolPayloadRepair,
+            issue=outcome.value,
+            attempted=attempted,
+            outcome=result,
+            rung=rung,
         )
 
     def _empty(self, outcome: Outcome, rung: str, facts: Facts, response: Response | None) -> None:
@@ -408,38 +367,24 @@ class EventSender:
         if response is None:
             return
         self._send(
-            events.EmptyRecovery(
-                **self._shared(),
-                rung=rung,
-                outcome=outcome.value,
-                keys=tuple(name for name in _PARTS if getattr(response, name)),
-                text_chars=len(response.text),
-                reasoning_chars=len(response.reasoning),
-                stop=response.stop.reason.value,
-                tools=facts.tools,
-                after_tool_result=facts.after_tool_result,
-            )
+            events.EmptyRecovery,
+            rung=rung,
+            outcome=outcome.value,
+            keys=tuple(name for name in _PARTS if getattr(response, name)),
+            text_chars=len(response.text),
+            reasoning_chars=len(response.reasoning),
+            stop=response.stop.reason.value,
+            tools=facts.tools,
+            after_tool_result=facts.after_tool_result,
         )
 
     def _over(self, over: Over, output_chars: int) -> None:
-        made = ENDED.get(over.kind)
-        result, reason, attempts = over.result, over.reason, over.attempts
-        took_s = self._since(over.began_s)
-        if made is not None:
-            event: Event = made(
-                **self._shared(),
-                result=result,
-                reason=reason,
-                attempts=attempts,
-                duration_s=took_s,
-            )
-        else:
-            event = events.ContinuationTerminated(
-                **self._shared(),
-                result=result,
-                reason=reason,
-                attempts=attempts,
-                duration_s=took_s,
-                output_chars=output_chars,
-            )
-        self._send(event)
+        continued = over.kind is Recovery.CONTINUATION
+        self._send(
+            RECOVERIES[over.kind][1],
+            result=over.result,
+            reason=over.reason,
+            attempts=over.attempts,
+            duration_s=self._since(over.began_s),
+            **({"output_chars": output_chars} if continued else {}),
+        )

@@ -36,63 +36,10 @@ _SAID = (Kind.TEXT, Kind.REFUSAL)
 """What the parts of a message hold that is said to the user."""
 
 
-def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatMerger:
-    """Return what merges the attempts of a wire that writes so."""
-    return Merger(layout) if layout.numbered else FlatMerger(layout)
-
-
-class FlatMerger:
-    """The same where parts neither begin nor end. Reasoning in the middle of a text is handed on:
-    it has a place of its own.
-
-    Args:
-        layout: how the wire writes.
-    """
-
-    def __init__(self, layout: FlatLayout) -> None:
-        self._layout = layout
-        self.begun = False
-
-    def begin(self, value: JsonObject) -> None:
-        """Take the identity of the message from its first event, or from a whole body."""
-        self._layout.begin(value)
-        self.begun = True
-
-    def given(self, signals: Sequence[AnySignal]) -> None:
-        """Follow an event that was handed on as it came."""
-        self._layout.given(signals)
-
-    def follow(self, last: JsonObject | None) -> None:
-        """Write from here on, behind this event."""
-        self._layout.follow(last)
-
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """Write what stands between attempts."""
-        return self._layout.next_attempt(apart=apart)
-
-    def text(self, text: str) -> bytes:
-        """Write text."""
-        return self._layout.said(Kind.TEXT, text)
-
-    def reasoning(self, text: str) -> bytes:
-        """Write reasoning, where a body is said as events."""
-        return self._layout.said(Kind.REASONING, text)
-
-    def parts(self, signals: Sequence[AnySignal]) -> bool:
-        """Whether an event of a further attempt ends the text that is open."""
-        return self._layout.parts(signals)
-
-    def passed(self, signals: Sequence[AnySignal]) -> bytes:
-        """Write what an event of a further attempt carries besides text, calls, stop and usage."""
-        return self._layout.passed(signals)
-
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """End the message: the calls, the stop, the usage and the end mark."""
-        return self._layout.end(answer, include_usage=include_usage)
-
-    def error(self, code: str, message: str) -> bytes:
-        """Write an event by which the official SDK raises."""
-        return self._layout.error(code, message)
+def merger(layout: Layout | GroupLayout | FlatLayout) -> Merger | FlatLayout:
+    """Return what writes the one message of a wire that writes so: the layout itself where nothing
+    is to be merged, since each event stands for itself."""
+    return Merger(layout) if layout.numbered else layout
 
 
 class Merger:
@@ -105,7 +52,6 @@ class Merger:
     def __init__(self, layout: Layout | GroupLayout) -> None:
         self._layout = layout
         self._groups = layout if layout.numbered == "groups" else None
-        self.begun = False
         self._started = False
         self._events = 0
         self._items: dict[int, Part] = {}
@@ -125,7 +71,6 @@ class Merger:
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
         self._layout.begin(value)
-        self.begun = True
 
     # --- what was handed on as it came
 

@@ -100,6 +100,7 @@ class Outlet:
         self._framing = framing or StreamFraming(rule_for_events(SseCodec))
         self.writer = merger(wire.layout(model))
         self._merger = self.writer if isinstance(self.writer, Merger) else None
+        self._begun = False  # whether the writer knows which message it is
         self._last = b""  # of what was handed on as it came
         self._followed = 0
         self.raw_usage: JsonObject | None = None
@@ -154,7 +155,7 @@ class Outlet:
     def flows(self) -> bool:
         """Whether text may be handed on at once: the first event has given the envelope, and
         nothing has closed yet."""
-        return self.writer.begun and not self._closing
+        return self._begun and not self._closing
 
     @property
     def delivered_text(self) -> str:
@@ -172,6 +173,11 @@ class Outlet:
         events that hold nothing more than those before them."""
         return not self._more_held and not self._wire.wants_content
 
+    def begin_message(self, value: JsonObject) -> None:
+        """Take the identity of the message from its first event, or from a whole body."""
+        self.writer.begin(value)
+        self._begun = True
+
     def begin(self, seam: Joint | None, *, apart: bool = False) -> bytes:
         """Start an attempt. Once the caller has been given anything, the wire writes.
 
@@ -180,7 +186,7 @@ class Outlet:
         self._spoke = self._part_ended = self.broken = False
         self._reader = EventReader(self._wire, known=self._templates.get(self._read_by, ()))
         self._drop_held()
-        if not self._writing and not self.writer.begun:
+        if not self._writing and not self._begun:
             return b""
         self._take_over()
         rest = self.say_rest() if apart else b""
@@ -335,8 +341,8 @@ class Outlet:
 
     def _note(self, kinds: _Kinds, value: JsonObject) -> None:
         """What an event's object says of the whole message."""
-        if not self.writer.begun and FaultSeen not in kinds:
-            self.writer.begin(value)
+        if not self._begun and FaultSeen not in kinds:
+            self.begin_message(value)
         if self.raw_usage is None:
             self.raw_usage = self._wire.usage_object(value)
         if StopSeen in kinds:

@@ -51,8 +51,6 @@ class Over(NamedTuple):
 
 
 class _Open:
-    __slots__ = ("attempts", "began_s", "kind")
-
     def __init__(self, kind: Recovery, began_s: float) -> None:
         self.kind, self.began_s, self.attempts = kind, began_s, 0
 
@@ -69,40 +67,37 @@ class Recoveries:
     """
 
     def __init__(self) -> None:
-        self._of_request: _Open | None = None
-        self._of_answer: _Open | None = None
+        self._open: dict[bool, _Open] = {}  # by whether it is of a request
 
     def answered(self, outcome: Outcome, action: Action) -> Iterator[Over]:
         """An answer came, and another request follows: what it ends."""
         if not isinstance(action, Send):
             return
-        inner, outer, kind = self._of_request, self._of_answer, action.recovery
-        if inner is not None and (outcome in MENDED_BY[inner.kind] or inner.kind is not kind):
-            self._of_request = None
-            yield _over(inner, _result(inner, outcome, "superseded"), outcome.value)
-        if outer is not None and outer.kind is not kind and kind not in _OF_REQUESTS:
-            self._of_answer = None
-            yield _over(outer, _result(outer, outcome, "superseded"), outcome.value)
+        kind = action.recovery
+        for of_request in (True, False):
+            if (one := self._open.get(of_request)) is None:
+                continue
+            if of_request:
+                ends = outcome in MENDED_BY[one.kind] or one.kind is not kind
+            else:
+                ends = one.kind is not kind and kind not in _OF_REQUESTS
+            if ends:
+                del self._open[of_request]
+                yield _over(one, _result(one, outcome, "superseded"), outcome.value)
 
     def goes_on(self, kind: Recovery, now_s: float) -> bool:
         """Another request of this kind follows; whether a recovery begins with it."""
-        current = self._of_request if kind in _OF_REQUESTS else self._of_answer
-        begins = current is None
-        if current is None:
-            current = _Open(kind, now_s)
-            if kind in _OF_REQUESTS:
-                self._of_request = current
-            else:
-                self._of_answer = current
-        current.attempts += 1
+        of_request = kind in _OF_REQUESTS
+        begins = of_request not in self._open
+        self._open.setdefault(of_request, _Open(kind, now_s)).attempts += 1
         return begins
 
     def finished(
         self, status: str, reason: str, outcome: Outcome, *, cancelled: bool
     ) -> Iterator[Over]:
         """The turn ended, and all that is open with it. `cancelled`: by the caller."""
-        for one in (self._of_request, self._of_answer):
-            if one is None:
+        for of_request in (True, False):
+            if (one := self._open.pop(of_request, None)) is None:
                 continue
             if cancelled:
                 yield _over(one, "cancelled", reason)
@@ -110,7 +105,6 @@ class Recoveries:
                 yield _over(one, "recovered", reason)
             else:
                 yield _over(one, _result(one, outcome, "gave_up"), reason)
-        self._of_request = self._of_answer = None
 
 
 def _result(one: _Open, outcome: Outcome, otherwise: str) -> str:

@@ -20,25 +20,6 @@ from tenuto.core.stop import printable
 
 REMOVED = "[removed]"
 
-SECRET_HEADERS = frozenset(
-    {
-        "authorization",
-        "proxy-authorization",
-        "x-api-key",
-        "api-key",
-        "x-goog-api-key",
-        "x-goog-iam-authorization-token",
-        "x-amz-security-token",
-        "x-amz-signature",
-        "x-auth-token",
-        "ocp-apim-subscription-key",
-        "cookie",
-        "set-cookie",
-        "cf-access-client-secret",
-    }
-)
-"""Headers whose values are never written down, in small letters."""
-
 _SECRET_WORD = re.compile(
     r"(?:^|[-_])(?:key|apikey|token|secret|cookie|auth|authorization|authentication|signature"
     r"|credentials?|password|jwt|session|session_?id|auth_?token)(?:$|[-_])"
@@ -173,10 +154,13 @@ def is_secret_header(name: str) -> bool:
     return _is_harmless_header(name) is None
 
 
-def _is_named_secret(name: str) -> bool:
-    """Whether a header's name says that its value is a secret, which no text may repeat."""
-    name = name.lower()
-    return name in SECRET_HEADERS or bool(_SECRET_WORD.search(name))
+def is_named_secret(name: str) -> bool:
+    """Whether a header's name says that its value is a secret, which no text may repeat.
+
+    >>> is_named_secret("X-Api-Key"), is_named_secret("X-Team")
+    (True, False)
+    """
+    return bool(_SECRET_WORD.search(name.lower()))
 
 
 def _is_plain_parameter(name: str) -> bool:
@@ -209,7 +193,7 @@ class Redactor:
         found: set[str] = set()
         for pair in self._headers:
             name, value = (p if isinstance(p, str) else p.decode("latin-1") for p in pair)
-            if is_secret_header(name) and (_is_named_secret(name) or _is_opaque(value)):
+            if is_secret_header(name) and (is_named_secret(name) or _is_opaque(value)):
                 found.update((value, value.rpartition(" ")[2]))
         for _, before, equals, behind in _parameters.findall(self._url):
             name, value = (before, behind) if equals else ("", before)

@@ -9,6 +9,7 @@ from tenuto.core.builder import Builder
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.seam import trailing_space
 from tenuto.core.signals import FaultSeen
+from tenuto.core.stopping import Stopping
 from tenuto.frames.compression import Decoder, UndecodableBytes
 from tenuto.frames.frame import Frame, FrameTooLarge
 from tenuto.turn.attempt import Attempt
@@ -51,7 +52,7 @@ def open_as_events(turn: TurnRecord, attempt: Attempt) -> Run:
     assert shape.head is not None
     turn.open = True
     if shape.value:
-        turn.outlet.writer.begin(shape.value)
+        turn.outlet.begin_message(shape.value)
     if not turn.headed:
         turn.headed = True
         head = shape.head.without(*BODY_HEADERS, b"content-type")
@@ -69,27 +70,13 @@ def read_stream(
     """Read a stream to its end, and hand on what may go on at once.
 
     `ahead`: what of it was read already."""
-    if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
-        yield from open_as_events(turn, turn.answered)  # this goes on with what came as a body
-    given = ahead[0] if ahead else None
-    if isinstance(given, bytes) and _opens(turn, decoder, given):
-        # Handed on before anything is made for what follows it.
-        yield from open_head(turn, head)
-        yield Write(given)
-    else:
-        given = None
+    given, joint = yield from _begin(turn, head, decoder, ahead)
     builder, outlet = turn.builder(), turn.outlet
-    apart, joint = turn.state.apart, joint_of(turn)
-    opening = outlet.begin(joint, apart=apart)
-    if not turn.open:
-        turn.open = True
-        yield from open_head(turn, head)
-    if opening:
-        yield Write(opening)
-    turn.begin_stream()
     events, codec = _Events(turn, decoder), turn.framing.codec
     quick, slow = events.quick(outlet, builder), turn.reading
     tail, lost, heard, heard_s = b"", None, -1, 0.0
+    # All that each piece goes through stands in this one generator: one around it would cost time
+    # for every piece.
     while not builder.ended:
         offered = quick if codec.idle and outlet.flows else slow
         reply = ahead.popleft() if ahead else (yield offered)
@@ -117,14 +104,8 @@ def read_stream(
             yield Write(out)
         if (joint is not None and joint.found) or outlet.broken:
             break  # what follows is not wanted any more, or stands behind a hole
-        if outlet.overfull:
-            if turn.events is not None:
-                turn.events.held_too_much(outlet.most_held_bytes, turn.policy.hold_max_bytes)
-            builder.feed(_limit("hold_back_exceeded", _HELD.format(turn.policy.hold_max_bytes)))
-        elif turn.late:
-            builder.feed(_late(turn))
-        elif isinstance(codec.failed, FrameTooLarge):
-            builder.feed(_unreadable(codec.failed))
+        if outlet.overfull or turn.late or isinstance(codec.failed, FrameTooLarge):
+            builder.feed(_limit_passed(turn))
         elif heard == outlet.heard and turn.is_over() and events.stalls(reply, heard_s):
             lost = late()
         elif reply and codec.failed is None:
@@ -139,21 +120,44 @@ def read_stream(
         yield Write(out)
     if builder.ended and not outlet.writing:
         tail += codec.behind_end(codec.rest())
-    attempt = Attempt(
-        builder.build(),
-        head,
-        message=outlet.message,
-        tail=tail,
-        decoder=decoder,
-        codec=codec,
-        lost=lost,
-    )
-    attempt.new_chars = joint.new_chars if joint else len(attempt.response.text)
+    attempt = Attempt(builder.build(), head, tail=tail, decoder=decoder, codec=codec, lost=lost)
+    return _kept(turn, attempt, joint)
+
+
+def _begin(
+    turn: TurnRecord, head: Head, decoder: Decoder, ahead: deque[Reply]
+) -> Generator[Command, Reply, tuple[Reply, Stopping | None]]:
+    """Hand on what a stream begins with. Return the piece that the caller has already, None where
+    it has none, and where the text is joined to what is kept."""
+    if not turn.open and turn.answered is not None and (turn.said or turn.reasoning):
+        yield from open_as_events(turn, turn.answered)  # this goes on with what came as a body
+    given = ahead[0] if ahead else None
+    if isinstance(given, bytes) and _opens(turn, decoder, given):
+        # Handed on before anything is made for what follows it.
+        yield from open_head(turn, head)
+        yield Write(given)
+    else:
+        given = None
+    joint = joint_of(turn)
+    opening = turn.outlet.begin(joint, apart=turn.state.apart)
+    if not turn.open:
+        turn.open = True
+        yield from open_head(turn, head)
+    if opening:
+        yield Write(opening)
+    turn.begin_stream()
+    return given, joint
+
+
+def _kept(turn: TurnRecord, attempt: Attempt, joint: Stopping | None) -> Attempt:
+    """Keep what a stream has said, now that it is over."""
+    outlet, response, said = turn.outlet, attempt.response, turn.said
+    attempt.message = outlet.message
+    attempt.new_chars = joint.new_chars if joint else len(response.text)
     stopped(turn, attempt, joint.found if joint else None)
     # What was only forwarded is what was read; one text is kept, not two.
-    text = outlet.text if outlet.writing else attempt.response.text
-    said = turn.said
-    begins = len(said) if apart else len(trailing_space(said)[0]) if joint else 0
+    text = outlet.text if outlet.writing else response.text
+    begins = len(said) if turn.state.apart else len(trailing_space(said)[0]) if joint else 0
     keep(turn, attempt, text, min(begins, len(text)))
     return turn.received(attempt)
 
@@ -214,6 +218,18 @@ def _taken(events: list[Frame], outlet: Outlet, builder: Builder) -> tuple[bytes
         if builder.ended:
             return b"".join(out), b"".join(later.raw for later in events[number + 1 :])
     return b"".join(out), b""
+
+
+def _limit_passed(turn: TurnRecord) -> FaultSeen:
+    """The limit of the policy that ends a stream."""
+    outlet, codec, most_bytes = turn.outlet, turn.framing.codec, turn.policy.hold_max_bytes
+    if outlet.overfull:
+        if turn.events is not None:
+            turn.events.held_too_much(outlet.most_held_bytes, most_bytes)
+        return _limit("hold_back_exceeded", _HELD.format(most_bytes))
+    if not turn.late and codec.failed is not None:
+        return _unreadable(codec.failed)
+    return _late(turn)
 
 
 def _unreadable(error: Exception) -> FaultSeen:

@@ -79,11 +79,6 @@ class Watch:
         report: how it ended; None before, and where nobody read its answer.
     """
 
-    __slots__ = (
-        *("_policy", "_redactor", "ended", "events", "last", "left_out", "model", "provider"),
-        *("report", "rungs", "usage"),
-    )
-
     def __init__(
         self,
         turn: str,
@@ -108,9 +103,7 @@ class Watch:
         if on_event is not None and on_event is not nobody:  # else nothing is loaded and made
             from tenuto.turn.event_sender import EventSender
 
-            self.events = EventSender(
-                on_event, turn, model, provider, redactor, around.now, around.wall, started_s
-            )
+            self.events = EventSender(on_event, turn, model, provider, redactor, around, started_s)
 
     def observed(
         self, attempt: Attempt, outcome: Outcome, action: Action, output_chars: int

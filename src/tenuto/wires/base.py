@@ -322,6 +322,14 @@ class FlatLayout(Protocol):
     def said(self, kind: Kind, text: str) -> bytes:
         """Write text of the answer, or reasoning."""
 
+    def text(self, text: str) -> bytes:
+        """Write text of the answer."""
+        return self.said(Kind.TEXT, text)
+
+    def reasoning(self, text: str) -> bytes:
+        """Write reasoning, where a body is said as events."""
+        return self.said(Kind.REASONING, text)
+
     def given(self, signals: Sequence[AnySignal]) -> None:
         """Follow an event that was handed on as it came; not all are told that hold text alone."""
         return

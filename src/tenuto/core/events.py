@@ -1,0 +1,590 @@
+"""What a turn tells those who watch it: a class for each event, and events read back from files.
+
+A recovery is a run of requests of one kind, and has exactly one end, of its own kind. A retry, or a
+repair of the request, may happen within another recovery, which goes on behind it; beside that no
+two recoveries overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, TypeVar, dataclass_transform
+
+from tenuto.core.event import SHARED, Event
+from tenuto.core.signals import Usage
+
+__all__ = [
+    "EVENTS",
+    "AttemptEnded",
+    "AttemptStarted",
+    "Cancelled",
+    "ContinuationAttempt",
+    "ContinuationStarted",
+    "ContinuationTerminated",
+    "EmptyRecovery",
+    "EmptyRecoveryEnded",
+    "EmptyRecoveryStarted",
+    "FaultReported",
+    "HistoryRepaired",
+    "HoldBackExceeded",
+    "KeysLeftOut",
+    "LeftAlone",
+    "NoEndMarkLearned",
+    "PauseEnded",
+    "PauseStarted",
+    "RecoveryEnded",
+    "RecoveryStarted",
+    "RequestRepairEnded",
+    "RequestRepairStarted",
+    "RetryEnded",
+    "RetryStarted",
+    "Stalled",
+    "StopReasonObserved",
+    "ToolPayloadRepair",
+    "ToolRepairEnded",
+    "ToolRepairStarted",
+    "TurnEnded",
+    "TurnStarted",
+    "UnknownEvent",
+    "UnknownStopSeen",
+    "Waited",
+    "event_from_dict",
+]
+
+EVENTS: dict[str, type[Event]] = {}
+"""Every kind of event by its name, in the order of this module. The documentation is made from
+it."""
+
+_Kind = TypeVar("_Kind", bound=Event)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def _event(name: str) -> Callable[[type[_Kind]], type[_Kind]]:
+    """Make a kind of event of a class, and name it."""
+
+    def made(kind: type[_Kind]) -> type[_Kind]:
+        kind.NAME = name
+        event = dataclass(frozen=True, slots=True, kw_only=True)(kind)
+        EVENTS[name] = event
+        return event
+
+    return made
+
+
+@_event("turn_started")
+class TurnStarted(Event):
+    """A turn begins; it is the first event of each.
+
+    Attributes:
+        wire: the format of its requests, `openai-chat` for instance.
+        stream: whether the caller wants a stream.
+        host: the host that it is sent to.
+    """
+
+    wire: str
+    stream: bool
+    host: str
+
+
+@_event("history_repaired")
+class HistoryRepaired(Event):
+    """The history in the caller's request was put into a form that the provider takes.
+
+    Attributes:
+        repairs: what was done, a word each.
+    """
+
+    repairs: tuple[str, ...]
+
+
+@_event("attempt_started")
+class AttemptStarted(Event):
+    """A request is about to leave.
+
+    Attributes:
+        recovery: the kind of recovery that it belongs to ("continuation", "tool_repair", "empty",
+            "pause", "retry" or "request_repair"); None for the first request of a turn.
+        rung: the id of the rung that decided to send it; "" for the first.
+        prefill: whether the request ends in the beginning of the model's own answer.
+        max_tokens: the output limit that it asks for; None where it sets none.
+        output_chars: characters of text that are kept from the attempts before.
+    """
+
+    recovery: str | None
+    rung: str
+    prefill: bool
+    max_tokens: int | None
+    output_chars: int
+
+
+@_event("attempt_ended")
+class AttemptEnded(Event):
+    """The answer to a request was read to its end, or the request failed. Each `attempt_started`
+    has one.
+
+    Attributes:
+        duration_s: seconds from the request to the end of its answer. Of a stream that includes
+            the time that the caller took to read it.
+        first_byte_s: seconds until the head of the response came; None where none came.
+        first_piece_s: seconds until the first piece of a streamed answer came; None for whole
+            bodies, and where nothing came.
+        status: the HTTP status; None where no response came.
+        lost: how the connection failed, "timeout" or "connection" for instance; None where it did
+            not.
+        stop: why the answer ended, a value of `StopReason`; None where it was not read.
+        outcome: what the answer means for the turn, a word of docs/ladders.md; "cancelled" where
+            the caller left meanwhile; None where it was handed on unread.
+        usage: the tokens that it used; None where the provider did not count them.
+    """
+
+    duration_s: float
+    first_byte_s: float | None
+    first_piece_s: float | None
+    status: int | None
+    lost: str | None
+    stop: str | None
+    outcome: str | None
+    usage: Usage | None
+
+
+@_event("stop_reason_observed")
+class StopReasonObserved(Event):
+    """An answer was read, and it was decided what follows from it.
+
+    Attributes:
+        iteration: the number of this answer in the turn, 1 for the first.
+        reason: why it ended, a value of `StopReason`.
+        raw: the provider's own value; None where it gave none.
+        detail: a finer word (`recitation`, `guardrail`, …); None where there is none.
+        confidence: "high", "medium" or "low".
+        anomalies: what was odd about the end (`no_stop`, `suspected_truncation`, …).
+        outcome: what the answer means for the turn, a word of docs/ladders.md.
+        rung: the id of the rung that decided what follows; "" where none was left or needed.
+    """
+
+    iteration: int
+    reason: str
+    raw: str | None
+    detail: str | None
+    confidence: str
+    anomalies: tuple[str, ...]
+    outcome: str
+    rung: str
+
+
+@_event("unknown_stop_seen")
+class UnknownStopSeen(Event):
+    """The provider gave a stop value that no table has.
+
+    Attributes:
+        raw: the value.
+        logged: whether this process logged it now: the first time for this provider, model and
+            value.
+    """
+
+    raw: str
+    logged: bool
+
+
+@_event("fault")
+class FaultReported(Event):
+    """The provider answered with an error, or the request could not be answered.
+
+    Attributes:
+        kind: the kind of fault, a value of `FaultKind`.
+        code: the provider's own code for it, or the name of the exception; "" where there is none.
+        status: the HTTP status; None where the error is not that of a response.
+        retryable: whether trying again may help.
+        wait_s: seconds that are waited before the next request; 0 where none is waited or none
+            follows.
+        keys: the members of the request that the error names.
+        setting: the policy setting that would leave those keys out, where they may not be left out
+            now; None in all other cases.
+    """
+
+    kind: str
+    code: str
+    status: int | None
+    retryable: bool
+    wait_s: float
+    keys: tuple[str, ...]
+    setting: str | None
+
+
+@_event("stalled")
+class Stalled(Event):
+    """The provider sent nothing for as long as it may be waited for, and the attempt ended.
+
+    Attributes:
+        answered: whether the head of the response had come before.
+        output_chars: characters of text that are kept.
+    """
+
+    answered: bool
+    output_chars: int
+
+
+@_event("hold_back_exceeded")
+class HoldBackExceeded(Event):
+    """More of a stream would be held back than `hold_max_bytes` allows, and the attempt ended.
+
+    Attributes:
+        held_bytes: the bytes that were held back.
+        limit_bytes: the limit of the policy.
+    """
+
+    held_bytes: int
+    limit_bytes: int
+
+
+@_event("keys_left_out")
+class KeysLeftOut(Event):
+    """Members of the caller's own request are left out of the next one, because the provider
+    rejected them by name.
+
+    Attributes:
+        keys: the paths of these members.
+    """
+
+    keys: tuple[str, ...]
+
+
+@_event("waited")
+class Waited(Event):
+    """A wait before the next request is over, or was broken off by the caller.
+
+    Attributes:
+        duration_s: seconds that were waited.
+        planned_s: seconds that were to be waited.
+        asked: whether the provider asked for this wait; False for a back-off of our own.
+    """
+
+    duration_s: float
+    planned_s: float
+    asked: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryStarted(Event):
+    """A recovery begins: its first request is about to be sent.
+
+    Attributes:
+        outcome: what was wrong with the answer before it, a word of docs/ladders.md.
+        rung: the id of the rung that decided on its first request.
+    """
+
+    outcome: str
+    rung: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryEnded(Event):
+    """A recovery is over.
+
+    Attributes:
+        result: "recovered" where what was wrong is mended; "gave_up" where the turn ended with it;
+            "superseded" where another kind of recovery took over before it was mended; "cancelled"
+            where the caller left.
+        reason: why: the reason of the turn's end where it ended with the turn (`completed`,
+            `retry_limit`, `cancelled`, …), else what the answer means that ended it, a word of
+            docs/ladders.md.
+        attempts: requests of this kind that it sent.
+        duration_s: seconds since it began, waits included.
+    """
+
+    result: str
+    reason: str
+    attempts: int
+    duration_s: float
+
+
+@_event("continuation_started")
+class ContinuationStarted(RecoveryStarted):
+    """A continuation begins: the text was cut, or broke off, and its rest is asked for."""
+
+
+@_event("continuation_attempt")
+class ContinuationAttempt(Event):
+    """A request for the rest of the text follows. Each request of a continuation has one.
+
+    Attributes:
+        index: the number of this request among those of all continuations of the turn.
+        output_tokens: output tokens of the turn so far, measured or estimated.
+        output_chars: characters of text so far.
+        tokens_left: output tokens that the turn may still use; None: no limit.
+        attempts_left: continuations that are left behind this one.
+        prefill: whether the text is the beginning of the model's own answer.
+    """
+
+    index: int
+    output_tokens: int
+    output_chars: int
+    tokens_left: int | None
+    attempts_left: int
+    prefill: bool
+
+
+@_event("continuation_terminated")
+class ContinuationTerminated(RecoveryEnded):
+    """A continuation is over.
+
+    Attributes:
+        output_chars: characters of text that the turn has then.
+    """
+
+    output_chars: int
+
+
+@_event("tool_repair_started")
+class ToolRepairStarted(RecoveryStarted):
+    """A repair of tool calls begins: a call was broken or missing."""
+
+
+@_event("tool_payload_repair")
+class ToolPayloadRepair(Event):
+    """What is done about a tool call that is broken or missing.
+
+    Attributes:
+        issue: what was wrong, a word of docs/ladders.md.
+        attempted: whether another request was sent for it.
+        outcome: "sent" where a request for it follows, "repaired" where the turn ended with all
+            its calls whole, "given_up" where the turn ends without.
+        rung: the id of the rung that decided.
+    """
+
+    issue: str
+    attempted: bool
+    outcome: str
+    rung: str
+
+
+@_event("tool_repair_ended")
+class ToolRepairEnded(RecoveryEnded):
+    """A repair of tool calls is over."""
+
+
+@_event("empty_recovery_started")
+class EmptyRecoveryStarted(RecoveryStarted):
+    """The recovery of an empty answer begins."""
+
+
+@_event("empty_recovery")
+class EmptyRecovery(Event):
+    """An answer was empty: its shape, and what is done about it.
+
+    Attributes:
+        rung: the id of the rung that decided what follows; "" where none was left.
+        outcome: in which way it was empty, a word of docs/ladders.md.
+        keys: the parts of the answer that held anything: `text`, `reasoning`, `refusal`, `calls`,
+            `usage`.
+        text_chars: characters of text, white space for instance.
+        reasoning_chars: characters of reasoning.
+        stop: why it ended, a value of `StopReason`.
+        tools: whether tools were attached to the request.
+        after_tool_result: whether the request ended in a tool result.
+    """
+
+    rung: str
+    outcome: str
+    keys: tuple[str, ...]
+    text_chars: int
+    reasoning_chars: int
+    stop: str
+    tools: bool
+    after_tool_result: bool
+
+
+@_event("empty_recovery_ended")
+class EmptyRecoveryEnded(RecoveryEnded):
+    """The recovery of an empty answer is over."""
+
+
+@_event("pause_started")
+class PauseStarted(RecoveryStarted):
+    """A turn that the provider paused is sent back, so that it goes on."""
+
+
+@_event("pause_ended")
+class PauseEnded(RecoveryEnded):
+    """A paused turn went on, or did not."""
+
+
+@_event("retry_started")
+class RetryStarted(RecoveryStarted):
+    """A request is sent again as it was, after a fault before anything came."""
+
+
+@_event("retry_ended")
+class RetryEnded(RecoveryEnded):
+    """A retry was answered, or given up."""
+
+
+@_event("request_repair_started")
+class RequestRepairStarted(RecoveryStarted):
+    """A request that the provider refused is sent without what it refused: with a smaller output
+    limit, without a key, or without a prefill."""
+
+
+@_event("request_repair_ended")
+class RequestRepairEnded(RecoveryEnded):
+    """A repaired request was answered, or given up."""
+
+
+@_event("left_alone")
+class LeftAlone(Event):
+    """The turn is not recovered, or its answer is handed on unread.
+
+    Attributes:
+        why: why not (`logprobs`, `switched_off`, `body_too_large`, …).
+        outcome: what the answer means, a word of docs/ladders.md; None where it was not read.
+    """
+
+    why: str
+    outcome: str | None
+
+
+@_event("no_end_mark_learned")
+class NoEndMarkLearned(Event):
+    """It was learned that this provider does not mark the end of its streams.
+
+    Attributes:
+        turns: how many turns have shown it.
+    """
+
+    turns: int
+
+
+@_event("cancelled")
+class Cancelled(Event):
+    """The caller left before the end; `turn_ended` follows.
+
+    Attributes:
+        output_chars: characters of text that the caller had, or that were kept for it.
+        attempts: requests that were answered before.
+    """
+
+    output_chars: int
+    attempts: int
+
+
+@_event("turn_ended")
+class TurnEnded(Event):
+    """A turn is over; it is the last event of each. Of a stream, bytes that need no decision any
+    more may still follow.
+
+    Attributes:
+        status: "complete", "partial" or "failed"; None where the answer was handed on unread, so
+            that nobody knows.
+        reason: one word why, "completed" for a whole turn.
+        stop: why the last answer ended, a value of `StopReason`; None where none was read.
+        attempts: requests that were answered, or that failed.
+        suggestion: what may help: "retry", "modify_prompt", "increase_budget", "stop", or "none"
+            for a complete turn.
+        advice: one sentence on what can be done; "" where nothing is.
+        usage: the tokens of each attempt, in order; None for one that the provider did not count.
+        recovery_input_tokens: input tokens of all attempts behind the first, as far as they were
+            counted.
+        recovery_output_tokens: their output tokens, as far as they were counted.
+        rungs: the ids of the rungs that were taken, in order.
+        left_out: what went of the caller's own request because the provider rejected it by name.
+        held_bytes: the most bytes of a stream that were held back at once.
+        duration_s: seconds since the turn began.
+    """
+
+    status: str | None
+    reason: str
+    stop: str | None
+    attempts: int
+    suggestion: str
+    advice: str
+    usage: tuple[Usage | None, ...]
+    recovery_input_tokens: int
+    recovery_output_tokens: int
+    rungs: tuple[str, ...]
+    left_out: tuple[str, ...]
+    held_bytes: int
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEvent(Event):
+    """An event that was read back and whose name this version does not know.
+
+    Attributes:
+        unknown_name: its name, which `name` gives too.
+        fields: its own fields, as they were read.
+    """
+
+    unknown_name: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """The name that was read."""
+        return self.unknown_name
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Its own fields, as they were read."""
+        return dict(self.fields)
+
+
+def event_from_dict(value: Mapping[str, Any]) -> Event:
+    """Read an event back from what its `as_dict()` gave, also by way of JSON.
+
+    Events of other versions of Tenuto are read too. A name that is not known gives an
+    `UnknownEvent`, which keeps all fields; a field that is not known is left out. The values
+    themselves are not checked.
+
+    Args:
+        value: the event as plain values.
+
+    Raises:
+        ValueError: the value has no name, or lacks a field; the message names it.
+
+    >>> read = {"version": 1, "name": "history_repaired", "time": 0.5, "turn": "t1", "attempt": 0,
+    ...         "provider": "openai", "model": "gpt", "repairs": ["empty_row"], "new_field": 7}
+    >>> event_from_dict(read).repairs
+    ('empty_row',)
+    >>> event_from_dict({**read, "name": "from_the_future"}).data
+    {'repairs': ['empty_row'], 'new_field': 7}
+    """
+    name = value.get("name")
+    if not isinstance(name, str):
+        raise ValueError("an event has a name")
+    kind = EVENTS.get(name)
+    if kind is None:
+        shared = {key: _present(value, key, name) for key in SHARED}
+        rest = {key: v for key, v in value.items() if key not in (*SHARED, "name", "version")}
+        return UnknownEvent(**shared, unknown_name=name, fields=rest)
+    wanted = {f.name: f.default for f in fields(kind)}
+    read = {
+        key: _FORMS.get(key, _tuples)(_present(value, key, name))
+        for key, default in wanted.items()
+        if key in value or default is MISSING
+    }
+    return kind(**read)
+
+
+def _present(value: Mapping[str, Any], key: str, name: str) -> Any:
+    if key not in value:
+        raise ValueError(f"the event {name!r} lacks the field {key!r}")
+    return value[key]
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _usage(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_usage, value))
+    if not isinstance(value, Mapping):
+        return value
+    known = {f.name for f in fields(Usage)}
+    return Usage(**{key: count for key, count in value.items() if key in known})
+
+
+_FORMS: dict[str, Callable[[Any], Any]] = {"usage": _usage}
+"""How fields are read that are no plain values, by their names."""
