@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Kind, Say, Shape, Step
+from tenuto.sim.case import STREAM, Arguments, Bare, Case, Kind, Say, Shape, Step
 
 CALL: Final = Step(kind=Kind.CALL)
 CALL_CUT: Final = Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="length")
 CALL_MALFORMED: Final = Step(kind=Kind.CALL, arguments=Arguments.MALFORMED)
 CALL_MISSING: Final = Step(kind=Kind.CALL, say=Say.NOTHING, finish="tool_calls")
-_STREAM: Final = frozenset({"stream"})
 
 
 def _call(name: str, summary: str, *plan: Step, **more: object) -> Case:
@@ -18,7 +17,7 @@ def _call(name: str, summary: str, *plan: Step, **more: object) -> Case:
     return Case(name, plan, summary, **given)  # type: ignore[arg-type]
 
 
-CALL_CASES: Final = (
+CASES: Final = (
     _call("call_cut_length", "The limit cuts a call's arguments.", CALL_CUT,
           behaviours=("T1", "T5")),
     _call("call_cut_tool_calls", "A cut call is relabelled as a whole one.",
@@ -65,15 +64,12 @@ CALL_CASES: Final = (
     _call("call_no_id", "The call has no id.",
           Step(kind=Kind.CALL, shape=Shape.NO_ID), behaviours=("T13",)),
     _call("call_no_index", "The pieces of three calls have no index.",
-          Step(kind=Kind.CALLS, shape=Shape.NO_INDEX), modes=_STREAM, behaviours=("T13",)),
+          Step(kind=Kind.CALLS, shape=Shape.NO_INDEX), modes=STREAM, behaviours=("T13",)),
     _call("call_duplicate_ids", "Three calls have the same id.",
           Step(kind=Kind.CALLS, shape=Shape.DUPLICATE_IDS), behaviours=("T13",)),
-)  # fmt: skip
-
-CALL_QUIRKS: Final = (
     _call("calls_interleaved", "The pieces of three calls come in turns.",
           Step(kind=Kind.CALLS, shape=Shape.INTERLEAVED),
-          modes=_STREAM, bare=Bare.FINE, behaviours=("T13",)),
+          modes=STREAM, bare=Bare.FINE, behaviours=("T13",)),
     _call("call_stop", "Whole calls come with a clean stop.",
           Step(kind=Kind.CALLS, finish="stop"), bare=Bare.FINE, behaviours=("N3",)),
 )  # fmt: skip

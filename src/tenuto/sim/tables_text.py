@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.case import Bare, Case, Continuation, Cut, Ending, Kind, Odd, Say, Step
+from tenuto.sim.case import (
+    BODY,
+    STREAM,
+    Bare,
+    Case,
+    Continuation,
+    Cut,
+    Ending,
+    Kind,
+    Odd,
+    Say,
+    Step,
+)
 
 LENGTH: Final = Step(keep=0.45, finish="length")
-CUT_HERE: Final = Step(keep=0.6)
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
 
 
 def _cut(name: str, summary: str, *plan: Step, **more: object) -> Case:
@@ -20,7 +29,7 @@ def _then(style: Continuation) -> Step:
     return Step(continuation=style)
 
 
-LENGTH_CASES: Final = (
+CUT_CASES: Final = (
     _cut("length_once", "The output limit cuts the text once.", LENGTH),
     _cut("length_twice", "The limit cuts the text and then its continuation.", LENGTH, LENGTH),
     _cut("length_three_times", "The limit cuts three answers in a row.", *[LENGTH] * 3),
@@ -61,9 +70,6 @@ LENGTH_CASES: Final = (
          repeat_last=True, recoverable=False, behaviours=("C6",)),
     _cut("length_json", "The limit cuts a structured answer.", LENGTH,
          request={"response_format": {"type": "json_object"}}, behaviours=("C27",)),
-)  # fmt: skip
-
-REASONING_CASES: Final = (
     Case("reasoning_only_length", (Step(say=Say.REASONING, finish="length"),),
          "Reasoning takes the whole budget; no text comes.", behaviours=("C11",)),
     Case("hidden_reasoning_length", (Step(say=Say.HIDDEN_REASONING, finish="length"),),
@@ -90,39 +96,6 @@ EMPTY_CASES: Final = (
          repeat_last=True, recoverable=False, behaviours=("E3", "E11")),
 )  # fmt: skip
 
-STOP_CASES: Final = (
-    Case("unknown_stop", (Step(keep=0.6, finish="weird_new_reason"),),
-         "A text is cut with a stop that nobody knows.",
-         recoverable=False, behaviours=("N1", "N9")),
-    Case("unknown_stop_control", (Step(keep=0.6, finish="weird\x1b[31m\nreason"),),
-         "The same, with control characters in the stop.",
-         recoverable=False, behaviours=("N1", "P8b")),
-    Case("finish_conflict",
-         (Step(keep=0.6, finish="stop", odd=Odd.FINISH_CONFLICT),),
-         "A clean stop is followed by a second stop that says length.",
-         modes=_STREAM, behaviours=("S6",)),
-    Case("suspected_truncation", (Step(finish="stop"),),
-         "The answer ends exactly at the cap, with a clean stop.",
-         modes=_BODY, recoverable=False, request={"max_tokens": 60}, behaviours=("N12",)),
-    Case("abort", (Step(keep=0.6, finish="abort"),), "The server aborts the generation.",
-         recoverable=False, behaviours=("N1",)),
-)  # fmt: skip
-
-STOP_QUIRKS: Final = (
-    Case("finish_null_string", (Step(finish="null"),), 'The stop is the string "null".',
-         bare=Bare.FINE, behaviours=("N1a",)),
-    Case("finish_empty_string", (Step(finish=""),), "The stop is an empty string.",
-         bare=Bare.FINE, behaviours=("N1a",)),
-    Case("finish_upper", (Step(finish="STOP"),), "The stop is in capitals.",
-         bare=Bare.FINE, behaviours=("N2",)),
-    Case("finish_repeated", (Step(odd=Odd.FINISH_REPEATED),), "The stop comes twice.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S6",)),
-    Case("content_after_finish", (Step(odd=Odd.CONTENT_AFTER_FINISH),), "Text follows the stop.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S6",)),
-    Case("usage_after_finish", (Step(odd=Odd.USAGE_AFTER_FINISH),), "Usage follows the stop.",
-         modes=_STREAM, bare=Bare.FINE, behaviours=("S6",)),
-)  # fmt: skip
-
 BLOCKED_CASES: Final = (
     Case("content_filter", (Step(keep=0.5, finish="content_filter"),),
          "A filter stops the text in the middle.",
@@ -138,4 +111,35 @@ BLOCKED_CASES: Final = (
     Case("length_context", (Step(keep=0.5, finish="length", context_window_tokens=8192),),
          "The context window is full: the usage adds up to 8,192 tokens.",
          repeat_last=True, recoverable=False, behaviours=("C12", "H8")),
+)  # fmt: skip
+
+STOP_CASES: Final = (
+    Case("unknown_stop", (Step(keep=0.6, finish="weird_new_reason"),),
+         "A text is cut with a stop that nobody knows.",
+         recoverable=False, behaviours=("N1", "N9")),
+    Case("unknown_stop_control", (Step(keep=0.6, finish="weird\x1b[31m\nreason"),),
+         "The same, with control characters in the stop.",
+         recoverable=False, behaviours=("N1", "P8b")),
+    Case("finish_conflict",
+         (Step(keep=0.6, finish="stop", odd=Odd.FINISH_CONFLICT),),
+         "A clean stop is followed by a second stop that says length.",
+         modes=STREAM, behaviours=("S6",)),
+    Case("suspected_truncation", (Step(finish="stop"),),
+         "The answer ends exactly at the cap, with a clean stop.",
+         modes=BODY, recoverable=False, request={"max_tokens": 60}, behaviours=("N12",)),
+    Case("abort", (Step(keep=0.6, finish="abort"),), "The server aborts the generation.",
+         recoverable=False, behaviours=("N1",)),
+    Case("finish_null_string", (Step(finish="null"),), 'The stop is the string "null".',
+         bare=Bare.FINE, behaviours=("N1a",)),
+    Case("finish_empty_string", (Step(finish=""),), "The stop is an empty string.",
+         bare=Bare.FINE, behaviours=("N1a",)),
+    Case("finish_upper", (Step(finish="STOP"),), "The stop is in capitals.",
+         bare=Bare.FINE, behaviours=("N2",)),
+    Case("finish_repeated", (Step(odd=Odd.FINISH_REPEATED),), "The stop comes twice.",
+         modes=STREAM, bare=Bare.FINE, behaviours=("S6",)),
+    Case("content_after_finish", (Step(odd=Odd.CONTENT_AFTER_FINISH),), "Text follows the stop.",
+         modes=STREAM, bare=Bare.FINE, behaviours=("S6",)),
+    Case("usage_after_finish", (Step(odd=Odd.USAGE_AFTER_FINISH),), "Usage follows the stop.",
+         modes=STREAM, bare=Bare.FINE, behaviours=("S6",)),
+    *BLOCKED_CASES,
 )  # fmt: skip

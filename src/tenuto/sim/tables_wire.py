@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.case import Arguments, Bare, Case, Ending, Framing, Kind, Odd, Step, Writes
-
-_BODY: Final = frozenset({"body"})
-_STREAM: Final = frozenset({"stream"})
+from tenuto.sim.case import (
+    BODY,
+    STREAM,
+    Arguments,
+    Bare,
+    Case,
+    Ending,
+    Framing,
+    Kind,
+    Odd,
+    Step,
+    Writes,
+)
 
 
 def _stream(name: str, summary: str, *plan: Step, **more: object) -> Case:
-    return Case(name, plan, summary, **({"modes": _STREAM, "behaviours": ("S1",)} | more))  # type: ignore[arg-type]
+    return Case(name, plan, summary, **({"modes": STREAM, "behaviours": ("S1",)} | more))  # type: ignore[arg-type]
 
 
 def _raises(name: str, summary: str, step: Step, **more: object) -> Case:
     given = {"bare": Bare.RAISES, "behaviours": ("P5",)} | more
     return Case(name, (step,), summary, **given)  # type: ignore[arg-type]
+
+
+def _host(name: str, summary: str, ending: Ending, **more: object) -> Case:
+    given = {"bare": Bare.FINE, "behaviours": ("S3a",), "modes": STREAM} | more
+    return Case(name, (Step(ending=ending),), summary, repeat_last=True, **given)  # type: ignore[arg-type]
+
+
+def _frames(name: str, summary: str, step: Step) -> Case:
+    return Case(name, (step,), summary, modes=STREAM, bare=Bare.FINE, behaviours=("S8",))
 
 
 END_CASES: Final = (
@@ -38,27 +56,16 @@ END_CASES: Final = (
             Step(keep=0.5, error="mid_groq"), behaviours=("S9",)),
     Case("body_error_only", (Step(error="mid_stream"),),
          "A body with status 200 holds an error alone.",
-         modes=_BODY, bare=Bare.HARMFUL, behaviours=("N3", "S9")),
+         modes=BODY, bare=Bare.HARMFUL, behaviours=("N3", "S9")),
     Case("body_cut", (Step(ending=Ending.CUT_BODY),), "Half of the JSON document comes.",
-         modes=_BODY, bare=Bare.HARMFUL, behaviours=("N6",)),
+         modes=BODY, bare=Bare.HARMFUL, behaviours=("N6",)),
     Case("body_empty", (Step(ending=Ending.EMPTY_BODY),), "The body has no bytes.",
-         modes=_BODY, bare=Bare.HARMFUL, behaviours=("N6",)),
-)  # fmt: skip
-
-END_QUIRKS: Final = (
+         modes=BODY, bare=Bare.HARMFUL, behaviours=("N6",)),
     Case("done_no_finish", (Step(ending=Ending.NO_FINISH),),
          "The answer ends in order, and has no stop.", bare=Bare.FINE, behaviours=("N1a",)),
     _stream("finish_no_done", "The stop comes, the terminator does not.",
             Step(ending=Ending.NO_DONE), bare=Bare.FINE),
-)  # fmt: skip
-
-
-def _host(name: str, summary: str, ending: Ending, **more: object) -> Case:
-    given = {"bare": Bare.FINE, "behaviours": ("S3a",), "modes": _STREAM} | more
-    return Case(name, (Step(ending=ending),), summary, repeat_last=True, **given)  # type: ignore[arg-type]
-
-
-HOST_QUIRKS: Final = (
+    # What is no fault: whole answers of hosts that end them so, each time.
     _host("host_marks_nothing", "No answer of this host has a stop or a terminator.", Ending.DROP),
     _host("host_has_no_stop", "No answer has a stop; the terminator comes.", Ending.NO_FINISH),
     _host("host_has_no_mark", "Each answer has a stop; no terminator comes.", Ending.NO_DONE),
@@ -67,7 +74,6 @@ HOST_QUIRKS: Final = (
     _host("host_closes", "The connection is closed behind an answer, and nothing says more.",
           Ending.EOF),
 )  # fmt: skip
-"""What is no fault: whole answers of hosts that end them so, each time."""
 
 HTTP_CASES: Final = (
     _raises("http_400_max_tokens_too_large", "The output budget is above the model's ceiling.",
@@ -86,27 +92,23 @@ HTTP_CASES: Final = (
     _raises("http_503_always", "The server is always overloaded.", Step(error="overloaded"),
             repeat_last=True, recoverable=False),
     _raises("body_short", "The body has fewer bytes than its length says.",
-            Step(ending=Ending.CUT_OFF), modes=_BODY),
+            Step(ending=Ending.CUT_OFF), modes=BODY),
     _raises("cut_off_mid_text", "The connection is closed inside of a chunked transfer.",
-            Step(keep=0.5, ending=Ending.CUT_OFF), modes=_STREAM, behaviours=("S1", "S3")),
+            Step(keep=0.5, ending=Ending.CUT_OFF), modes=STREAM, behaviours=("S1", "S3")),
     _raises("reset_mid_text", "The connection is reset in the middle of the text.",
-            Step(keep=0.5, ending=Ending.RESET), modes=_STREAM, behaviours=("S1", "S3")),
+            Step(keep=0.5, ending=Ending.RESET), modes=STREAM, behaviours=("S1", "S3")),
     _raises("error_chunk_mid_text", "An error comes in the middle, and nothing after it.",
-            Step(keep=0.5, error="mid_stream", ending=Ending.NO_DONE), modes=_STREAM,
+            Step(keep=0.5, error="mid_stream", ending=Ending.NO_DONE), modes=STREAM,
             behaviours=("S9",)),
     _raises("error_chunk_then_done", "An error comes in the middle, then the terminator.",
-            Step(keep=0.5, error="mid_stream"), modes=_STREAM, behaviours=("S9",)),
+            Step(keep=0.5, error="mid_stream"), modes=STREAM, behaviours=("S9",)),
     _raises("error_openrouter", "An error comes beside a stop that says error (OpenRouter).",
             Step(keep=0.5, error="mid_openrouter", finish="error", native_finish="error"),
-            modes=_STREAM, behaviours=("S9",)),
+            modes=STREAM, behaviours=("S9",)),
 )  # fmt: skip
 
 
-def _frames(name: str, summary: str, step: Step) -> Case:
-    return Case(name, (step,), summary, modes=_STREAM, bare=Bare.FINE, behaviours=("S8",))
-
-
-FRAME_QUIRKS: Final = (
+FRAME_CASES: Final = (
     _frames("crlf", "Lines end in CR LF.", Step(framing=Framing.CRLF)),
     _frames("comments", "Comments stand between events.", Step(framing=Framing.COMMENTS)),
     _frames("no_space_after_data", "No space after the colon.", Step(framing=Framing.NO_SPACE)),

@@ -12,6 +12,7 @@ from tenuto.sim.envelope import Envelope
 from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event, frame
 from tenuto.sim.reply import Reply, Settings
+from tenuto.sim.tables_own import Tables
 
 Body = Mapping[str, Any]
 Headers = Mapping[str, str]
@@ -44,6 +45,7 @@ class Wire:
 
     name: str
     path: str
+    tables: Tables
     read: Callable[[Body, Settings], Asked]
     impossible: Callable[[Any], Failure | None]
     """What is wrong with a body that could not be answered at all."""

@@ -26,20 +26,9 @@ from tenuto.sim import (
 from tenuto.sim.wire import Wire
 
 _SPOKEN: Final = (
-    openai_chat.WIRE,
-    anthropic_messages.WIRE,
-    openai_completions.WIRE,
-    openai_responses.WIRE,
-    gemini_generate.WIRE,
-    gemini_interactions.WIRE,
-    bedrock_converse.WIRE,
-    bedrock_invoke.WIRE,
-    cohere.WIRE,
-    cohere_v1.WIRE,
-    ollama.WIRE,
-    mistral.WIRE,
-    tgi.WIRE,
-    dashscope.WIRE,
+    *(openai_chat.WIRE, anthropic_messages.WIRE, openai_completions.WIRE, openai_responses.WIRE),
+    *(gemini_generate.WIRE, gemini_interactions.WIRE, bedrock_converse.WIRE, bedrock_invoke.WIRE),
+    *(cohere.WIRE, cohere_v1.WIRE, ollama.WIRE, mistral.WIRE, tgi.WIRE, dashscope.WIRE),
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}

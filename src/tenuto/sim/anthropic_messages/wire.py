@@ -11,6 +11,7 @@ from tenuto.sim.anthropic_messages.body_rules import (
     header_violations,
     impossible,
 )
+from tenuto.sim.anthropic_messages.cases import TABLES
 from tenuto.sim.anthropic_messages.errors import (
     ERRORS,
     extra,
@@ -38,6 +39,7 @@ def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure
 
 WIRE: Final = Wire(
     name="anthropic-messages",
+    tables=TABLES,
     path="/v1/messages",
     read=read,
     impossible=impossible,

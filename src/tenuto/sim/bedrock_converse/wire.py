@@ -12,6 +12,7 @@ from tenuto.sim.bedrock_converse.body_rules import (
     header_violations,
     impossible,
 )
+from tenuto.sim.bedrock_converse.cases import TABLES
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.events import render_events
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
@@ -31,6 +32,7 @@ def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure
 
 WIRE: Final = Wire(
     name="bedrock-converse",
+    tables=TABLES,
     path=r"/model/(?P<model>[^/]+)/(?P<what>converse|converse-stream)",
     read=read,
     impossible=impossible,

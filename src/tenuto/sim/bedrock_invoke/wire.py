@@ -6,6 +6,7 @@ from typing import Final
 
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
+from tenuto.sim.bedrock_invoke.cases import TABLES
 from tenuto.sim.bedrock_invoke.render import render_body, render_events
 from tenuto.sim.bedrock_invoke.request import impossible, located, violation
 from tenuto.sim.openai_chat.request import read
@@ -15,6 +16,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="bedrock-invoke",
+    tables=TABLES,
     path=r"/model/(?P<model>[^/]+)/(?P<what>invoke|invoke-with-response-stream)",
     read=read,
     impossible=impossible,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenuto.sim.cohere.cases import TABLES
 from tenuto.sim.cohere.errors import ERRORS, failure, stamped, too_many_tokens, unknown_field
 from tenuto.sim.cohere.history import impossible, violation
 from tenuto.sim.cohere.render import DONE, render_body, render_events
@@ -13,6 +14,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="cohere",
+    tables=TABLES,
     path="/v2/chat",
     read=read,
     impossible=impossible,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenuto.sim.cohere_v1.cases import TABLES
 from tenuto.sim.cohere_v1.errors import ERRORS, failure, too_many_tokens, unknown_field
 from tenuto.sim.cohere_v1.render import frame, render_body, render_events
 from tenuto.sim.cohere_v1.request import read
@@ -13,6 +14,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="cohere-v1",
+    tables=TABLES,
     path="/v1/chat",
     read=read,
     impossible=impossible,

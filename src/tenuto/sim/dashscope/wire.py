@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenuto.sim.dashscope.cases import TABLES
 from tenuto.sim.dashscope.errors import (
     ERRORS,
     failure,
@@ -19,6 +20,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="dashscope",
+    tables=TABLES,
     path="/api/v1/services/aigc/(?P<service>text|multimodal)-generation/generation",
     read=read,
     impossible=impossible,

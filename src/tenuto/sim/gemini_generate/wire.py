@@ -12,6 +12,7 @@ from tenuto.sim.gemini_generate.body_rules import (
     header_violations,
     impossible,
 )
+from tenuto.sim.gemini_generate.cases import TABLES
 from tenuto.sim.gemini_generate.errors import (
     ERRORS,
     failure,
@@ -34,6 +35,7 @@ def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure
 
 WIRE: Final = Wire(
     name="gemini-generate",
+    tables=TABLES,
     # The Developer API and Vertex AI, with a project and without.
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?"
     r"(?:publishers/(?P<publisher>[^/]+)/)?models/(?P<model>.+):"

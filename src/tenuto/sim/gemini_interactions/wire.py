@@ -9,6 +9,7 @@ from typing import Any, Final
 from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_interactions.body import render_body
 from tenuto.sim.gemini_interactions.body_rules import body_violations, impossible
+from tenuto.sim.gemini_interactions.cases import TABLES
 from tenuto.sim.gemini_interactions.errors import (
     ERRORS,
     failure,
@@ -34,6 +35,7 @@ def _violation(
 
 WIRE: Final = Wire(
     name="gemini-interactions",
+    tables=TABLES,
     # The Developer API and Vertex AI.
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?interactions",
     read=read,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked
+from tenuto.sim.mistral.cases import TABLES
 from tenuto.sim.mistral.errors import ERRORS, failure, not_allowed, too_many_tokens
 from tenuto.sim.mistral.render import render_body, render_events
 from tenuto.sim.mistral.rules import impossible, violation
@@ -26,6 +27,7 @@ def _read(body: Mapping[str, Any], settings: Settings) -> Asked:
 WIRE: Final = replace(
     CHAT,
     name="mistral",
+    tables=TABLES,
     path="/mistral/v1/chat/completions",
     read=_read,
     impossible=impossible,

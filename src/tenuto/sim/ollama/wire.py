@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from tenuto.sim.ollama.cases import TABLES
 from tenuto.sim.ollama.errors import ERRORS, failure, too_many_tokens, unknown_key
 from tenuto.sim.ollama.lines import frame, in_response, render_body, render_events
 from tenuto.sim.ollama.request import located, located_prompt, read
@@ -14,6 +15,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="ollama",
+    tables=TABLES,
     path="/api/chat",
     read=read,
     impossible=impossible,

@@ -22,6 +22,7 @@ from tenuto.sim.openai_chat.render import DONE, render_body, render_events
 from tenuto.sim.openai_chat.request import read
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
+from tenuto.sim.tables_own import own_tables
 from tenuto.sim.wire import Wire
 
 
@@ -74,6 +75,7 @@ def _headers(key: str) -> Mapping[str, str]:
 
 WIRE: Final = Wire(
     name="openai-chat",
+    tables=own_tables(),
     path=OPENAI.path,
     read=read,
     impossible=_impossible,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from tenuto.sim import openai_chat
+from tenuto.sim.openai_completions.cases import TABLES
 from tenuto.sim.openai_completions.render import render_body, render_events
 from tenuto.sim.openai_completions.request import impossible, read, violation
 from tenuto.sim.prose import key_of
@@ -13,6 +14,7 @@ from tenuto.sim.prose import key_of
 WIRE: Final = replace(
     openai_chat.WIRE,
     name="openai-completions",
+    tables=TABLES,
     path="/v1/completions",
     read=read,
     impossible=impossible,

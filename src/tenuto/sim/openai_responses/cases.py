@@ -6,42 +6,18 @@ both), terminators of their own, errors of OpenRouter, Groq and vLLM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim import tables_own
-from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Shape, Step
-
-_JSON: Final = {"text": {"format": {"type": "json_object"}}}
-
-_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
-    "call_missing", "call_missing_always", "malformed_stop", "call_no_type", "finish_conflict",
-    "error_chunk_then_done", "call_stop", "finish_no_done", "content_after_finish",
-    "usage_after_finish", "empty_choices_frames",
-}  # fmt: skip
-
-_OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "length_json": {"request": _JSON},
-    "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
-    "suspected_truncation": {"request": {"max_output_tokens": 60}},
-    # The last event says how it ends: without it a stream is dropped.
-    "done_no_finish": {"modes": BODY},
-    # The last event tells of each call once more.
-    "call_no_index": {
-        "summary": "The events of three calls do not say to which item they belong.",
-        "bare": Bare.FINE,
-    },
-    "body_error_only": {"bare": Bare.SILENT},
-    "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
-    "http_400_unknown_key": {"request": {"user": "someone"}},
-}
+from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Step
+from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, STATUS, own_tables
 
 
 def _fault(name: str, summary: str, *plan: Step, **more: Any) -> Case:
     return Case(name, plan, summary, **({"behaviours": ("C1",)} | more))
 
 
-_FAULTS: Final = (
+_OWN: Final = (
+    STATUS,
     _fault("incomplete_no_reason", "An incomplete response does not say why.",
            Step(keep=0.45, finish="incomplete"), behaviours=("N1", "C1")),
     _fault("items_called_whole", "A text that the limit cut is in an item called completed.",
@@ -64,19 +40,11 @@ _FAULTS: Final = (
            Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
            wants_tools=True, bare=Bare.HARMFUL, repeat_last=True, recoverable=False,
            behaviours=("T5", "T8")),
-    _fault("event_not_json", "One event holds no JSON.", Step(odd=Odd.NOT_JSON),
-           modes=STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
-)  # fmt: skip
-
-_QUIRKS: Final = (
+    "event_not_json",
     Case("call_without_pieces", (Step(kind=Kind.CALL, odd=Odd.CALLS_WITHOUT_PIECES),),
          "A call comes whole at the end of its item, and in no pieces.",
          modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T12",)),
-    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
-         "The events of three calls have the index of the first.",
-         modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T13",)),
-    Case("pings", (Step(odd=Odd.PINGS),), "A keepalive behind each event.",
-         modes=STREAM, bare=Bare.FINE, behaviours=("S8",)),
+    "call_wrong_index pings",
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -85,13 +53,32 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("E12",)),
 )  # fmt: skip
 
-_OWN: Final = {
-    "faults": (*tables_own.STATUS_FAULTS, *_FAULTS),
-    "quirks": (*tables_own.STATUS_QUIRKS, *_QUIRKS),
-    "blocked": _BLOCKED,
-}
-
-
-def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
-    """Return this wire's tables by title, made of the common ones and its own."""
-    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)
+TABLES: Final = own_tables(
+    without=OF_SERVERS
+    + OF_HOSTS
+    + """call_missing call_missing_always malformed_stop call_no_type finish_conflict
+        error_chunk_then_done call_stop finish_no_done content_after_finish usage_after_finish
+        empty_choices_frames""",
+    otherwise={
+        "length_json": {"request": {"text": {"format": {"type": "json_object"}}}},
+        "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
+        "suspected_truncation": {"request": {"max_output_tokens": 60}},
+        # The last event says how it ends: without it a stream is dropped.
+        "done_no_finish": {"modes": BODY},
+        # The last event tells of each call once more.
+        "call_no_index": {
+            "summary": "The events of three calls do not say to which item they belong.",
+            "bare": Bare.FINE,
+        },
+        "call_wrong_index": {
+            "summary": "The events of three calls have the index of the first.",
+            "bare": Bare.FINE,
+        },
+        "body_error_only": {"bare": Bare.SILENT},
+        "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
+        "http_400_unknown_key": {"request": {"user": "someone"}},
+        "pings": {"summary": "A keepalive behind each event."},
+    },
+    own=_OWN,
+    blocked=_BLOCKED,
+)

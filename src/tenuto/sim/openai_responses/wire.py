@@ -7,6 +7,7 @@ from typing import Final
 from tenuto.sim.openai_chat.errors import failure
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.openai_responses.body import render_body
+from tenuto.sim.openai_responses.cases import TABLES
 from tenuto.sim.openai_responses.errors import (
     ERRORS,
     too_many_tokens,
@@ -21,6 +22,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="openai-responses",
+    tables=TABLES,
     path="/v1/responses",
     read=read,
     impossible=impossible,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from tenuto.sim.tgi.cases import TABLES
 from tenuto.sim.tgi.errors import ERRORS, failure, too_many_tokens, unknown_key
 from tenuto.sim.tgi.events import render_body, render_events, render_listed
 from tenuto.sim.tgi.request import impossible, located, read, violation
@@ -13,6 +14,7 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="tgi",
+    tables=TABLES,
     path=r"/(?:(?:hf-inference/)?models/(?P<model>.+))?",
     read=read,
     impossible=impossible,
