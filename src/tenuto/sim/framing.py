@@ -1,4 +1,4 @@
-"""How events are written as lines, on every wire that streams by server-sent events."""
+"""How events are written: as server-sent events, and as documents, one to a line."""
 
 from __future__ import annotations
 
@@ -18,6 +18,16 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
     ([b'data: {}\n\n'], [b'event: ping\r\ndata: {}\r\n\r\n'])
     """
     return [event.encode("utf-8", "replace") for event in _FRAMINGS[framing](events)]
+
+
+def lines(events: list[Event], framing: Framing) -> list[bytes]:
+    r"""Return documents as they stand on the wire, one to a line.
+
+    >>> lines([("", "{}")], Framing.PLAIN), lines([("", "{}")], Framing.CRLF)
+    ([b'{}\n'], [b'{}\r\n'])
+    """
+    end = "\r\n" if framing is Framing.CRLF else "\n"
+    return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
 
 
 def _name(event: Event) -> str:

@@ -4,11 +4,12 @@ holds of broken arguments, and oddities that look alike everywhere."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
 from typing import Any, Final, TypeVar
 
-from tenuto.sim.case import Ending, Shape
+from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.reply import Reply
 
 CUT_SHORT: Final = frozenset({Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET})
 """Endings behind which neither a stop nor an end mark comes."""
@@ -55,6 +56,57 @@ def in_the_middle(events: list[Made], odd: Made) -> list[Made]:
     """
     at = len(events) // 2
     return [*events[:at], odd, *events[at:]]
+
+
+def marks(step: Step) -> int:
+    """Return how many end marks a stream has.
+
+    >>> marks(Step()), marks(Step(odd=Odd.DOUBLE_DONE)), marks(Step(ending=Ending.DROP))
+    (1, 2, 0)
+    """
+    if step.ending in CUT_SHORT or step.ending is Ending.NO_DONE:
+        return 0
+    return 2 if step.odd is Odd.DOUBLE_DONE else 1
+
+
+def end_again(payloads: list[Any], **changed: Any) -> list[Any]:
+    """Return payloads whose last one comes twice, the second time with other members.
+
+    >>> end_again([{"delta": {"stop": "a", "n": 1}}], delta={"stop": "b"})[1]
+    {'delta': {'stop': 'b', 'n': 1}}
+    """
+    end = payloads[-1]
+    inner = {
+        name: end[name] | item if isinstance(item, dict) else item for name, item in changed.items()
+    }
+    return [*payloads, end | inner]
+
+
+def end_before(payloads: list[Any], pieces: int, head: int = 0) -> list[Any]:
+    """Return payloads whose last one comes before so many pieces, but behind the head.
+
+    >>> end_before(["head", "a", "b", "end"], 1)
+    ['head', 'a', 'end', 'b']
+    """
+    at = max(head, len(payloads) - 1 - pieces)
+    return [*payloads[:at], payloads[-1], *payloads[at:-1]]
+
+
+def stop_in(stops: Mapping[str, str], reply: Reply, step: Step, refused: str) -> str | None:
+    """Return the stop of a reply in words of Claude's makers; `refused` is that of a refusal.
+
+    >>> stop_in({"length": "max_tokens"}, Reply("Hi.", (), "LENGTH", 3, 1), Step(), "refusal")
+    'MAX_TOKENS'
+    """
+    finish = reply.finish
+    if finish is None:
+        return None
+    if reply.refusal is not None:
+        return refused
+    if step.context_window_tokens and finish == "length":
+        return "model_context_window_exceeded"
+    stop = stops.get(finish.lower(), finish)
+    return stop.upper() if finish.isupper() else stop
 
 
 def decoded(arguments: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.anthropic_messages.body import render_body
 from tenuto.sim.anthropic_messages.body_rules import (
     body_violations,
     header_violations,
@@ -19,11 +18,10 @@ from tenuto.sim.anthropic_messages.errors import (
     stamped,
     too_many_tokens,
 )
-from tenuto.sim.anthropic_messages.events import STOP, render_events
 from tenuto.sim.anthropic_messages.history import history_violations
+from tenuto.sim.anthropic_messages.render import BROKEN, ODDITIES, STOP, document, event, payloads
 from tenuto.sim.anthropic_messages.request import read
 from tenuto.sim.case import Framing
-from tenuto.sim.envelope import dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.framing import frame
 from tenuto.sim.prose import key_of
@@ -52,10 +50,13 @@ WIRE: Final = Wire(
         {"model", "messages", "stream", "max_tokens", "system", "tools", "tool_choice"}
         | {"thinking", "stop_sequences", "output_config"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    oddities=ODDITIES,
+    broken=BROKEN,
     answer_id=lambda key: "msg_01" + key_of(key, length=22),
     headers=lambda key: {"request-id": f"req_{key}", "anthropic-organization-id": "sim"},
     stamped=stamped,
-    last_event=frame([(STOP["type"], dump(STOP))], Framing.PLAIN)[0],
+    last_event=frame([event(STOP, 0)], Framing.PLAIN)[0],
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.bedrock_converse.body import render_body
 from tenuto.sim.bedrock_converse.body_rules import (
     KEYS,
     body_violations,
@@ -14,9 +13,9 @@ from tenuto.sim.bedrock_converse.body_rules import (
 )
 from tenuto.sim.bedrock_converse.cases import TABLES
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
-from tenuto.sim.bedrock_converse.events import render_events
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
 from tenuto.sim.bedrock_converse.history import history_violations
+from tenuto.sim.bedrock_converse.render import BROKEN, ODDITIES, document, event, payloads
 from tenuto.sim.bedrock_converse.request import located, read
 from tenuto.sim.errors import Failure
 from tenuto.sim.prose import key_of
@@ -42,8 +41,11 @@ WIRE: Final = Wire(
     too_many_tokens=too_many_tokens,
     unknown_key=extra,
     core_keys=KEYS - {"performanceConfig"},
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    oddities=ODDITIES,
+    broken=BROKEN,
     answer_id=lambda key: key_of(key, length=32),
     headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
     located=located,

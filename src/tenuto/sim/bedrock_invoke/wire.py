@@ -7,7 +7,7 @@ from typing import Final
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
 from tenuto.sim.bedrock_invoke.cases import TABLES
-from tenuto.sim.bedrock_invoke.render import render_body, render_events
+from tenuto.sim.bedrock_invoke.render import BROKEN, document, event, payloads
 from tenuto.sim.bedrock_invoke.request import impossible, located, violation
 from tenuto.sim.openai_chat.request import read
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
@@ -26,8 +26,10 @@ WIRE: Final = Wire(
     too_many_tokens=too_many_tokens,
     unknown_key=extra,
     core_keys=CHAT.core_keys,
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    broken=BROKEN,
     answer_id=CHAT.answer_id,
     headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
     located=located,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenuto.sim.case import Framing
 from tenuto.sim.cohere.cases import TABLES
 from tenuto.sim.cohere.errors import ERRORS, failure, stamped, too_many_tokens, unknown_field
 from tenuto.sim.cohere.history import impossible, violation
-from tenuto.sim.cohere.render import DONE, render_body, render_events
+from tenuto.sim.cohere.render import BROKEN, ODDITIES, document, event, payloads
 from tenuto.sim.cohere.request import read
+from tenuto.sim.framing import frame
+from tenuto.sim.openai_chat.render import DONE
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
 
@@ -27,10 +30,14 @@ WIRE: Final = Wire(
         {"model", "messages", "stream", "max_tokens", "tools", "tool_choice", "response_format"}
         | {"thinking"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    oddities=ODDITIES,
+    broken=BROKEN,
+    done=DONE,
     answer_id=lambda key: key_of("answer", key, length=32),
     headers=lambda key: {"x-debug-trace-id": key, "x-api-warning": ""},
     stamped=stamped,
-    last_event=f"data: {DONE}\n\n".encode(),
+    last_event=frame([DONE], Framing.PLAIN)[0],
 )

@@ -6,9 +6,10 @@ from typing import Final
 
 from tenuto.sim.cohere_v1.cases import TABLES
 from tenuto.sim.cohere_v1.errors import ERRORS, failure, too_many_tokens, unknown_field
-from tenuto.sim.cohere_v1.render import frame, render_body, render_events
+from tenuto.sim.cohere_v1.render import ODDITIES, document, payloads
 from tenuto.sim.cohere_v1.request import read
 from tenuto.sim.cohere_v1.rules import impossible, violation
+from tenuto.sim.framing import lines
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
 
@@ -27,12 +28,14 @@ WIRE: Final = Wire(
         {"message", "model", "chat_history", "stream", "max_tokens", "tools", "tool_results"}
         | {"response_format", "preamble"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    oddities=ODDITIES,
+    broken=("", '{"is_finished":false,"event_type":'),
     answer_id=lambda key: key_of("answer", key, length=32),
     headers=lambda key: {"x-debug-trace-id": key},
     stamped=lambda document, _: document,
     last_event=b"",
-    frame=frame,
+    frame=lines,
     stream_headers={"content-type": "application/stream+json"},
 )

@@ -13,7 +13,7 @@ from tenuto.sim.dashscope.errors import (
     too_many_tokens,
     unknown_parameter,
 )
-from tenuto.sim.dashscope.render import frame, render_body, render_events
+from tenuto.sim.dashscope.render import document, event, failed, frame, payloads
 from tenuto.sim.dashscope.request import headed, located, read
 from tenuto.sim.dashscope.rules import impossible, violation
 from tenuto.sim.wire import Wire
@@ -30,8 +30,11 @@ WIRE: Final = Wire(
     too_many_tokens=too_many_tokens,
     unknown_key=unknown_parameter,
     core_keys=frozenset({"model", "input", "parameters"}),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    failed=failed,
+    event=event,
+    broken=("result", '{"output":'),
     answer_id=id_of,
     headers=lambda key: {"x-request-id": id_of(key), "x-dashscope-call-gateway": "true"},
     stamped=stamped,

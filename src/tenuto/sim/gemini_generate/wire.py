@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from tenuto.sim.errors import Failure
-from tenuto.sim.gemini_generate.body import render_body
 from tenuto.sim.gemini_generate.body_rules import (
     body_violations,
     header_violations,
@@ -19,8 +18,8 @@ from tenuto.sim.gemini_generate.errors import (
     too_many_tokens,
     unknown_name,
 )
-from tenuto.sim.gemini_generate.events import render_events
 from tenuto.sim.gemini_generate.history import history_violations
+from tenuto.sim.gemini_generate.render import ODDITIES, document, payloads
 from tenuto.sim.gemini_generate.request import located, read
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
@@ -51,8 +50,10 @@ WIRE: Final = Wire(
         {"contents", "model", "stream", "tools", "toolConfig", "generationConfig"}
         | {"systemInstruction", "continuationToken"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    oddities=ODDITIES,
+    broken=("", '{"candidates": [{"content": '),
     answer_id=lambda key: key_of(key, length=22),
     headers=lambda key: {
         "server": "scaffolding on HTTPServer2",

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, Final
 
+from tenuto.sim.case import Framing
 from tenuto.sim.errors import Failure
-from tenuto.sim.gemini_interactions.body import render_body
+from tenuto.sim.framing import frame
 from tenuto.sim.gemini_interactions.body_rules import body_violations, impossible
 from tenuto.sim.gemini_interactions.cases import TABLES
 from tenuto.sim.gemini_interactions.errors import (
@@ -16,8 +17,8 @@ from tenuto.sim.gemini_interactions.errors import (
     too_many_tokens,
     unknown_parameter,
 )
-from tenuto.sim.gemini_interactions.events import render_events
 from tenuto.sim.gemini_interactions.history import history_violations
+from tenuto.sim.gemini_interactions.render import BROKEN, DONE, ODDITIES, document, event, payloads
 from tenuto.sim.gemini_interactions.request import read, steps_of
 from tenuto.sim.gemini_interactions.stored import kept, recalled
 from tenuto.sim.prose import key_of
@@ -49,8 +50,12 @@ WIRE: Final = Wire(
         {"model", "input", "stream", "store", "tools", "generation_config", "response_format"}
         | {"previous_interaction_id", "continuation_token", "system_instruction"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    oddities=ODDITIES,
+    broken=BROKEN,
+    done=DONE,
     answer_id=lambda key: "v1_" + key_of(key, length=40),
     headers=lambda key: {
         "server": "scaffolding on HTTPServer2",
@@ -58,5 +63,5 @@ WIRE: Final = Wire(
     },
     recalled=recalled,
     kept=kept,
-    last_event=b"event: done\ndata: [DONE]\n\n",
+    last_event=frame([DONE], Framing.PLAIN)[0],
 )

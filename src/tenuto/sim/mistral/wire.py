@@ -10,7 +10,7 @@ from typing import Any, Final
 from tenuto.sim.asked import Asked
 from tenuto.sim.mistral.cases import TABLES
 from tenuto.sim.mistral.errors import ERRORS, failure, not_allowed, too_many_tokens
-from tenuto.sim.mistral.render import render_body, render_events
+from tenuto.sim.mistral.render import document, event, payloads
 from tenuto.sim.mistral.rules import impossible, violation
 from tenuto.sim.openai_chat.request import read as read_chat
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
@@ -37,8 +37,10 @@ WIRE: Final = replace(
     too_many_tokens=too_many_tokens,
     unknown_key=not_allowed,
     core_keys=CHAT.core_keys - {"max_completion_tokens", "stream_options"},
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    event=event,
+    broken=("", '{"id":'),
     answer_id=lambda key: key_of(key, length=32),
     headers=lambda key: {"mistral-correlation-id": key, "x-kong-request-id": key},
 )

@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
+from tenuto.sim.framing import lines
 from tenuto.sim.ollama.cases import TABLES
 from tenuto.sim.ollama.errors import ERRORS, failure, too_many_tokens, unknown_key
-from tenuto.sim.ollama.lines import frame, in_response, render_body, render_events
+from tenuto.sim.ollama.render import ODDITIES, document, in_response, payloads
 from tenuto.sim.ollama.request import located, located_prompt, read
 from tenuto.sim.ollama.rules import impossible, violation
 from tenuto.sim.wire import Wire
@@ -25,12 +26,14 @@ WIRE: Final = Wire(
     too_many_tokens=too_many_tokens,
     unknown_key=unknown_key,
     core_keys=frozenset({"model", "messages", "stream", "options", "tools", "format", "think"}),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    oddities=ODDITIES,
+    broken=("", '{"model":"sim","message":{"role":'),
     answer_id=lambda key: key,  # an answer has none
     headers=lambda _: {},
     located=located,
-    frame=frame,
+    frame=lines,
     stream_headers={"content-type": "application/x-ndjson"},
 )
 
@@ -39,7 +42,7 @@ GENERATE: Final = replace(
     path="/api/generate",
     impossible=partial(impossible, say=in_response),
     core_keys=WIRE.core_keys | {"prompt", "raw"},
-    render_body=partial(render_body, say=in_response),
-    render_events=partial(render_events, say=in_response),
+    document=partial(document, say=in_response),
+    payloads=partial(payloads, say=in_response),
     located=located_prompt,
 )

@@ -8,7 +8,10 @@ from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked
+from tenuto.sim.case import Ending, Framing, Odd
+from tenuto.sim.envelope import dump
 from tenuto.sim.errors import Failure
+from tenuto.sim.framing import Event, frame
 from tenuto.sim.openai_chat.dialects import DIALECTS, OPENAI, Dialect
 from tenuto.sim.openai_chat.errors import ERRORS, failure, too_many_tokens, unknown_argument
 from tenuto.sim.openai_chat.history import (
@@ -18,12 +21,13 @@ from tenuto.sim.openai_chat.history import (
     header_violation,
     violation,
 )
-from tenuto.sim.openai_chat.render import DONE, render_body, render_events
+from tenuto.sim.openai_chat.render import DONE, document, payloads
 from tenuto.sim.openai_chat.request import read
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.tables_own import own_tables
 from tenuto.sim.wire import Wire
+from tenuto.sim.writing import marks
 
 
 def _impossible(body: Any) -> Failure | None:
@@ -64,6 +68,10 @@ def _read(body: Mapping[str, Any], settings: Settings, dialect: Dialect = OPENAI
     return replace(read(body, settings), prefill="continue" if continues else "restart")
 
 
+def _event(dialect: Dialect, chunk: dict[str, Any], _: int) -> Event:
+    return dialect.event, dump(dialect.said(chunk))
+
+
 def _headers(key: str) -> Mapping[str, str]:
     return {
         "openai-organization": "sim",
@@ -88,11 +96,13 @@ WIRE: Final = Wire(
         {"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens"}
         | {"tools", "tool_choice", "response_format"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
+    done=DONE,
+    marks=lambda step: 0 if step.ending is Ending.COUNT_ALONE else marks(step),
     answer_id=lambda key: "chatcmpl-" + key_of(key, length=29),
     headers=_headers,
-    last_event=f"data: {DONE}\n\n".encode(),
+    last_event=frame([DONE], Framing.PLAIN)[0],
 )
 
 IN_DIALECTS: Final[Mapping[str, Wire]] = {
@@ -101,10 +111,12 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
         path=dialect.path,
         read=partial(_read, dialect=dialect),
         violation=partial(_violation, dialect=dialect),
-        render_body=partial(render_body, dialect=dialect),
-        render_events=partial(render_events, dialect=dialect),
+        document=partial(document, dialect=dialect),
+        payloads=partial(payloads, dialect=dialect),
+        event=partial(_event, dialect),
         located=dialect.located,
         stamped=dialect.refused,
+        marks=WIRE.marks if dialect.done else lambda step: int(step.odd is Odd.DOUBLE_DONE),
         last_event=WIRE.last_event if dialect.done else b"",
     )
     for name, dialect in DIALECTS.items()

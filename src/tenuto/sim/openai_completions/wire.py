@@ -7,7 +7,7 @@ from typing import Final
 
 from tenuto.sim import openai_chat
 from tenuto.sim.openai_completions.cases import TABLES
-from tenuto.sim.openai_completions.render import render_body, render_events
+from tenuto.sim.openai_completions.render import document, payloads
 from tenuto.sim.openai_completions.request import impossible, read, violation
 from tenuto.sim.prose import key_of
 
@@ -20,7 +20,7 @@ WIRE: Final = replace(
     impossible=impossible,
     violation=violation,
     core_keys=frozenset({"model", "prompt", "stream", "stream_options", "max_tokens", "n"}),
-    render_body=render_body,
-    render_events=render_events,
+    document=document,
+    payloads=payloads,
     answer_id=lambda key: "cmpl-" + key_of(key, length=29),
 )

@@ -8,7 +8,7 @@ from typing import Final
 
 from tenuto.sim.tgi.cases import TABLES
 from tenuto.sim.tgi.errors import ERRORS, failure, too_many_tokens, unknown_key
-from tenuto.sim.tgi.events import render_body, render_events, render_listed
+from tenuto.sim.tgi.render import ODDITIES, document, payloads
 from tenuto.sim.tgi.request import impossible, located, read, violation
 from tenuto.sim.wire import Wire
 
@@ -24,8 +24,9 @@ WIRE: Final = Wire(
     too_many_tokens=too_many_tokens,
     unknown_key=unknown_key,
     core_keys=frozenset({"inputs", "parameters", "stream", "model"}),
-    render_body=render_listed,
-    render_events=render_events,
+    document=lambda *told: [document(*told)],
+    payloads=payloads,
+    oddities=ODDITIES,
     answer_id=lambda key: key,  # an answer has none
     headers=lambda key: {"x-request-id": key},
     located=partial(located, full=True, stream=None),
@@ -36,7 +37,7 @@ ELSEWHERE: Final = tuple(
     replace(
         WIRE,
         path=rf"(?:/(?P<model>.+))?/{end}",
-        render_body=render_body,
+        document=document,
         located=partial(located, full=False, stream=stream),
     )
     for end, stream in (("generate", False), ("generate_stream", True))
