@@ -6,21 +6,19 @@ from dataclasses import replace
 from typing import Final
 
 from tenuto.sim import openai_chat
-from tenuto.sim.openai_completions.cases import TABLES
-from tenuto.sim.openai_completions.render import document, payloads
-from tenuto.sim.openai_completions.request import impossible, read, violation
+from tenuto.sim.openai_completions import cases, render, request
 from tenuto.sim.prose import key_of
 
 WIRE: Final = replace(
     openai_chat.WIRE,
     name="openai-completions",
-    tables=TABLES,
+    tables=cases.TABLES,
     path="/v1/completions",
-    read=read,
-    impossible=impossible,
-    violation=violation,
+    read=request.read,
+    impossible=request.impossible,
+    violation=request.violation,
     core_keys=frozenset({"model", "prompt", "stream", "stream_options", "max_tokens", "n"}),
-    document=document,
-    payloads=payloads,
+    document=render.document,
+    payloads=render.payloads,
     answer_id=lambda key: "cmpl-" + key_of(key, length=29),
 )
