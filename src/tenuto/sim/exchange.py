@@ -26,8 +26,21 @@ _CHAT: Final = WIRES["openai-chat"]
 """In whose shape a path is answered that belongs to no wire."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bill:
+    """What one answer cost, and to which conversation it belongs."""
+
+    prompt: str = ""
+    """Text of the first user message; "" where the request was refused before it was read."""
+    conversation: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncut_output_tokens: int = 0
+    """What the whole right answer to the conversation would have cost, thoughts included."""
+
+
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Bill):
     """One request that the simulator received, and what it answered.
 
     `headers` has lower-cased names; `json` is the decoded body, None where it does not decode.
@@ -42,13 +55,6 @@ class Recorded:
     status: int
     wire: str = ""
     """Name of the wire; "" where the path is of none."""
-    prompt: str = ""
-    """Text of the first user message; "" where the request was refused before it was read."""
-    conversation: tuple[str, ...] = ()
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncut_output_tokens: int = 0
-    """What the whole right answer to the conversation would have cost, thoughts included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +73,6 @@ class Answer:
 
 _OF_WRONG_TYPES: Final = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 """What it raises to read a body in which a list stands for a text, and the like."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """What one answer cost, and to which conversation it belongs."""
-
-    prompt: str = ""
-    conversation: tuple[str, ...] = ()
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncut_output_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -123,8 +118,8 @@ class Exchange:
         if isinstance(made, Failure):
             made = _document(made.status, speaker.stamped(made.document, key), made.headers)
         made = replace(made, headers={**speaker.headers(key), **made.headers})
-        said = asdict(bill) | {"wire": wire.name if wire else ""}
-        self.requests.append(Recorded(method, path, headers, body, decoded, made.status, **said))
+        asked = (method, path, headers, body, decoded, made.status, wire.name if wire else "")
+        self.requests.append(Recorded(*asked, **asdict(bill)))
         return made
 
     def _wire_at(self, method: str, path: str, query: str) -> tuple[Wire, Mapping[str, str]] | None:
@@ -157,11 +152,11 @@ class Exchange:
         body, asked = read
         chosen = self.conversations.choose(wire, headers, asked)
         if isinstance(chosen, Failure):
-            return chosen, Bill(first_prompt(asked.rows))
+            return chosen, Bill(prompt=first_prompt(asked.rows))
         state, step = chosen
         refused = lacks_tools(wire, step, asked) or _refused(wire, step, asked, body)
         if refused is not None:
-            return refused, Bill(first_prompt(asked.rows), state.key)
+            return refused, Bill(prompt=first_prompt(asked.rows), conversation=state.key)
         return self._say(wire, asked, state, step, body)
 
     def _say(
@@ -183,11 +178,11 @@ class Exchange:
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars
         bill = Bill(
-            prompt,
-            state.key,
-            said.prompt_tokens,
-            said.completion_tokens,
-            uncut_tokens(now, token_chars) + said.reasoning_tokens,
+            prompt=prompt,
+            conversation=state.key,
+            input_tokens=said.prompt_tokens,
+            output_tokens=said.completion_tokens,
+            uncut_output_tokens=uncut_tokens(now, token_chars) + said.reasoning_tokens,
         )
         state.over = arrives(_live(step), said.finish, stream=asked.stream) or (
             said.finish == "length" and bool(said.text) and not said.calls

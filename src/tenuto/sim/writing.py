@@ -6,13 +6,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.reply import Reply
-
-CUT_SHORT: Final = frozenset({Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET})
-"""Endings behind which neither a stop nor an end mark comes."""
 
 Made = TypeVar("Made")
 

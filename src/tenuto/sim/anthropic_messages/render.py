@@ -12,13 +12,12 @@ from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.errors import ERRORS
 from tenuto.sim.anthropic_messages.seals import SUMMARY, cipher, signature
-from tenuto.sim.case import Ending, Odd, Search, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Search, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
 from tenuto.sim.writing import (
-    CUT_SHORT,
     decoded,
     end_again,
     end_before,

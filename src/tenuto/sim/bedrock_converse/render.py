@@ -13,19 +13,11 @@ from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import ERRORS, kind_of
 from tenuto.sim.bedrock_converse.seals import signature
-from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import (
-    CUT_SHORT,
-    decoded,
-    in_the_middle,
-    pieces,
-    place,
-    stop_in,
-    together,
-)
+from tenuto.sim.writing import decoded, in_the_middle, pieces, place, stop_in, together
 
 Block = dict[str, Any]
 Named = tuple[str, dict[str, Any]]

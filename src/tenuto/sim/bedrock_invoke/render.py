@@ -14,12 +14,11 @@ from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import ERRORS, kind_of
 from tenuto.sim.bedrock_converse.models import maker
-from tenuto.sim.case import Ending, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
-from tenuto.sim.writing import CUT_SHORT
 
 Named = tuple[str, dict[str, Any]]
 

@@ -11,21 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.cohere.errors import ERRORS
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat.render import body_call
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import (
-    CUT_SHORT,
-    end_again,
-    end_before,
-    in_the_middle,
-    pieces,
-    place,
-    together,
-)
+from tenuto.sim.writing import end_again, end_before, in_the_middle, pieces, place, together
 
 BROKEN: Final = ("content-delta", '{"type":"content-delta",')
 STOPS: Final[Mapping[str, str]] = {

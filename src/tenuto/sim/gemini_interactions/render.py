@@ -9,22 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Odd, Search, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Search, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.gemini_interactions.errors import ERRORS, FAILED
 from tenuto.sim.gemini_interactions.seals import signature, token
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import (
-    CUT_SHORT,
-    decoded,
-    end_again,
-    in_the_middle,
-    pieces,
-    place,
-    together,
-)
+from tenuto.sim.writing import decoded, end_again, in_the_middle, pieces, place, together
 
 DONE: Final = ("done", "[DONE]")
 BROKEN: Final = ("step.delta", '{"event_type":"step.del')

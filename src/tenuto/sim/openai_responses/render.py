@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Odd, Search, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Search, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_responses.errors import ERRORS, FAILED
 from tenuto.sim.openai_responses.seals import cipher, item_id
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import CUT_SHORT, end_again, in_the_middle, pieces, place, together
+from tenuto.sim.writing import end_again, in_the_middle, pieces, place, together
 
 CREATED: Final = 1_790_000_000
 Item = dict[str, Any]
