@@ -16,7 +16,7 @@ from asking_others import ASKERS
 from cerebras.cloud.sdk.types.chat import chat_completion as cerebras
 
 from tenuto.sim import CASES, Bare, Simulator
-from tenuto.sim.openai_chat import IN_DIALECTS
+from tenuto.sim.openai_chat.wire import IN_DIALECTS
 
 TYPES: dict[str, tuple[Any, Any]] = {
     "groq": (groq.types.chat.ChatCompletion, groq.types.chat.ChatCompletionChunk),

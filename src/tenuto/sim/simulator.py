@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tenuto.sim.case import Kind, Step
 from tenuto.sim.cases import CASES_ON
 from tenuto.sim.exchange import Exchange, Recorded
-from tenuto.sim.openai_chat import IN_DIALECTS
+from tenuto.sim.openai_chat.wire import IN_DIALECTS
 from tenuto.sim.plan import Faults, Plan, no_faults
 from tenuto.sim.reply import Settings, Wanted, full_text, wanted
 from tenuto.sim.service import Pace, Service

@@ -34,6 +34,20 @@ def together(written: Iterable[list[Made]], shape: Shape) -> Iterator[Made]:
     return (made for row in zip_longest(*written) for made in row if made is not None)
 
 
+def parts_in_turn(
+    written: Iterable[Iterable[Made]], shape: Shape, *, cut_short: bool
+) -> Iterator[Made]:
+    """Yield the events of each part; of an answer that is cut short the last part is not closed.
+
+    >>> list(parts_in_turn([[1, 2], [3, 4]], Shape.NORMAL, cut_short=True))
+    [1, 2, 3]
+    """
+    parts = [list(events) for events in written]
+    if cut_short and parts:
+        parts[-1].pop()
+    return together(parts, shape)
+
+
 def place(name: str, index: int, shape: Shape) -> dict[str, Any]:
     """Return the member that says which part an event belongs to.
 

@@ -22,10 +22,10 @@ from tenuto.sim.writing import (
     end_again,
     end_before,
     in_the_middle,
+    parts_in_turn,
     pieces,
     place,
     stop_in,
-    together,
 )
 
 Block = dict[str, Any]
@@ -213,13 +213,8 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Block]:
     yield {"type": "message_start", "message": start}
     size = step.event_chars or envelope.token_chars
     cut_short = step.ending in CUT_SHORT or bool(step.error)
-    written = [
-        list(_block(index, block, size, reply.shape))
-        for index, block in enumerate(blocks(reply, envelope))
-    ]
-    if cut_short and written:
-        written[-1].pop()  # the block that was under way is not closed
-    body = list(together(written, reply.shape))
+    written = (_block(n, b, size, reply.shape) for n, b in enumerate(blocks(reply, envelope)))
+    body = list(parts_in_turn(written, reply.shape, cut_short=cut_short))
     yield from body[:1]
     yield _PING
     yield from body[1:]

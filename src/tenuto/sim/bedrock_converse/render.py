@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
+from tenuto.sim.anthropic_messages.seals import signature
 from tenuto.sim.bedrock_converse.errors import ERRORS, kind_of
-from tenuto.sim.bedrock_converse.seals import signature
 from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import decoded, in_the_middle, pieces, place, stop_in, together
+from tenuto.sim.writing import decoded, in_the_middle, parts_in_turn, pieces, place, stop_in
 
 Block = dict[str, Any]
 Named = tuple[str, dict[str, Any]]
@@ -115,12 +115,8 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Named]:
     yield "messageStart", {"role": "assistant"}
     size = step.event_chars or envelope.token_chars
     cut_short = step.ending in CUT_SHORT or bool(step.error)
-    written = [
-        list(_block(index, block, size, reply.shape)) for index, block in enumerate(blocks(reply))
-    ]
-    if cut_short and written:
-        written[-1].pop()  # the block that was under way is not closed
-    yield from together(written, reply.shape)
+    written = (_block(n, block, size, reply.shape) for n, block in enumerate(blocks(reply)))
+    yield from parts_in_turn(written, reply.shape, cut_short=cut_short)
     if step.error:
         error = ERRORS[step.error]
         yield kind_of(error), dict(error.document)

@@ -16,7 +16,7 @@ from tenuto.sim.gemini_interactions.errors import ERRORS, FAILED
 from tenuto.sim.gemini_interactions.seals import signature, token
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import decoded, end_again, in_the_middle, pieces, place, together
+from tenuto.sim.writing import decoded, end_again, in_the_middle, parts_in_turn, pieces, place
 
 DONE: Final = ("done", "[DONE]")
 BROKEN: Final = ("step.delta", '{"event_type":"step.del')
@@ -167,14 +167,10 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Made]:
     told = {"interaction_id": envelope.id, "status": "in_progress"}
     yield _event("interaction.status_update", **told)
     size = step.event_chars or envelope.token_chars
-    nothing = bool(step.error) and not reply.text
-    written = [
-        list(_step(index, made, size, reply.shape))
-        for index, made in enumerate([] if nothing else steps(reply, envelope))
-    ]
-    if written and (step.ending in CUT_SHORT or step.error or reply.finish is None):
-        written[-1] = [p for p in written[-1] if p["event_type"] != "step.stop"]
-    yield from together(written, reply.shape)
+    said = [] if step.error and not reply.text else steps(reply, envelope)
+    written = (_step(index, made, size, reply.shape) for index, made in enumerate(said))
+    cut_short = step.ending in CUT_SHORT or bool(step.error) or reply.finish is None
+    yield from parts_in_turn(written, reply.shape, cut_short=cut_short)
     if step.error:
         yield _event("error", **dict(ERRORS[step.error].document))
     elif step.ending not in CUT_SHORT and step.ending is not Ending.NO_FINISH:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tenuto.sim import openai_chat
+from tenuto.sim.openai_chat import wire as chat
 from tenuto.sim.openai_completions import cases, render, request
 from tenuto.sim.prose import key_of
 
 WIRE: Final = replace(
-    openai_chat.WIRE,
+    chat.WIRE,
     name="openai-completions",
     tables=cases.TABLES,
     path="/v1/completions",

@@ -192,27 +192,14 @@ def _message(id_: str, reply: Reply, citation: Item | None) -> Item:
     else:
         found = [citation] if citation else []
         part = {"type": "output_text", "annotations": found, "logprobs": [], "text": reply.text}
-    return {
-        "id": id_,
-        "type": "message",
-        "status": "completed",
-        "content": [part],
-        "role": "assistant",
-    }
+    made: Item = {"id": id_, "type": "message", "status": "completed"}
+    return made | {"content": [part], "role": "assistant"}
 
 
 def _call(id_: str, call: Call, shape: Shape) -> Item:
-    made: Item = {
-        "id": id_,
-        "type": "function_call",
-        "status": "completed",
-        "arguments": call.arguments,
-        "call_id": call.id,
-        "name": call.name,
-    }
-    if shape is Shape.NO_ID:
-        del made["call_id"]
-    return made
+    made: Item = {"id": id_, "type": "function_call", "status": "completed"}
+    made["arguments"] = call.arguments
+    return made | ({} if shape is Shape.NO_ID else {"call_id": call.id}) | {"name": call.name}
 
 
 def _search(id_: str, envelope: Envelope) -> Item:
@@ -237,9 +224,8 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Item]:
     >>> [payload["type"] for payload in made][:2]
     ['response.created', 'response.in_progress']
     """
-    begun = response(envelope)
-    yield {"type": "response.created", "response": begun}
-    yield {"type": "response.in_progress", "response": begun}
+    for kind in ("response.created", "response.in_progress"):
+        yield {"type": kind, "response": response(envelope)}
     size = step.event_chars or envelope.token_chars
     failed = reply.finish is not None and reply.finish.startswith("failed")
     cut_short = step.ending in CUT_SHORT or bool(step.error) or failed
@@ -276,35 +262,37 @@ def _item(index: int, item: Item, size: int, shape: Shape) -> Iterator[Item]:
 Opened = tuple[Item, list[Item]]
 
 
+def _said(kind: str, at: Item, name: str, text: Any, size: int, **more: Any) -> list[Item]:
+    """The pieces of a text, and behind them all of it."""
+    given = pieces(text, size) if isinstance(text, str) else []
+    deltas = [{"type": f"{kind}.delta", **at, "delta": piece, **more} for piece in given]
+    return [*deltas, {"type": f"{kind}.done", **at, name: text, **more}]
+
+
 def _message_events(item: Item, size: int) -> Opened:
     part = item["content"][0]
-    name, kind = ("text", "output_text") if "text" in part else ("refusal", "refusal")
-    said = part[name] or ""
     at = {"content_index": 0}
-    empty = part | {name: ""} | ({"annotations": []} if name == "text" else {})
-    probabilities: Item = {"logprobs": []} if name == "text" else {}
-    inner = [{"type": "response.content_part.added", **at, "part": empty}]
-    inner += [
-        {"type": f"response.{kind}.delta", **at, "delta": piece, **probabilities}
-        for piece in pieces(said, size)
-    ]
-    inner += [
+    if "text" in part:
+        empty = part | {"text": "", "annotations": []}
+        said = _said("response.output_text", at, "text", part["text"] or "", size, logprobs=[])
+    else:
+        empty = part | {"refusal": ""}
+        said = _said("response.refusal", at, "refusal", part["refusal"] or "", size)
+    cited = [
         {"type": "response.output_text.annotation.added", **at, "annotation_index": n}
         | {"annotation": annotation}
         for n, annotation in enumerate(part.get("annotations", ()))
     ]
-    inner.append({"type": f"response.{kind}.done", **at, name: said, **probabilities})
-    inner.append({"type": "response.content_part.done", **at, "part": part})
-    return item | {"status": "in_progress", "content": []}, inner
+    begun = {"type": "response.content_part.added", **at, "part": empty}
+    over = {"type": "response.content_part.done", **at, "part": part}
+    opening = item | {"status": "in_progress", "content": []}
+    return opening, [begun, *said[:-1], *cited, said[-1], over]
 
 
 def _call_events(item: Item, size: int) -> Opened:
-    raw = item["arguments"]
     kind = "response.function_call_arguments"
-    given = pieces(raw, size) if isinstance(raw, str) else []
-    inner = [{"type": f"{kind}.delta", "delta": piece} for piece in given]
-    inner.append({"type": f"{kind}.done", "arguments": raw})
-    return item | {"status": "in_progress", "arguments": ""}, inner
+    said = _said(kind, {}, "arguments", item["arguments"], size)
+    return item | {"status": "in_progress", "arguments": ""}, said
 
 
 def _reasoning_events(item: Item, size: int) -> Opened:
@@ -313,11 +301,7 @@ def _reasoning_events(item: Item, size: int) -> Opened:
     for index, part in enumerate(item["summary"]):
         at = {"summary_index": index}
         inner.append({"type": f"{kind}_part.added", **at, "part": part | {"text": ""}})
-        inner += [
-            {"type": f"{kind}_text.delta", **at, "delta": piece}
-            for piece in pieces(part["text"], size)
-        ]
-        inner.append({"type": f"{kind}_text.done", **at, "text": part["text"]})
+        inner += _said(f"{kind}_text", at, "text", part["text"], size)
         inner.append({"type": f"{kind}_part.done", **at, "part": part})
     return item | {"summary": []}, inner
 
