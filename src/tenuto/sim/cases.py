@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim import tables_calls, tables_text
+from tenuto.sim import tables_common
 from tenuto.sim.case import Arguments, Case, Continuation, Ending, Kind, Say, Search, Step
 from tenuto.sim.tables_own import Tables
 from tenuto.sim.wires import WIRES
@@ -61,7 +61,7 @@ CASES: Final = CASES_ON[CHAT]
 
 STEPS: Final[dict[str, Step]] = {
     "normal": Step(),
-    "length": tables_text.LENGTH,
+    "length": tables_common.LENGTH,
     "drop": Step(keep=0.5, ending=Ending.DROP),
     "drop_before_text": Step(keep=0, ending=Ending.DROP),
     "reset": Step(keep=0.5, ending=Ending.RESET),
@@ -72,10 +72,10 @@ STEPS: Final[dict[str, Step]] = {
     "restart": Step(continuation=Continuation.RESTART),
     "preamble": Step(continuation=Continuation.PREAMBLE),
     "repeat": Step(continuation=Continuation.REPEAT),
-    "call": tables_calls.CALL,
-    "call_cut": tables_calls.CALL_CUT,
-    "call_malformed": tables_calls.CALL_MALFORMED,
-    "call_missing": tables_calls.CALL_MISSING,
+    "call": tables_common.CALL,
+    "call_cut": tables_common.CALL_CUT,
+    "call_malformed": tables_common.CALL_MALFORMED,
+    "call_missing": tables_common.CALL_MISSING,
     "pause": Step(keep=0.45, search=Search.AFTER, finish="pause_turn"),
     "compaction": Step(say=Say.COMPACTION, finish="compaction"),
     "think": Step(think=True),

@@ -167,13 +167,13 @@ class Exchange:
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
+        whole_answer = arrives(_live(step), said.finish, stream=asked.stream)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:
             # A client that holds a schema asks again for a call whose arguments never came.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
-            whole_call = arrives(_live(step), said.finish, stream=asked.stream)
-            state.broken_call = lost or not whole_call
+            state.broken_call = lost or not whole_answer
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars
@@ -184,7 +184,7 @@ class Exchange:
             output_tokens=said.completion_tokens,
             uncut_output_tokens=uncut_tokens(now, token_chars) + said.reasoning_tokens,
         )
-        state.over = arrives(_live(step), said.finish, stream=asked.stream) or (
+        state.over = whole_answer or (
             said.finish == "length" and bool(said.text) and not said.calls
         )
         envelope = Envelope(
@@ -200,8 +200,7 @@ class Exchange:
         if not step.error and step.ending is Ending.WHOLE:
             wire.kept(body, wire.render_body(said, step, envelope), self.memory)
         if not asked.stream:
-            document = wire.render_body(said, step, envelope)
-            return _document(200, document, ending=step.ending), bill
+            return _document(200, wire.render_body(said, step, envelope), ending=step.ending), bill
         answer = Answer(
             200,
             wire.stream_headers,

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim import tables_calls, tables_text, tables_wire
 from tenuto.sim.case import (
     STREAM,
     Arguments,
@@ -21,31 +20,10 @@ from tenuto.sim.case import (
     Shape,
     Step,
 )
+from tenuto.sim.tables_common import BLOCKED_CASES, COMMON, NORMAL
 
 Tables = dict[str, dict[str, Case]]
 """Cases by the title of their table and by name."""
-
-NORMAL: Final = (
-    Case("normal", (), "A whole text.", bare=Bare.FINE, behaviours=("P8",)),
-    Case("text", (Step(kind=Kind.TEXT),), "A whole text.", bare=Bare.FINE),
-    Case("cjk", (Step(kind=Kind.CJK),), "A whole Chinese text.", bare=Bare.FINE),
-    Case("tool", (Step(kind=Kind.CALL),), "A call.", bare=Bare.FINE, wants_tools=True),
-    Case("tools", (Step(kind=Kind.CALLS),), "Three calls.", bare=Bare.FINE, wants_tools=True),
-    Case("tool_with_text", (Step(kind=Kind.PREFACE_CALL),), "A sentence, then a call.",
-         bare=Bare.FINE, wants_tools=True),
-)  # fmt: skip
-
-COMMON: Final = (
-    *NORMAL,
-    *tables_text.CUT_CASES,
-    *tables_calls.CASES,
-    *tables_text.EMPTY_CASES,
-    *tables_wire.END_CASES,
-    *tables_text.STOP_CASES,
-    *tables_wire.HTTP_CASES,
-    *tables_wire.FRAME_CASES,
-)
-"""The cases of Chat Completions, most of which the other wires have too."""
 
 _CUT: Final = Step(think=True, keep=0.45, finish="length")
 _STATUS_FAULTS: Final = (
@@ -179,7 +157,7 @@ def own_tables(
         if case.name not in left_out:
             made = replace(case, **changes[case.name])
             made = replace(made, summary=made.summary.replace("{thoughts}", thoughts))
-            is_blocked = case in blocked or case in tables_text.BLOCKED_CASES
+            is_blocked = case in blocked or case in BLOCKED_CASES
             title = "normal" if case in NORMAL else _BY_EFFECT[made.bare]
             out["blocked" if is_blocked else title][case.name] = made
     return out

@@ -6,6 +6,7 @@ their text shows in streams only. The official SDK raises on no event of a strea
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.case import STREAM, Bare, Case, Kind, Say, Step
@@ -19,23 +20,22 @@ def _limited(tokens: int) -> dict[str, Any]:
 _PAUSE: Final = Step(keep=0.45, finish="pause_turn")
 
 
-def _fault(name: str, summary: str, *plan: Step, **more: Any) -> Case:
-    return Case(name, plan, summary, **({"behaviours": ("C1",)} | more))
-
+_fault = partial(Case, behaviours=("C1",))
 
 _OWN: Final = (
     STATUS,
-    _fault("pause_then_length", "The answer pauses, goes on, and is cut by the limit.",
-           _PAUSE, Step(keep=0.45, finish="length"), behaviours=("C26", "C1")),
-    _fault("pause_without_token", "The answer pauses, and there is no token to go on with.",
-           Step(keep=0.45, finish="pause_without_token"), behaviours=("C26",)),
-    _fault("budget_exceeded", "What the model may use is used up.",
-           Step(keep=0.45, finish="budget_exceeded"), behaviours=("C1",)),
-    _fault("malformed_call", "The model wrote a call that the provider cannot read.",
-           Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"), modes=STREAM,
-           wants_tools=True, behaviours=("T14",)),
-    _fault("in_progress", "The answer is still made, though nobody asked for the background.",
-           Step(keep=0.4, finish="in_progress"), recoverable=False, behaviours=("C26",)),
+    _fault("pause_then_length", (_PAUSE, Step(keep=0.45, finish="length")),
+           "The answer pauses, goes on, and is cut by the limit.", behaviours=("C26", "C1")),
+    _fault("pause_without_token", (Step(keep=0.45, finish="pause_without_token"),),
+           "The answer pauses, and there is no token to go on with.", behaviours=("C26",)),
+    _fault("budget_exceeded", (Step(keep=0.45, finish="budget_exceeded"),),
+           "What the model may use is used up.", behaviours=("C1",)),
+    _fault("malformed_call", (Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"),),
+           "The model wrote a call that the provider cannot read.", modes=STREAM, wants_tools=True,
+           behaviours=("T14",)),
+    _fault("in_progress", (Step(keep=0.4, finish="in_progress"),),
+           "The answer is still made, though nobody asked for the background.", recoverable=False,
+           behaviours=("C26",)),
     Case("pause", (_PAUSE,), "The answer goes on in another request.",
          bare=Bare.FINE, behaviours=("C26",)),
     Case("pause_twice", (_PAUSE, _PAUSE), "The answer goes on in another request, twice.",

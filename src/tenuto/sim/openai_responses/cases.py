@@ -6,40 +6,40 @@ both), terminators of their own, errors of OpenRouter, Groq and vLLM.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Step
 from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, STATUS, own_tables
 
-
-def _fault(name: str, summary: str, *plan: Step, **more: Any) -> Case:
-    return Case(name, plan, summary, **({"behaviours": ("C1",)} | more))
-
+_fault = partial(Case, behaviours=("C1",))
 
 _OWN: Final = (
     STATUS,
-    _fault("incomplete_no_reason", "An incomplete response does not say why.",
-           Step(keep=0.45, finish="incomplete"), behaviours=("N1", "C1")),
-    _fault("items_called_whole", "A text that the limit cut is in an item called completed.",
-           Step(keep=0.45, finish="length", odd=Odd.ITEMS_CALLED_WHOLE)),
-    _fault("call_called_whole", "A cut call in an incomplete response is called completed.",
-           Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="length",
-                odd=Odd.ITEMS_CALLED_WHOLE),
-           wants_tools=True, bare=Bare.HARMFUL, behaviours=("T1", "T5")),
-    _fault("item_called_incomplete", "A completed response holds an incomplete text.",
-           Step(keep=0.45, odd=Odd.ITEM_CALLED_INCOMPLETE), behaviours=("S6",)),
-    _fault("end_called_completed", "The last event is named completed, its response is not.",
-           Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),
-           modes=STREAM, behaviours=("S6",)),
-    _fault("error_flat_mid_text", "An error event of the documented form, on which no SDK raises.",
-           Step(keep=0.5, error="mid_flat"), modes=STREAM, behaviours=("S9",)),
-    _fault("unknown_status", "The status is one that nobody knows.",
-           Step(keep=0.6, finish="status:weird_new_status"), recoverable=False,
-           behaviours=("N1",)),
-    _fault("think_then_call_cut_always", "Reasoning, then a cut call, for ever.",
-           Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
-           wants_tools=True, bare=Bare.HARMFUL, repeat_last=True, recoverable=False,
-           behaviours=("T5", "T8")),
+    _fault("incomplete_no_reason", (Step(keep=0.45, finish="incomplete"),),
+           "An incomplete response does not say why.", behaviours=("N1", "C1")),
+    _fault("items_called_whole", (Step(keep=0.45, finish="length", odd=Odd.ITEMS_CALLED_WHOLE),),
+           "A text that the limit cut is in an item called completed."),
+    _fault("call_called_whole",
+           (Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="length",
+                 odd=Odd.ITEMS_CALLED_WHOLE),),
+           "A cut call in an incomplete response is called completed.", wants_tools=True,
+           bare=Bare.HARMFUL, behaviours=("T1", "T5")),
+    _fault("item_called_incomplete", (Step(keep=0.45, odd=Odd.ITEM_CALLED_INCOMPLETE),),
+           "A completed response holds an incomplete text.", behaviours=("S6",)),
+    _fault("end_called_completed",
+           (Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),),
+           "The last event is named completed, its response is not.", modes=STREAM,
+           behaviours=("S6",)),
+    _fault("error_flat_mid_text", (Step(keep=0.5, error="mid_flat"),),
+           "An error event of the documented form, on which no SDK raises.", modes=STREAM,
+           behaviours=("S9",)),
+    _fault("unknown_status", (Step(keep=0.6, finish="status:weird_new_status"),),
+           "The status is one that nobody knows.", recoverable=False, behaviours=("N1",)),
+    _fault("think_then_call_cut_always",
+           (Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),),
+           "Reasoning, then a cut call, for ever.", wants_tools=True, bare=Bare.HARMFUL,
+           repeat_last=True, recoverable=False, behaviours=("T5", "T8")),
     "event_not_json",
     Case("call_without_pieces", (Step(kind=Kind.CALL, odd=Odd.CALLS_WITHOUT_PIECES),),
          "A call comes whole at the end of its item, and in no pieces.",
