@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from tenuto.sim.case import Framing
+from tenuto.sim.envelope import dump
 
 Event = tuple[str, str]
 """Name ("" where the wire gives none) and payload."""
+
+
+def named_by(key: str) -> Callable[[Mapping[str, Any], int], Event]:
+    """Return what makes an event of a payload, of which a member is its name.
+
+    >>> named_by("type")({"type": "ping"}, 0)
+    ('ping', '{"type":"ping"}')
+    """
+    return lambda payload, _: (payload[key], dump(payload))
 
 
 def frame(events: list[Event], framing: Framing) -> list[bytes]:

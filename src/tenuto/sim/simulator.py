@@ -6,7 +6,6 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Literal
 
 from tenuto.sim.case import Kind, Step
@@ -84,12 +83,7 @@ class Simulator:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self._end_thread()
         if error is None:
             self._raise_failure()

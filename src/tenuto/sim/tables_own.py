@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -119,6 +119,12 @@ NO_ROOM_FOR_CALL: Final[Mapping[str, Any]] = {
 }
 """What `think_then_call_cut` is where a cut call is not said at all."""
 
+KEY_OF_THE_CALLER: Final = {
+    "summary": "A key of the request is not known.",
+    "recoverable": False,
+}
+"""What `http_400_unknown_key` is where the SDK sends no hints: one of the caller's contract."""
+
 BREAKS_THE_SDK: Final = {"body_short cut_off_mid_text reset_mid_text": {"bare": Bare.HARMFUL}}
 """The exceptions of its transport reach whoever uses the SDK as they are."""
 
@@ -133,6 +139,7 @@ def own_tables(
     own: Iterable[Case | str] = (),
     blocked: Collection[Case] = (),
     thoughts: str = "A thought",
+    limit: Callable[[int], Mapping[str, Any]] = lambda tokens: {"max_tokens": tokens},
 ) -> Tables:
     """Return a wire's tables by title.
 
@@ -142,6 +149,7 @@ def own_tables(
         own: the wire's further cases: its own, and names of those that some wires share.
         blocked: its own blocks.
         thoughts: what the wire calls a chain of thought.
+        limit: how a request says how much may be written.
 
     >>> tables = own_tables(own=["pings"], otherwise={"pings": {"bare": Bare.HARMFUL}})
     >>> "pings" in tables["faults"], "pings" in tables["quirks"]
@@ -155,7 +163,9 @@ def own_tables(
     out: Tables = {title: {} for title in ("normal", *_BY_EFFECT.values(), "blocked")}
     for case in (*COMMON, *_named(own), *blocked):
         if case.name not in left_out:
-            made = replace(case, **changes[case.name])
+            most = case.request.get("max_tokens")
+            asked = case.request if most is None else limit(most)
+            made = replace(case, **{"request": asked} | changes[case.name])
             made = replace(made, summary=made.summary.replace("{thoughts}", thoughts))
             is_blocked = case in blocked or case in BLOCKED_CASES
             title = "normal" if case in NORMAL else _BY_EFFECT[made.bare]

@@ -13,8 +13,7 @@ from typing import Any, Final
 from tenuto.sim.anthropic_messages.errors import ERRORS
 from tenuto.sim.anthropic_messages.seals import SUMMARY, cipher, signature
 from tenuto.sim.case import CUT_SHORT, Ending, Odd, Search, Shape, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Call, Reply
 from tenuto.sim.writing import (
@@ -225,11 +224,6 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Block]:
         yield {"type": "message_delta", "delta": ending(reply, step), "usage": usage}
     if step.ending not in CUT_SHORT and step.ending is not Ending.NO_DONE:
         yield STOP
-
-
-def event(payload: Block, _: int) -> Event:
-    """Return the event of a payload."""
-    return payload["type"], dump(payload)
 
 
 def _block(index: int, block: Block, size: int, shape: Shape) -> Iterator[Block]:

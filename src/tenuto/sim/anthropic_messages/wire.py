@@ -8,7 +8,7 @@ from typing import Final
 from tenuto.sim.anthropic_messages import body_rules, cases, errors, history, render, request
 from tenuto.sim.case import Framing
 from tenuto.sim.errors import Failure
-from tenuto.sim.framing import frame
+from tenuto.sim.framing import frame, named_by
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Body, Headers, Wire, first_of
@@ -37,11 +37,11 @@ WIRE: Final = Wire(
     ),
     document=render.document,
     payloads=render.payloads,
-    event=render.event,
+    event=named_by("type"),
     oddities=render.ODDITIES,
     broken=render.BROKEN,
     answer_id=lambda key: "msg_01" + key_of(key, length=22),
     headers=lambda key: {"request-id": f"req_{key}", "anthropic-organization-id": "sim"},
     stamped=errors.stamped,
-    last_event=frame([render.event(render.STOP, 0)], Framing.PLAIN)[0],
+    last_event=frame([named_by("type")(render.STOP, 0)], Framing.PLAIN)[0],
 )

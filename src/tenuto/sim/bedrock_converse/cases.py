@@ -21,7 +21,14 @@ from tenuto.sim.case import (
     Say,
     Step,
 )
-from tenuto.sim.tables_own import BREAKS_THE_SDK, OF_HOSTS, OF_SERVERS, SCHEMA, own_tables
+from tenuto.sim.tables_own import (
+    BREAKS_THE_SDK,
+    KEY_OF_THE_CALLER,
+    OF_HOSTS,
+    OF_SERVERS,
+    SCHEMA,
+    own_tables,
+)
 
 _FORMAT: Final = {
     "type": "json_schema",
@@ -79,15 +86,8 @@ TABLES: Final = own_tables(
         content_filter_prompt_400""",
     otherwise={
         "length_json": {"request": {"outputConfig": {"textFormat": _FORMAT}}},
-        "think_tag_unclosed_length": {"request": {"inferenceConfig": {"maxTokens": 400}}},
-        "suspected_truncation": {"request": {"inferenceConfig": {"maxTokens": 60}}},
-        "http_400_max_tokens_too_large": {"request": {"inferenceConfig": {"maxTokens": 2000}}},
-        # The SDK sends no hints, so that the key is one of the caller's contract.
-        "http_400_unknown_key": {
-            "summary": "A key of the request is not known.",
-            "request": {"performanceConfig": {"latency": "optimized"}},
-            "recoverable": False,
-        },
+        "http_400_unknown_key": KEY_OF_THE_CALLER
+        | {"request": {"performanceConfig": {"latency": "optimized"}}},
         # A body holds the arguments decoded, so that malformed ones show in streams alone.
         "call_malformed call_malformed_always": {"modes": STREAM},
         "call_null_arguments": {"modes": BODY},
@@ -103,4 +103,5 @@ TABLES: Final = own_tables(
     own=_OWN,
     blocked=[GUARDRAIL],
     thoughts="A signed chain of thought",
+    limit=lambda tokens: {"inferenceConfig": {"maxTokens": tokens}},
 )

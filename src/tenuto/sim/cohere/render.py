@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.cohere.errors import ERRORS
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.openai_chat.render import body_call
 from tenuto.sim.reply import Call, Reply
 from tenuto.sim.writing import end_again, end_before, in_the_middle, pieces, place, together
@@ -114,11 +113,6 @@ def _call_events(number: int, call: Call, shape: Shape, size: int) -> Iterator[P
     for said in pieces(raw if isinstance(raw, str) else "", size):
         yield _piece("tool-call-delta", at, tool_calls={"function": {"arguments": said}})
     yield {"type": "tool-call-end", **at}
-
-
-def event(payload: Payload, _: int) -> Event:
-    """Return the event of a payload."""
-    return payload["type"], dump(payload)
 
 
 def _late_usage(payloads: list[Payload]) -> list[Payload]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from tenuto.sim.case import Framing
 from tenuto.sim.cohere import cases, errors, history, render, request
-from tenuto.sim.framing import frame
+from tenuto.sim.framing import frame, named_by
 from tenuto.sim.openai_chat.render import DONE
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
@@ -28,7 +28,7 @@ WIRE: Final = Wire(
     ),
     document=render.document,
     payloads=render.payloads,
-    event=render.event,
+    event=named_by("type"),
     oddities=render.ODDITIES,
     broken=render.BROKEN,
     done=DONE,

@@ -158,17 +158,19 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
     for number, (name, payload) in enumerate(events, 1):
         status = 200 if name == "result" else 500
         made.append(f"id:{number}\nevent:{name}\n:HTTP_STATUS/{status}\ndata:{payload}\n\n")
-    match framing:
-        case Framing.CRLF:
-            made = [event.replace("\n", "\r\n") for event in made]
-        case Framing.BOM:
-            made[0] = "\ufeff" + made[0]
-        case Framing.COMMENTS:
-            made = [f":keep-alive\n\n{event}" for event in made]
-        case Framing.NO_SPACE:  # here it is the rule
-            made = [event.replace("\ndata:", "\ndata: ") for event in made]
-        case Framing.EVENT_LINES:
-            made = [f"retry:1000\n{event}" for event in made]
-        case Framing.DATA_LINES | Framing.PLAIN:
-            pass
+    made = [_BEFORE_EACH.get(framing, "") + event for event in made]
+    if framing is Framing.BOM:
+        made[0] = "\ufeff" + made[0]
+    if framing in _INSTEAD:
+        made = [event.replace(*_INSTEAD[framing]) for event in made]
     return [event.encode("utf-8", "replace") for event in made]
+
+
+_BEFORE_EACH: Final = {
+    Framing.COMMENTS: ":keep-alive\n\n",
+    Framing.EVENT_LINES: "retry:1000\n",
+}
+_INSTEAD: Final = {
+    Framing.CRLF: ("\n", "\r\n"),
+    Framing.NO_SPACE: ("\ndata:", "\ndata: "),  # no space is the rule here
+}

@@ -11,6 +11,7 @@ from typing import Any, Final
 from tenuto.sim.case import BODY, STREAM, Bare, Case, Kind, Say, Step
 from tenuto.sim.tables_own import (
     BREAKS_THE_SDK,
+    KEY_OF_THE_CALLER,
     NO_ROOM_FOR_CALL,
     OF_HOSTS,
     OF_SERVERS,
@@ -103,15 +104,7 @@ TABLES: Final = own_tables(
         "length_json": {
             "request": {"response_mime_type": "application/json", "response_schema": _SCHEMA}
         },
-        "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
-        "suspected_truncation": {"request": {"max_output_tokens": 60}},
-        "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
-        # The SDK sends no hints, so that the key is one of the caller's contract.
-        "http_400_unknown_key": {
-            "summary": "A key of the request is not known.",
-            "recoverable": False,
-            "request": {"safety_settings": [_OFF]},
-        },
+        "http_400_unknown_key": KEY_OF_THE_CALLER | {"request": {"safety_settings": [_OFF]}},
         # Ids are no part of a call with many models.
         "call_no_id": {"bare": Bare.FINE},
         # The SDK reads an answer that lacks everything as one that says nothing.
@@ -127,4 +120,5 @@ TABLES: Final = own_tables(
     own=_OWN,
     blocked=_BLOCKED,
     thoughts="Thoughts",
+    limit=lambda tokens: {"max_output_tokens": tokens},
 )

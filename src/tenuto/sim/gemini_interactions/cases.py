@@ -7,15 +7,10 @@ their text shows in streams only. The official SDK raises on no event of a strea
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from tenuto.sim.case import STREAM, Bare, Case, Kind, Say, Step
-from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, STATUS, own_tables
-
-
-def _limited(tokens: int) -> dict[str, Any]:
-    return {"request": {"generation_config": {"max_output_tokens": tokens}}}
-
+from tenuto.sim.tables_own import KEY_OF_THE_CALLER, OF_HOSTS, OF_SERVERS, STATUS, own_tables
 
 _PAUSE: Final = Step(keep=0.45, finish="pause_turn")
 
@@ -64,20 +59,13 @@ TABLES: Final = own_tables(
         "length_json": {
             "request": {"response_format": {"type": "text", "mime_type": "application/json"}}
         },
-        "think_tag_unclosed_length": _limited(400),
-        "suspected_truncation": _limited(60),
         "call_malformed": {"modes": STREAM},
         "body_cut body_empty": {"bare": Bare.RAISES},
         "error_chunk_mid_text": {"bare": Bare.SILENT},
-        "http_400_max_tokens_too_large": _limited(2000),
-        # The SDK sends no hints, so that the key is one of the caller's contract.
-        "http_400_unknown_key": {
-            "summary": "A key of the request is not known.",
-            "request": {"labels": {"team": "docs"}},
-            "recoverable": False,
-        },
+        "http_400_unknown_key": KEY_OF_THE_CALLER | {"request": {"labels": {"team": "docs"}}},
         "event_not_json": {"bare": Bare.FINE},
     },
     own=_OWN,
     blocked=_BLOCKED,
+    limit=lambda tokens: {"generation_config": {"max_output_tokens": tokens}},
 )

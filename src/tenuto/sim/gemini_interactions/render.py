@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.case import CUT_SHORT, Ending, Odd, Search, Shape, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.gemini_interactions.errors import ERRORS, FAILED
 from tenuto.sim.gemini_interactions.seals import signature, token
 from tenuto.sim.prose import key_of
@@ -175,11 +174,6 @@ def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Made]:
         yield _event("error", **dict(ERRORS[step.error].document))
     elif step.ending not in CUT_SHORT and step.ending is not Ending.NO_FINISH:
         yield _event("interaction.completed", interaction=_finished(reply, step, envelope))
-
-
-def event(payload: Made, _: int) -> Event:
-    """Return the event of a payload."""
-    return payload["event_type"], dump(payload)
 
 
 def _event(kind: str, **members: Any) -> Made:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from tenuto.sim.case import Framing
 from tenuto.sim.errors import Failure
-from tenuto.sim.framing import frame
+from tenuto.sim.framing import frame, named_by
 from tenuto.sim.gemini_interactions import (
     body_rules,
     cases,
@@ -56,7 +56,7 @@ WIRE: Final = Wire(
     ),
     document=render.document,
     payloads=render.payloads,
-    event=render.event,
+    event=named_by("event_type"),
     oddities=render.ODDITIES,
     broken=render.BROKEN,
     done=render.DONE,

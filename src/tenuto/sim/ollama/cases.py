@@ -31,8 +31,6 @@ TABLES: Final = own_tables(
         content_filter_prompt_400 refusal""",
     otherwise={
         "length_json": {"request": {"format": "json"}},
-        "think_tag_unclosed_length": {"request": {"options": {"num_predict": 400}}},
-        "suspected_truncation": {"request": {"options": {"num_predict": 60}}},
         # Ids are no part of what the SDK makes of a call.
         "call_no_id call_duplicate_ids": {"bare": Bare.FINE},
         # The SDK repeats no request.
@@ -43,4 +41,5 @@ TABLES: Final = own_tables(
     },
     own=_OWN,
     thoughts="Thoughts",
+    limit=lambda tokens: {"options": {"num_predict": tokens}},
 )

@@ -61,8 +61,6 @@ TABLES: Final = own_tables(
         empty_choices_frames""",
     otherwise={
         "length_json": {"request": {"text": {"format": {"type": "json_object"}}}},
-        "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
-        "suspected_truncation": {"request": {"max_output_tokens": 60}},
         # The last event says how it ends: without it a stream is dropped.
         "done_no_finish": {"modes": BODY},
         # The last event tells of each call once more.
@@ -75,10 +73,10 @@ TABLES: Final = own_tables(
             "bare": Bare.FINE,
         },
         "body_error_only": {"bare": Bare.SILENT},
-        "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
         "http_400_unknown_key": {"request": {"user": "someone"}},
         "pings": {"summary": "A keepalive behind each event."},
     },
     own=_OWN,
     blocked=_BLOCKED,
+    limit=lambda tokens: {"max_output_tokens": tokens},
 )

@@ -31,9 +31,6 @@ TABLES: Final = own_tables(
         content_filter_prompt_400 refusal""",
     otherwise={
         "length_json": {"request": {"grammar": {"type": "json", "value": _SCHEMA}}},
-        "think_tag_unclosed_length": {"request": {"max_new_tokens": 400}},
-        "suspected_truncation": {"request": {"max_new_tokens": 60}},
-        "http_400_max_tokens_too_large": {"request": {"max_new_tokens": 2000}},
         # The SDK makes an answer without a text of an error, and loses the first event, with which
         # a text begins.
         "body_error_only bom": {"bare": Bare.SILENT},
@@ -42,4 +39,5 @@ TABLES: Final = own_tables(
         "http_429_once http_500_once": {"recoverable": False},
         **BREAKS_THE_SDK,
     },
+    limit=lambda tokens: {"max_new_tokens": tokens},
 )
