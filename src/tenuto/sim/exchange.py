@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
@@ -26,21 +26,8 @@ _CHAT: Final = WIRES["openai-chat"]
 """In whose shape a path is answered that belongs to no wire."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bill:
-    """What one answer cost, and to which conversation it belongs."""
-
-    prompt: str = ""
-    """Text of the first user message; "" where the request was refused before it was read."""
-    conversation: tuple[str, ...] = ()
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncut_output_tokens: int = 0
-    """What the whole right answer to the conversation would have cost, thoughts included."""
-
-
 @dataclass(frozen=True, slots=True)
-class Recorded(Bill):
+class Recorded:
     """One request that the simulator received, and what it answered.
 
     `headers` has lower-cased names; `json` is the decoded body, None where it does not decode.
@@ -55,6 +42,17 @@ class Recorded(Bill):
     status: int
     wire: str = ""
     """Name of the wire; "" where the path is of none."""
+    prompt: str = ""
+    """Text of the first user message; "" where the request was refused before it was read."""
+    conversation: tuple[str, ...] = ()
+    input_tokens: int = 0
+    output_tokens: int = 0
+    uncut_output_tokens: int = 0
+    """What the whole right answer to the conversation would have cost, thoughts included."""
+
+
+Bill = dict[str, Any]
+"""What one answer cost, and to which conversation it belongs: members of a `Recorded`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class Exchange:
             made = _document(made.status, speaker.stamped(made.document, key), made.headers)
         made = replace(made, headers={**speaker.headers(key), **made.headers})
         asked = (method, path, headers, body, decoded, made.status, wire.name if wire else "")
-        self.requests.append(Recorded(*asked, **asdict(bill)))
+        self.requests.append(Recorded(*asked, **bill))
         return made
 
     def _wire_at(self, method: str, path: str, query: str) -> tuple[Wire, Mapping[str, str]] | None:
