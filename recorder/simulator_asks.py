@@ -155,7 +155,7 @@ def rows_of(question: str, body: Json) -> Rows:
 
 def with_rows_of(question: str, body: Json, rows: Rows) -> Json:
     """Return a request with other rows."""
-    if question == "cohere-v1":
+    if question == "cohere-v1" and isinstance(rows, list):
         # What is asked now stands beside the history; behind results nothing is asked.
         asks = rows[-1]["role"] == "USER"
         before, message = (rows[:-1], rows[-1]["message"]) if asks else (rows, "")
