@@ -32,9 +32,9 @@ _OWN_ID = re.compile(rb"(?<![0-9A-Za-z])t[0-9a-f]{5}(?=\d{3}(?![0-9A-Za-z]))")
 _SIZES = struct.Struct("!III")
 
 
-def digest(shown: bytes) -> str:
-    """Return the short digest that is kept."""
-    return hashlib.sha256(shown).hexdigest()[:6]
+def digest(shown: bytes, length: int = 6) -> str:
+    """Return the short digest that is kept; each file of digests has a length of its own."""
+    return hashlib.sha256(shown).hexdigest()[:length]
 
 
 def shown(played: Played, *columns: str) -> Shown:

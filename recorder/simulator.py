@@ -37,6 +37,7 @@ from recorder.showing import Shown, digest
 from recorder.simulator_asks import HINT, KEPT, MORE, PLACES, Place, ask, gone_on, with_rows_of
 
 FILE = recording.FILE.with_name("simulator-digests.txt")
+DIGITS = 7
 Json = Any
 OTHERS: tuple[Json, ...] = (
     *(None, True, 5, 0, -1, 1.5, 20_000, "", " ", "x", "a b", "auto", "any", "required", "user"),
@@ -84,8 +85,9 @@ def cases() -> Iterator[Recorded]:
 def _more(place: Place, requests: list[Json]) -> Shown:
     """Requests that ask for more, each as body and as stream; and what the provider keeps."""
     made: Shown = {}
+    case = "tool_with_text" if place.question == "cohere-v1" else "think_then_text"
     for stream in (False, True):
-        path, headers, body = ask(place, "think_then_text", stream=stream)
+        path, headers, body = ask(place, case, stream=stream)
         for number, more in enumerate(requests):
             told = _told(simulated(dialect=place.dialect), [path, headers, {**body, **more}])
             made[str(number)] = made.get(str(number), b"") + told
@@ -220,7 +222,7 @@ def main() -> int:
     for key, play in cases():
         if key.startswith(tuple(asked.only)):
             made = recording.played(play)
-            found[key] = {column: digest(text) for column, text in made.items()}
+            found[key] = {column: digest(text, DIGITS) for column, text in made.items()}
             if asked.command == "show":
                 sys.stdout.write(f"=== {key}\n" + "".join(map(_shown, made.items())))
     before = {key: columns for key, columns in kept.items() if key.startswith(tuple(asked.only))}

@@ -24,6 +24,11 @@ def _message(said: Json) -> list[Json]:
     return [{key: said[key] for key in ("role", "content", "tool_calls") if said.get(key)}]
 
 
+def _of_cohere_v1(document: Json) -> list[Json]:
+    calls = {"tool_calls": document["tool_calls"]} if document.get("tool_calls") else {}
+    return [{"role": "CHATBOT", "message": document["text"], **calls}]
+
+
 def _of_choice(document: Json) -> list[Json]:
     return _message(document["choices"][0]["message"])
 
@@ -99,6 +104,7 @@ ANSWERS: dict[str, Callable[[Json], Rows]] = {
     "mistral": _of_choice,
     "bedrock-invoke": _of_choice,
     "cohere": lambda document: _message(document["message"]),
+    "cohere-v1": _of_cohere_v1,
     "ollama": lambda document: _message(document["message"]),
     "dashscope": _of_dashscope,
     "anthropic-messages": lambda document: [{"role": "assistant", "content": document["content"]}],
@@ -140,12 +146,20 @@ def gone_on(question: str, body: Json, document: Json, *, hint: bool) -> Rows:
 
 def rows_of(question: str, body: Json) -> Rows:
     """Return the rows of a request, or its prompt."""
+    if question == "cohere-v1":
+        asked = [{"role": "USER", "message": body["message"]}] if body["message"] else []
+        return [*body.get("chat_history", ()), *asked]
     found: Rows = reduce(lambda inner, name: inner[name], QUESTIONS[question].rows.split("."), body)
     return found
 
 
 def with_rows_of(question: str, body: Json, rows: Rows) -> Json:
     """Return a request with other rows."""
+    if question == "cohere-v1" and isinstance(rows, list):
+        # What is asked now stands beside the history; behind results nothing is asked.
+        asks = rows[-1]["role"] == "USER"
+        before, message = (rows[:-1], rows[-1]["message"]) if asks else (rows, "")
+        return {**body, "chat_history": before, "message": message}
     outer, _, inner = QUESTIONS[question].rows.partition(".")
     return {**body, outer: {**body[outer], inner: rows} if inner else rows}
 
@@ -153,6 +167,11 @@ def with_rows_of(question: str, body: Json, rows: Rows) -> Json:
 def _results(rows: list[Json]) -> Iterator[Json]:
     """What answers the calls of rows, in the same form."""
     for row in rows:
+        if row.get("role") == "CHATBOT" and row.get("tool_calls"):
+            outputs = [{"text": "written"}]
+            results = [{"call": call, "outputs": outputs} for call in row["tool_calls"]]
+            yield {"role": "TOOL", "tool_results": results}
+            continue
         for call in row.get("tool_calls") or ():
             yield {"role": "tool", "tool_call_id": call.get("id"), "content": "written"}
         if row.get("type") == "function_call" and "call_id" in row:
@@ -188,12 +207,13 @@ def _text(row: Json) -> str:
     """The words of a row of the user."""
     if isinstance(row, str):
         return row
-    inner = row.get("content") or row.get("parts") or row.get("text")
+    inner = row.get("content") or row.get("parts") or row.get("text") or row.get("message")
     return _text(inner[0] if isinstance(inner, list) else inner)
 
 
 _ENABLED = {"type": "enabled", "budget_tokens": 1024}
 _SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+_RESULT = {"call": {"name": "write_file", "parameters": {}}, "outputs": [{"text": "written"}]}
 _BUDGETS = (-1, 0, 1, 20, 60, 20_000, "x")
 MORE: dict[str, list[Json]] = {
     "openai-chat": [
@@ -254,6 +274,16 @@ MORE: dict[str, list[Json]] = {
         {"tools": [], "tool_choice": "REQUIRED"},
         {"tools": [], "response_format": {"type": "json_object", "json_schema": _SCHEMA}},
         {"thinking": {"type": "enabled"}, "tool_choice": "REQUIRED"},
+    ],
+    "cohere-v1": [
+        *({"max_tokens": tokens} for tokens in _BUDGETS),
+        {"response_format": {"type": "json_object", "schema": _SCHEMA}},
+        {"tools": [], "tool_results": [_RESULT]},
+        {"tool_results": [_RESULT]},
+        {"message": "", "tool_results": [_RESULT]},
+        {"conversation_id": "c", "chat_history": [{"role": "USER", "message": "Hi."}]},
+        {"chat_history": [{"role": "USER", "message": "Hi."}, {"role": "SYSTEM", "message": " "}]},
+        {"stop_sequences": [" "]},
     ],
     "ollama": [
         *({"options": {"num_predict": tokens}} for tokens in _BUDGETS),

@@ -16,7 +16,7 @@ from support.asking.openai_chat import TOOLS, verdicts
 from support.asking.sharing_openai_chat import ASKERS
 
 from tenuto.sim import CASES, Bare, Simulator
-from tenuto.sim.openai_chat import IN_DIALECTS
+from tenuto.sim.openai_chat.wire import IN_DIALECTS
 
 TYPES: dict[str, tuple[Any, Any]] = {
     "groq": (groq.types.chat.ChatCompletion, groq.types.chat.ChatCompletionChunk),

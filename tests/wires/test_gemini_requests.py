@@ -22,8 +22,8 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Message
-from tenuto.sim.gemini_generate import WIRE as SIMULATED
 from tenuto.sim.gemini_generate.seals import signature
+from tenuto.sim.gemini_generate.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Dialect, Spoken
 from tenuto.wires.gemini_generate.content import merged_content, with_text

@@ -20,7 +20,7 @@ from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
 from tenuto.providers.table import by_url
-from tenuto.sim.ollama import WIRE as SIMULATED
+from tenuto.sim.ollama.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Dialect
 from tenuto.wires.ollama.errors import read_fault

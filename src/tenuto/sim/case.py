@@ -31,14 +31,10 @@ class Kind(StrEnum):
     TEXT_CALL = "text_call"
 
 
-CALL_COUNT: Final[Mapping[Kind, int]] = {
+CALL_COUNT: Final[Mapping[Kind, int]] = dict.fromkeys(Kind, 1) | {
     Kind.TEXT: 0,
     Kind.CJK: 0,
-    Kind.CALL: 1,
     Kind.CALLS: 3,
-    Kind.NO_ARGUMENTS: 1,
-    Kind.PREFACE_CALL: 1,
-    Kind.TEXT_CALL: 1,
 }
 
 
@@ -130,6 +126,10 @@ class Ending(StrEnum):
     CUT_BODY = "cut_body"
     """Half of the JSON document in an orderly transfer."""
     EMPTY_BODY = "empty_body"
+
+
+CUT_SHORT: Final = frozenset({Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET})
+"""Endings behind which neither a stop nor an end mark comes."""
 
 
 class Odd(StrEnum):

@@ -2,103 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim import tables_calls, tables_text, tables_wire
-from tenuto.sim.anthropic_messages.cases import tables as anthropic_tables
-from tenuto.sim.bedrock_converse.cases import tables as converse_tables
-from tenuto.sim.bedrock_invoke.cases import tables as invoke_tables
-from tenuto.sim.case import Arguments, Bare, Case, Continuation, Ending, Kind, Say, Search, Step
-from tenuto.sim.cohere.cases import tables as cohere_tables
-from tenuto.sim.cohere_v1.cases import tables as cohere_v1_tables
-from tenuto.sim.dashscope.cases import tables as dashscope_tables
-from tenuto.sim.gemini_generate.cases import tables as gemini_tables
-from tenuto.sim.gemini_interactions.cases import tables as interactions_tables
-from tenuto.sim.mistral.cases import tables as mistral_tables
-from tenuto.sim.ollama.cases import tables as ollama_tables
-from tenuto.sim.openai_completions.cases import tables as completions_tables
-from tenuto.sim.openai_responses.cases import tables as responses_tables
-from tenuto.sim.tgi.cases import tables as tgi_tables
+from tenuto.sim import tables_common
+from tenuto.sim.case import Arguments, Case, Continuation, Ending, Kind, Say, Search, Step
+from tenuto.sim.tables_own import Tables
+from tenuto.sim.wires import WIRES
 
 CHAT: Final = "openai-chat"
 
 
-def _by_name(*groups: Iterable[Case]) -> dict[str, Case]:
-    return {case.name: case for group in groups for case in group}
-
-
-_NORMAL: Final = (
-    Case("normal", (), "A whole text.", bare=Bare.FINE, behaviours=("P8",)),
-    Case("text", (Step(kind=Kind.TEXT),), "A whole text.", bare=Bare.FINE),
-    Case("cjk", (Step(kind=Kind.CJK),), "A whole Chinese text.", bare=Bare.FINE),
-    Case("tool", (Step(kind=Kind.CALL),), "A call.", bare=Bare.FINE, wants_tools=True),
-    Case("tools", (Step(kind=Kind.CALLS),), "Three calls.", bare=Bare.FINE, wants_tools=True),
-    Case("tool_with_text", (Step(kind=Kind.PREFACE_CALL),), "A sentence, then a call.",
-         bare=Bare.FINE, wants_tools=True),
-)  # fmt: skip
-
-_COMMON: Final[Mapping[str, Mapping[str, Case]]] = {
-    "normal": _by_name(_NORMAL),
-    "faults": _by_name(
-        tables_text.LENGTH_CASES,
-        tables_text.REASONING_CASES,
-        tables_calls.CALL_CASES,
-        tables_text.EMPTY_CASES,
-        tables_wire.END_CASES,
-        tables_text.STOP_CASES,
-    ),
-    "http_faults": _by_name(tables_wire.HTTP_CASES),
-    "quirks": _by_name(
-        tables_calls.CALL_QUIRKS,
-        tables_wire.END_QUIRKS,
-        tables_wire.HOST_QUIRKS,
-        tables_text.STOP_QUIRKS,
-        tables_wire.FRAME_QUIRKS,
-    ),
-    "blocked": _by_name(tables_text.BLOCKED_CASES),
-}
-
-
-def _with_wires(
-    tables_on: Mapping[str, Mapping[str, Mapping[str, Case]]],
-) -> dict[str, dict[str, dict[str, Case]]]:
-    def wires(name: str) -> frozenset[str]:
-        return frozenset(
-            wire for wire, tables in tables_on.items()
-            if any(name in table for table in tables.values())
-        )  # fmt: skip
-
+def _with_wires() -> dict[str, Tables]:
+    """Return the tables of each wire, each case with the names of the wires that have it."""
+    having: dict[str, set[str]] = {}
+    for wire in WIRES.values():
+        for table in wire.tables.values():
+            for name in table:
+                having.setdefault(name, set()).add(wire.name)
     return {
-        wire: {
-            title: {name: replace(case, wires=wires(name)) for name, case in table.items()}
-            for title, table in tables.items()
+        wire.name: {
+            title: {
+                name: replace(case, wires=frozenset(having[name])) for name, case in table.items()
+            }
+            for title, table in wire.tables.items()
         }
-        for wire, tables in tables_on.items()
+        for wire in WIRES.values()
     }
 
 
-_OWN: Final = {
-    "anthropic-messages": anthropic_tables,
-    "openai-completions": completions_tables,
-    "openai-responses": responses_tables,
-    "gemini-generate": gemini_tables,
-    "gemini-interactions": interactions_tables,
-    "bedrock-converse": converse_tables,
-    "bedrock-invoke": invoke_tables,
-    "cohere": cohere_tables,
-    "cohere-v1": cohere_v1_tables,
-    "ollama": ollama_tables,
-    "mistral": mistral_tables,
-    "tgi": tgi_tables,
-    "dashscope": dashscope_tables,
-}
-"""What each further wire makes of the common tables."""
-
-TABLES_ON: Final = _with_wires(
-    {CHAT: _COMMON} | {wire: tables(_COMMON) for wire, tables in _OWN.items()}
-)
+TABLES_ON: Final = _with_wires()
 """Tables of cases by wire and title, each case as that wire shows it."""
 
 CASES_ON: Final[Mapping[str, Mapping[str, Case]]] = {
@@ -127,7 +61,7 @@ CASES: Final = CASES_ON[CHAT]
 
 STEPS: Final[dict[str, Step]] = {
     "normal": Step(),
-    "length": tables_text.LENGTH,
+    "length": tables_common.LENGTH,
     "drop": Step(keep=0.5, ending=Ending.DROP),
     "drop_before_text": Step(keep=0, ending=Ending.DROP),
     "reset": Step(keep=0.5, ending=Ending.RESET),
@@ -138,10 +72,10 @@ STEPS: Final[dict[str, Step]] = {
     "restart": Step(continuation=Continuation.RESTART),
     "preamble": Step(continuation=Continuation.PREAMBLE),
     "repeat": Step(continuation=Continuation.REPEAT),
-    "call": tables_calls.CALL,
-    "call_cut": tables_calls.CALL_CUT,
-    "call_malformed": tables_calls.CALL_MALFORMED,
-    "call_missing": tables_calls.CALL_MISSING,
+    "call": tables_common.CALL,
+    "call_cut": tables_common.CALL_CUT,
+    "call_malformed": tables_common.CALL_MALFORMED,
+    "call_missing": tables_common.CALL_MISSING,
     "pause": Step(keep=0.45, search=Search.AFTER, finish="pause_turn"),
     "compaction": Step(say=Say.COMPACTION, finish="compaction"),
     "think": Step(think=True),

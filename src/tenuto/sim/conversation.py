@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
-from tenuto.sim.case import Arguments, Case, Ending, Kind, Say, Step
+from tenuto.sim.case import CUT_SHORT, Arguments, Case, Ending, Kind, Say, Step
 from tenuto.sim.cases import CASES_ON, STEPS
 from tenuto.sim.errors import Failure
 from tenuto.sim.plan import Plan
@@ -30,9 +30,9 @@ _CHOOSING: Final = re.compile(r"(?:.*/)?sim(?:-model)?[/:](?P<case>.*)", re.DOTA
 """A model's name that chooses a case. What stands before it is the name of a real model, whose ways
 the server then takes on; any other name with a colon or a slash is just that of a model."""
 
-_WHOLE_BODIES: Final = {Ending.WHOLE, Ending.NO_DONE, Ending.NO_FINISH, Ending.COUNT_ALONE}
+_WHOLE_BODIES: Final = {*Ending} - CUT_SHORT - {Ending.CUT_BODY, Ending.EMPTY_BODY}
 _WHOLE: Final = {
-    True: {*_WHOLE_BODIES, Ending.CUT_BODY, Ending.EMPTY_BODY},
+    True: {*Ending} - CUT_SHORT,
     False: _WHOLE_BODIES,
 }
 """Endings that leave an answer whole, of streams and of bodies."""

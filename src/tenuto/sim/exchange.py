@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, answers_result, first_prompt
@@ -51,6 +51,10 @@ class Recorded:
     """What the whole right answer to the conversation would have cost, thoughts included."""
 
 
+Bill = dict[str, Any]
+"""What one answer cost, and to which conversation it belongs: members of a `Recorded`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A response that is ready to be sent; `events` is None for a whole body."""
@@ -67,17 +71,6 @@ class Answer:
 
 _OF_WRONG_TYPES: Final = (TypeError, AttributeError, LookupError, ValueError, RecursionError)
 """What it raises to read a body in which a list stands for a text, and the like."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bill:
-    """What one answer cost, and to which conversation it belongs."""
-
-    prompt: str = ""
-    conversation: tuple[str, ...] = ()
-    input_tokens: int = 0
-    output_tokens: int = 0
-    uncut_output_tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -123,8 +116,8 @@ class Exchange:
         if isinstance(made, Failure):
             made = _document(made.status, speaker.stamped(made.document, key), made.headers)
         made = replace(made, headers={**speaker.headers(key), **made.headers})
-        said = asdict(bill) | {"wire": wire.name if wire else ""}
-        self.requests.append(Recorded(method, path, headers, body, decoded, made.status, **said))
+        asked = (method, path, headers, body, decoded, made.status, wire.name if wire else "")
+        self.requests.append(Recorded(*asked, **bill))
         return made
 
     def _wire_at(self, method: str, path: str, query: str) -> tuple[Wire, Mapping[str, str]] | None:
@@ -157,11 +150,11 @@ class Exchange:
         body, asked = read
         chosen = self.conversations.choose(wire, headers, asked)
         if isinstance(chosen, Failure):
-            return chosen, Bill(first_prompt(asked.rows))
+            return chosen, Bill(prompt=first_prompt(asked.rows))
         state, step = chosen
         refused = lacks_tools(wire, step, asked) or _refused(wire, step, asked, body)
         if refused is not None:
-            return refused, Bill(first_prompt(asked.rows), state.key)
+            return refused, Bill(prompt=first_prompt(asked.rows), conversation=state.key)
         return self._say(wire, asked, state, step, body)
 
     def _say(
@@ -172,24 +165,24 @@ class Exchange:
         whole = wanted(prompt, kind, asked.tools, state.response_format, state.answers)
         now = state.planned or due(asked, whole, results_failed=state.broken_call)
         said = reply(asked, step, now, self.settings)
+        whole_answer = arrives(_live(step), said.finish, stream=asked.stream)
         calling = step.say is not Say.ANSWER and not answers_result(asked.rows)
         if state.planned is not None:
             # A client that holds a schema asks again for a call whose arguments never came.
             given = any(call.arguments not in ("{}", "", None) for call in now.calls)
             lost = given and step.arguments is Arguments.NULL
-            whole_call = arrives(_live(step), said.finish, stream=asked.stream)
-            state.broken_call = lost or not whole_call
+            state.broken_call = lost or not whole_answer
         elif whole.calls and (said.calls or calling):
             state.broken_call = is_broken(step) or said.finish == "length"
         token_chars = self.settings.token_chars
         bill = Bill(
-            prompt,
-            state.key,
-            said.prompt_tokens,
-            said.completion_tokens,
-            uncut_tokens(now, token_chars) + said.reasoning_tokens,
+            prompt=prompt,
+            conversation=state.key,
+            input_tokens=said.prompt_tokens,
+            output_tokens=said.completion_tokens,
+            uncut_output_tokens=uncut_tokens(now, token_chars) + said.reasoning_tokens,
         )
-        state.over = arrives(_live(step), said.finish, stream=asked.stream) or (
+        state.over = whole_answer or (
             said.finish == "length" and bool(said.text) and not said.calls
         )
         envelope = Envelope(
@@ -205,8 +198,7 @@ class Exchange:
         if not step.error and step.ending is Ending.WHOLE:
             wire.kept(body, wire.render_body(said, step, envelope), self.memory)
         if not asked.stream:
-            document = wire.render_body(said, step, envelope)
-            return _document(200, document, ending=step.ending), bill
+            return _document(200, wire.render_body(said, step, envelope), ending=step.ending), bill
         answer = Answer(
             200,
             wire.stream_headers,

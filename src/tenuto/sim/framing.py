@@ -1,14 +1,24 @@
-"""How events are written as lines, on every wire that streams by server-sent events."""
+"""How events are written: as server-sent events, and as documents, one to a line."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from tenuto.sim.case import Framing
+from tenuto.sim.envelope import dump
 
 Event = tuple[str, str]
 """Name ("" where the wire gives none) and payload."""
+
+
+def named_by(key: str) -> Callable[[Mapping[str, Any], int], Event]:
+    """Return what makes an event of a payload, of which a member is its name.
+
+    >>> named_by("type")({"type": "ping"}, 0)
+    ('ping', '{"type":"ping"}')
+    """
+    return lambda payload, _: (payload[key], dump(payload))
 
 
 def frame(events: list[Event], framing: Framing) -> list[bytes]:
@@ -18,6 +28,16 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
     ([b'data: {}\n\n'], [b'event: ping\r\ndata: {}\r\n\r\n'])
     """
     return [event.encode("utf-8", "replace") for event in _FRAMINGS[framing](events)]
+
+
+def lines(events: list[Event], framing: Framing) -> list[bytes]:
+    r"""Return documents as they stand on the wire, one to a line.
+
+    >>> lines([("", "{}")], Framing.PLAIN), lines([("", "{}")], Framing.CRLF)
+    ([b'{}\n'], [b'{}\r\n'])
+    """
+    end = "\r\n" if framing is Framing.CRLF else "\n"
+    return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
 
 
 def _name(event: Event) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from tenuto.sim.asked import Asked, Row, answers_result, first_prompt
 from tenuto.sim.case import (
     AUTO,
     CALL_COUNT,
+    CUT_SHORT,
     Arguments,
     Continuation,
     Cut,
@@ -36,14 +37,7 @@ from tenuto.sim.case import (
 )
 
 REPLACEMENT: Final = "\ufffd"
-_NO_FINISH: Final = {
-    Ending.NO_FINISH,
-    Ending.COUNT_ALONE,
-    Ending.DROP,
-    Ending.EOF,
-    Ending.CUT_OFF,
-    Ending.RESET,
-}
+_NO_FINISH: Final = CUT_SHORT | {Ending.NO_FINISH, Ending.COUNT_ALONE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +103,16 @@ def full_text(prompt: str, kind: Kind, response_format: Mapping[str, Any] | None
         given = format_.get("json_schema")
         schema = given.get("schema") if isinstance(given, Mapping) else None
         return json.dumps(prose.document(prompt, schema), ensure_ascii=False)
-    match kind:
-        case Kind.TEXT | Kind.TEXT_CALL:
-            return prose.prose(prompt)
-        case Kind.CJK:
-            return prose.cjk_prose(prompt)
-        case Kind.PREFACE_CALL:
-            return prose.preface(prompt)
-        case Kind.CALL | Kind.CALLS | Kind.NO_ARGUMENTS:
-            return ""
+    return _TEXTS[kind](prompt) if kind in _TEXTS else ""
+
+
+_TEXTS: Final[Mapping[Kind, Callable[[str], str]]] = {
+    Kind.TEXT: prose.prose,
+    Kind.TEXT_CALL: prose.prose,
+    Kind.CJK: prose.cjk_prose,
+    Kind.PREFACE_CALL: prose.preface,
+}
+"""What an answer says beside its calls."""
 
 
 def wanted(
@@ -260,21 +255,21 @@ def _cut(text: str, step: Step, token_chars: int) -> str:
     if not text or step.keep <= 0:
         return ""
     at = int(len(text) * step.keep)
-    match step.cut:
-        case Cut.TOKEN:
-            at -= at % token_chars
-        case Cut.MID_WORD:
-            at = _next(at, text, lambda i: text[i - 1 : i + 1].isalpha() and i > 1)
-        case Cut.AFTER_NEWLINE:
-            at = _next(at, text, lambda i: text[i - 1] == "\n")
-        case Cut.IN_CHARACTER:
-            at = _next(at, text, lambda i: ord(text[i]) > 0xFFFF)
+    if step.cut is Cut.TOKEN:
+        at -= at % token_chars
+    else:
+        places = range(max(at, 1), len(text))
+        at = next((i for i in places if _CUTS[step.cut](text, i)), max(at, 1))
     at = min(max(at, 1), len(text) - 1)
     return text[:at] + (REPLACEMENT if step.cut is Cut.IN_CHARACTER else "")
 
 
-def _next(at: int, text: str, fits: Any) -> int:
-    return next((i for i in range(max(at, 1), len(text)) if fits(i)), max(at, 1))
+_CUTS: Final[Mapping[Cut, Callable[[str, int], bool]]] = {
+    Cut.MID_WORD: lambda text, at: text[at - 1 : at + 1].isalpha() and at > 1,
+    Cut.AFTER_NEWLINE: lambda text, at: text[at - 1] == "\n",
+    Cut.IN_CHARACTER: lambda text, at: ord(text[at]) > 0xFFFF,
+}
+"""Whether a text may be cut at a place."""
 
 
 def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
@@ -283,8 +278,8 @@ def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
         places = range(len(out))
         chosen = places if step.broken_call is None else places[step.broken_call :][:1]
         for index in chosen:
-            raw = _broken(str(out[index].arguments), step.arguments)
-            out[index] = replace(out[index], arguments=raw)
+            broken = _BROKEN[step.arguments](str(out[index].arguments))
+            out[index] = replace(out[index], arguments=broken)
     if step.shape is Shape.DUPLICATE_IDS:
         out = [replace(call, id=calls[0].id) for call in out]
     if step.shape is Shape.NO_ID:
@@ -292,25 +287,18 @@ def _break(calls: tuple[Call, ...], step: Step) -> tuple[Call, ...]:
     return tuple(out)
 
 
-def _broken(raw: str, how: Arguments) -> str | dict[str, Any] | None:
-    match how:
-        case Arguments.WHOLE:
-            return raw
-        case Arguments.CUT:  # inside of the last string: the end is not there, the syntax is right
-            return raw[: max(1, int(len(raw) * 0.6))]
-        case Arguments.MALFORMED:  # whole, and no JSON: a Python literal
-            return raw.replace('"', "'", 2).replace('": "', "': '", 1) + ")"
-        case Arguments.EMPTY:
-            return ""
-        case Arguments.NULL:
-            return None
-        case Arguments.OBJECT:
-            decoded: dict[str, Any] = json.loads(raw)
-            return decoded
-        case Arguments.DOUBLE:
-            return json.dumps(raw, ensure_ascii=False)
-        case Arguments.ARRAY:
-            return json.dumps(list(json.loads(raw).values()), ensure_ascii=False)
+_BROKEN: Final[Mapping[Arguments, Callable[[str], str | dict[str, Any] | None]]] = {
+    # Inside of the last string: the end is not there, the syntax is right.
+    Arguments.CUT: lambda raw: raw[: max(1, int(len(raw) * 0.6))],
+    # Whole, and no JSON: a Python literal.
+    Arguments.MALFORMED: lambda raw: raw.replace('"', "'", 2).replace('": "', "': '", 1) + ")",
+    Arguments.EMPTY: lambda raw: "",
+    Arguments.NULL: lambda raw: None,
+    Arguments.OBJECT: json.loads,
+    Arguments.DOUBLE: lambda raw: json.dumps(raw, ensure_ascii=False),
+    Arguments.ARRAY: lambda raw: json.dumps(list(json.loads(raw).values()), ensure_ascii=False),
+}
+"""What becomes of the arguments of a call."""
 
 
 def _think(reply_: Reply, prompt: str, asked: Asked, token_chars: int) -> Reply:
@@ -326,33 +314,24 @@ def _think(reply_: Reply, prompt: str, asked: Asked, token_chars: int) -> Reply:
 
 
 def _instead(reply_: Reply, step: Step, prompt: str, token_chars: int) -> Reply:
+    if step.say is Say.ANSWER:
+        return reply_
     thoughts = prose.reasoning(prompt)
-    thought_tokens = tokens(thoughts, token_chars)
-    bare = replace(
-        reply_, text="", calls=(), echo="", reasoning="", reasoning_tokens=0, reasoning_whole=True
-    )
-    match step.say:
-        case Say.ANSWER:
-            return reply_
-        case Say.NOTHING:
-            return bare
-        case Say.WHITESPACE:
-            return replace(bare, text="\n\n  ")
-        case Say.REASONING:
-            whole = step.finish != "length"
-            return replace(
-                bare, reasoning=thoughts, reasoning_tokens=thought_tokens, reasoning_whole=whole
-            )
-        case Say.HIDDEN_REASONING:
-            return replace(bare, reasoning_tokens=thought_tokens)
-        case Say.THINK_CLOSED:
-            return replace(bare, text=f"<think>\n{thoughts}\n</think>\n\n")
-        case Say.THINK_OPEN:
-            return replace(bare, text=f"<think>\n{thoughts[: len(thoughts) * 2 // 3]}")
-        case Say.REFUSAL:
-            return replace(bare, text=None, refusal="I'm sorry, but I can't help with that.")
-        case Say.COMPACTION:
-            return replace(bare, compacted=prompt)
+    hidden = {"reasoning_tokens": tokens(thoughts, token_chars)}
+    shown = hidden | {"reasoning": thoughts, "reasoning_whole": step.finish != "length"}
+    said: Mapping[Say, dict[str, Any]] = {
+        Say.NOTHING: {},
+        Say.WHITESPACE: {"text": "\n\n  "},
+        Say.REASONING: shown,
+        Say.HIDDEN_REASONING: hidden,
+        Say.THINK_CLOSED: {"text": f"<think>\n{thoughts}\n</think>\n\n"},
+        Say.THINK_OPEN: {"text": f"<think>\n{thoughts[: len(thoughts) * 2 // 3]}"},
+        Say.REFUSAL: {"text": None, "refusal": "I'm sorry, but I can't help with that."},
+        Say.COMPACTION: {"compacted": prompt},
+    }
+    nothing: dict[str, Any] = {"text": "", "calls": (), "echo": "", "reasoning": ""}
+    nothing |= {"reasoning_tokens": 0, "reasoning_whole": True}
+    return replace(reply_, **nothing | said[step.say])
 
 
 def _limit(reply_: Reply, budget: int | None, token_chars: int) -> tuple[Reply, bool]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import h11
 
-from tenuto.sim.case import Ending, Writes
+from tenuto.sim.case import CUT_SHORT, Ending, Writes
 from tenuto.sim.exchange import Answer, Exchange
 
 log = logging.getLogger("tenuto.sim")
@@ -25,8 +25,7 @@ log = logging.getLogger("tenuto.sim")
 _READ_BYTES: Final = 65536
 MOST_BODY_BYTES: Final = 33_554_432
 """A larger request is refused, as providers do; what is too much of it is not kept."""
-_PROTOCOL_BREAKS: Final = {Ending.EOF, Ending.CUT_OFF, Ending.RESET}
-_BODY_BREAKS: Final = _PROTOCOL_BREAKS | {Ending.DROP}
+_PROTOCOL_BREAKS: Final = CUT_SHORT - {Ending.DROP}
 _RESET_DELAY_S: Final = 0.02
 
 
@@ -205,7 +204,7 @@ class Connection:
             await self._or_gone(asyncio.sleep(self._service.pace.delay_s))
         head = self._http.send(_response(answer.status, headers)) or b""
         self._over()
-        if answer.ending in _BODY_BREAKS:
+        if answer.ending in CUT_SHORT:
             await self._write(head + body[: len(body) // 2])
             await self._break(answer.ending)
             return False

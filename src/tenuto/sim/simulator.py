@@ -6,13 +6,12 @@ import asyncio
 import signal
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, Literal
 
 from tenuto.sim.case import Kind, Step
 from tenuto.sim.cases import CASES_ON
 from tenuto.sim.exchange import Exchange, Recorded
-from tenuto.sim.openai_chat import IN_DIALECTS
+from tenuto.sim.openai_chat.wire import IN_DIALECTS
 from tenuto.sim.plan import Faults, Plan, no_faults
 from tenuto.sim.reply import Settings, Wanted, full_text, wanted
 from tenuto.sim.service import Pace, Service
@@ -84,12 +83,7 @@ class Simulator:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         self._end_thread()
         if error is None:
             self._raise_failure()

@@ -89,7 +89,7 @@ class Spent:
         own, rows = _rows(first), _rows(this)
         here, before = _inside(this), _inside(first)
         same = takewhile(lambda pair: pair[0] == pair[1], zip(before, here, strict=False))
-        head = [{k: v for k, v in _keys(body) if k in _HEAD} for body in (first, this)]
+        head = [{k: v for k, v in _keys(body).items() if k in _HEAD} for body in (first, this)]
         return Shared(
             common_bytes=sum(1 for _ in same),
             messages_bytes=len(here),
@@ -98,40 +98,38 @@ class Spent:
         )
 
 
-def _keys(body: bytes) -> Iterator[tuple[str, str]]:
-    """Yield each key of a JSON object with its value as it is written."""
-    text = body.decode()
-    at = _after(text, text.index("{") + 1)
-    while text[at] != "}":
-        name, at = _DECODER.raw_decode(text, at)
-        begin = _after(text, _after(text, at) + 1)
-        _, end = _DECODER.raw_decode(text, begin)
-        yield name, text[begin:end]
+def _members(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each member of a JSON object or list as it is written, with its key ("" in a list)."""
+    at = _after(text, 1)
+    while text[at] not in "]}":
+        name = ""
+        if text[0] == "{":
+            name, at = _DECODER.raw_decode(text, at)
+            at = _after(text, _after(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, at)
+        yield name, text[at:end]
         at = _after(text, end)
         at = _after(text, at + 1) if text[at] == "," else at
+
+
+def _keys(body: bytes) -> dict[str, str]:
+    return dict(_members(body.decode().strip()))
+
+
+def _conversation(body: bytes) -> str:
+    """Return the list of messages as it is written; Gemini names it otherwise."""
+    keys = _keys(body)
+    return keys.get("messages") or keys["contents"]
 
 
 def _rows(body: bytes) -> list[str]:
     """Return each message of a body as it is written."""
-    text = _conversation(body)
-    rows, at = [], _after(text, 1)
-    while text[at] != "]":
-        _, end = _DECODER.raw_decode(text, at)
-        rows.append(text[at:end])
-        at = _after(text, end)
-        at = _after(text, at + 1) if text[at] == "," else at
-    return rows
+    return [row for _, row in _members(_conversation(body))]
 
 
 def _inside(body: bytes) -> bytes:
     """Return the list of messages as it is written, without its brackets."""
     return _conversation(body).strip()[1:-1].strip().encode()
-
-
-def _conversation(body: bytes) -> str:
-    """Return the list of messages as it is written; Gemini names it otherwise."""
-    keys = dict(_keys(body))
-    return keys.get("messages") or keys["contents"]
 
 
 def _after(text: str, at: int) -> int:

@@ -1,9 +1,9 @@
-"""How a wire makes its own tables of the common ones; and the cases that wires share which say what
-became of an answer in a status, and what the model did besides, in items or steps of their own."""
+"""How a wire makes its own tables of the common cases, and the cases that only some wires have."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -20,126 +20,26 @@ from tenuto.sim.case import (
     Shape,
     Step,
 )
+from tenuto.sim.tables_common import BLOCKED_CASES, COMMON, NORMAL
 
 Tables = dict[str, dict[str, Case]]
-
-
-OF_SERVERS: Final = frozenset({
-    "error_object", "error_groq", "error_openrouter", "http_400_could_not_finish",
-    "http_400_tool_use_failed", "moderation_frame",
-})  # fmt: skip
-"""Common cases in the words of some who offer Chat Completions, which no other wire has."""
-
-OF_HOSTS: Final = frozenset({
-    "host_marks_nothing", "host_has_no_mark", "host_has_no_stop", "host_counts_alone",
-    "host_closes",
-})  # fmt: skip
-"""Common cases of the ends that such servers leave away."""
-
-
-def own_tables(
-    common: Mapping[str, Mapping[str, Case]],
-    left_out: Collection[str],
-    otherwise: Mapping[str, Mapping[str, Any]],
-    own: Mapping[str, Iterable[Case]],
-) -> Tables:
-    """Return a wire's tables by title.
-
-    Args:
-        common: those of all wires.
-        left_out: names of common cases for which the wire has no place.
-        otherwise: what is different of others.
-        own: the wire's own cases, by title.
-
-    >>> case = Case("normal", (), "A whole text.", bare=Bare.FINE)
-    >>> list(own_tables({"normal": {"normal": case}}, {"odd"}, {}, {})["normal"])
-    ['normal']
-    """
-    out: Tables = {title: {} for title in common}
-    for title, cases in common.items():
-        for name, case in cases.items():
-            if name not in left_out:
-                changed = replace(case, **otherwise.get(name, {}))
-                out.setdefault(_title(title, changed), {})[name] = changed
-    for title, group in own.items():
-        for case in group:
-            out.setdefault(_title(title, case), {})[case.name] = case
-    return out
-
-
-def with_calls(common: Mapping[str, Mapping[str, Case]]) -> frozenset[str]:
-    """Return the names of common cases of calls, for wires that have none.
-
-    >>> with_calls({"faults": {"tool": Case("tool", (), "A call.", wants_tools=True)}})
-    frozenset({'tool'})
-    """
-    cases = (case for table in common.values() for case in table.values())
-    return frozenset(case.name for case in cases if case.wants_tools)
-
-
-def _title(title: str, case: Case) -> str:
-    """Return the table of a case, whose effect on the SDK may be another than on Chat
-    Completions."""
-    if title in ("normal", "blocked"):
-        return title
-    return {Bare.FINE: "quirks", Bare.RAISES: "http_faults"}.get(case.bare, "faults")
-
-
-def think(name: str, what: str) -> Case:
-    """Return the case of thoughts before a whole text; `what` calls them as the wire does."""
-    return Case(name, (Step(think=True),), f"{what}, then the whole text.", bare=Bare.FINE,
-                behaviours=("C20", "P8"))  # fmt: skip
-
-
-def think_then_call(what: str) -> Case:
-    """Return the case of thoughts before a call."""
-    return Case("think_then_call", (Step(kind=Kind.CALL, think=True),), f"{what}, then a call.",
-                bare=Bare.FINE, wants_tools=True, behaviours=("C20", "P8"))  # fmt: skip
-
-
-def think_then_length(what: str) -> Case:
-    """Return the case of thoughts before a text that is cut."""
-    return Case("think_then_length", (_CUT,), f"{what}, then a text that the limit cuts.",
-                behaviours=("C1", "C20"))  # fmt: skip
-
-
-def event_not_json(bare: Bare) -> Case:
-    """Return the case of a broken event; `bare` is what the SDK makes of it."""
-    return Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
-                modes=STREAM, bare=bare, behaviours=("N6",))  # fmt: skip
-
-
-def call_wrong_index(bare: Bare) -> Case:
-    """Return the case of calls that seem to be one; `bare` is what the SDK makes of it."""
-    return Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
-                "Three calls have the index of the first.", modes=STREAM, wants_tools=True,
-                bare=bare, behaviours=("T13",))  # fmt: skip
-
-
-UNKNOWN_EVENT: Final = Case(
-    "unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown type.",
-    modes=STREAM, bare=Bare.FINE, behaviours=("S8",),
-)  # fmt: skip
-DATA_LINES: Final = Case(
-    "data_lines", (Step(framing=Framing.DATA_LINES),), "Each document stands on two data lines.",
-    modes=STREAM, bare=Bare.FINE, behaviours=("S8",),
-)  # fmt: skip
+"""Cases by the title of their table and by name."""
 
 _CUT: Final = Step(think=True, keep=0.45, finish="length")
-
-STATUS_FAULTS: Final = (
+_STATUS_FAULTS: Final = (
     Case("failed", (Step(keep=0, finish="failed"),), "The answer failed before any text.",
          behaviours=("S9", "N3")),
     Case("failed_mid_text", (Step(keep=0.5, finish="failed"),),
          "The answer fails in the middle of the text.", modes=STREAM, behaviours=("S9", "S3")),
     Case("failed_always", (Step(keep=0, finish="failed"),), "Every answer fails.",
          repeat_last=True, recoverable=False, behaviours=("S9",)),
-    think_then_length("A thought"),
+    Case("think_then_length", (_CUT,), "{thoughts}, then a text that the limit cuts.",
+         behaviours=("C1", "C20")),
     Case("think_then_length_twice", (_CUT, _CUT), "A thought and a cut text, twice.",
          behaviours=("C1", "C20")),
     Case("think_then_call_cut",
          (Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),),
-         "A thought, then a call that the limit cuts.", wants_tools=True, bare=Bare.HARMFUL,
+         "{thoughts}, then a call that the limit cuts.", wants_tools=True, bare=Bare.HARMFUL,
          behaviours=("T5", "C20")),
     Case("search_then_length",
          (Step(search=Search.BEFORE, think=True, keep=0.45, finish="length"),),
@@ -149,12 +49,142 @@ STATUS_FAULTS: Final = (
          "The stream ends behind a search that the provider ran.", modes=STREAM,
          behaviours=("S3",)),
 )  # fmt: skip
-
-STATUS_QUIRKS: Final = (
-    think("think_then_text", "A thought"),
-    think_then_call("A thought"),
+_STATUS_QUIRKS: Final = (
+    Case("think_then_text", (Step(think=True),), "{thoughts}, then the whole text.",
+         bare=Bare.FINE, behaviours=("C20", "P8")),
+    Case("think_then_call", (Step(kind=Kind.CALL, think=True),), "{thoughts}, then a call.",
+         bare=Bare.FINE, wants_tools=True, behaviours=("C20", "P8")),
     Case("search_cited", (Step(search=Search.BEFORE, think=True),),
          "A search that the provider ran, and a text that cites it.",
          bare=Bare.FINE, behaviours=("N3", "P8")),
-    UNKNOWN_EVENT,
+    Case("unknown_event", (Step(odd=Odd.UNKNOWN_EVENT),), "One event has an unknown type.",
+         modes=STREAM, bare=Bare.FINE, behaviours=("S8",)),
 )  # fmt: skip
+_OTHERS: Final = (
+    Case("think", (Step(think=True),), "{thoughts}, then the whole text.",
+         bare=Bare.FINE, behaviours=("C20", "P8")),
+    Case("think_signed", (Step(think=True),), "{thoughts}, then the whole text.",
+         bare=Bare.FINE, behaviours=("C20", "P8")),
+    Case("event_not_json", (Step(odd=Odd.NOT_JSON),), "One event holds no JSON.",
+         modes=STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
+    Case("line_not_json", (Step(odd=Odd.NOT_JSON),), "One line holds no JSON.",
+         modes=STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
+    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
+         "Three calls have the index of the first.", modes=STREAM, wants_tools=True,
+         bare=Bare.HARMFUL, behaviours=("T13",)),
+    Case("pings", (Step(odd=Odd.PINGS),), "Three pings before each event.",
+         modes=STREAM, bare=Bare.FINE, behaviours=("S8",)),
+    Case("data_lines", (Step(framing=Framing.DATA_LINES),),
+         "Each document stands on two data lines.", modes=STREAM, bare=Bare.FINE,
+         behaviours=("S8",)),
+    Case("stop_sequence", (Step(finish="stop_sequence"),), "A stop sequence ends the text.",
+         bare=Bare.FINE, request={"stop_sequences": ["###"]}, behaviours=("N1",)),
+    Case("timeout", (Step(keep=0.5, finish="TIMEOUT"),), "The time allowed for a text is over.",
+         behaviours=("N1", "C5")),
+)  # fmt: skip
+_SHARED: Final = {case.name: case for case in (*_STATUS_FAULTS, *_STATUS_QUIRKS, *_OTHERS)}
+"""The cases that some wires have, by the name under which a wire asks for one."""
+
+STATUS: Final = " ".join(case.name for case in (*_STATUS_FAULTS, *_STATUS_QUIRKS))
+"""Those of wires that say what became of an answer in a status, and what the model did besides, in
+items or steps of their own."""
+
+OF_SERVERS: Final = """error_object error_groq error_openrouter http_400_could_not_finish
+    http_400_tool_use_failed moderation_frame """
+"""Common cases in the words of some who offer Chat Completions, which no other wire has."""
+
+OF_HOSTS: Final = """host_marks_nothing host_has_no_mark host_has_no_stop host_counts_alone
+    host_closes """
+"""Common cases of the ends that such servers leave away."""
+
+WITH_CALLS: Final = " ".join(case.name for case in COMMON if case.wants_tools)
+"""Common cases of calls, which some wires have not."""
+
+SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "title": {"type": "string"},
+        "items": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["title", "items"],
+    "additionalProperties": False,
+}
+"""That of a structured answer, where a request has to have one."""
+
+NO_ROOM_FOR_CALL: Final[Mapping[str, Any]] = {
+    "plan": (Step(kind=Kind.CALL, think=True, keep=0, finish="length"),),
+    "summary": "{thoughts}, and no room for the call.",
+    "bare": Bare.SILENT,
+    "behaviours": ("C11", "C20"),
+}
+"""What `think_then_call_cut` is where a cut call is not said at all."""
+
+KEY_OF_THE_CALLER: Final = {
+    "summary": "A key of the request is not known.",
+    "recoverable": False,
+}
+"""What `http_400_unknown_key` is where the SDK sends no hints: one of the caller's contract."""
+
+BREAKS_THE_SDK: Final = {"body_short cut_off_mid_text reset_mid_text": {"bare": Bare.HARMFUL}}
+"""The exceptions of its transport reach whoever uses the SDK as they are."""
+
+CANNOT_BE_ASKED: Final = {"empty_once think_tag_only whitespace_once": {"recoverable": False}}
+"""On wires of prompts the model would take the question for the text."""
+
+
+def own_tables(
+    *,
+    without: str = "",
+    otherwise: Mapping[str, Mapping[str, Any]] | None = None,
+    own: Iterable[Case | str] = (),
+    blocked: Collection[Case] = (),
+    thoughts: str = "A thought",
+    limit: Callable[[int], Mapping[str, Any]] = lambda tokens: {"max_tokens": tokens},
+) -> Tables:
+    """Return a wire's tables by title.
+
+    Args:
+        without: names of the common cases for which the wire has no place.
+        otherwise: what is different of others, by their names; several stand in one text.
+        own: the wire's further cases: its own, and names of those that some wires share.
+        blocked: its own blocks.
+        thoughts: what the wire calls a chain of thought.
+        limit: how a request says how much may be written.
+
+    >>> tables = own_tables(own=["pings"], otherwise={"pings": {"bare": Bare.HARMFUL}})
+    >>> "pings" in tables["faults"], "pings" in tables["quirks"]
+    (True, False)
+    """
+    changes: dict[str, dict[str, Any]] = defaultdict(dict)
+    for names, different in (otherwise or {}).items():
+        for name in names.split():
+            changes[name] |= different
+    left_out = frozenset(without.split())
+    out: Tables = {title: {} for title in ("normal", *_BY_EFFECT.values(), "blocked")}
+    for case in (*COMMON, *_named(own), *blocked):
+        if case.name not in left_out:
+            most = case.request.get("max_tokens")
+            asked = case.request if most is None else limit(most)
+            made = replace(case, **{"request": asked} | changes[case.name])
+            made = replace(made, summary=made.summary.replace("{thoughts}", thoughts))
+            is_blocked = case in blocked or case in BLOCKED_CASES
+            title = "normal" if case in NORMAL else _BY_EFFECT[made.bare]
+            out["blocked" if is_blocked else title][case.name] = made
+    return out
+
+
+_BY_EFFECT: Final[Mapping[Bare, str]] = {
+    Bare.SILENT: "faults",
+    Bare.HARMFUL: "faults",
+    Bare.RAISES: "http_faults",
+    Bare.FINE: "quirks",
+}
+"""The table of a case, by what the official SDK makes of it."""
+
+
+def _named(own: Iterable[Case | str]) -> Iterator[Case]:
+    for one in own:
+        if isinstance(one, str):
+            yield from (_SHARED[name] for name in one.split())
+        else:
+            yield one

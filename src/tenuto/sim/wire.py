@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from tenuto.sim.asked import Asked
-from tenuto.sim.case import Framing, Step
-from tenuto.sim.envelope import Envelope
+from tenuto.sim.case import Framing, Odd, Step
+from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event, frame
 from tenuto.sim.reply import Reply, Settings
+from tenuto.sim.tables_own import Tables
+from tenuto.sim.writing import in_the_middle, marks
 
 Body = Mapping[str, Any]
 Headers = Mapping[str, str]
@@ -44,6 +46,7 @@ class Wire:
 
     name: str
     path: str
+    tables: Tables
     read: Callable[[Body, Settings], Asked]
     impossible: Callable[[Any], Failure | None]
     """What is wrong with a body that could not be answered at all."""
@@ -55,15 +58,28 @@ class Wire:
     unknown_key: Callable[[str], Failure]
     core_keys: frozenset[str]
     """Body keys that the case of an unknown key never names."""
-    render_body: Callable[[Reply, Step, Envelope], Any]
-    """The document of a whole body."""
-    render_events: Callable[[Reply, Step, Envelope], list[Event]]
+    document: Callable[[Reply, Step, Envelope], Any]
+    """What a whole body holds that is no error."""
+    payloads: Callable[[Reply, Step, Envelope], Iterable[Any]]
+    """What the events of a stream hold, an error among them, in the wire's own objects."""
     answer_id: Callable[[str], str]
     """The id of an answer, from a key that no other answer has."""
     headers: Callable[[str], Mapping[str, str]]
     """Headers of every response, from the key of its request."""
     stamped: Callable[[Body, str], Body] = lambda document, _: document
     """An error document with the key of its request in it, where the wire does that."""
+    failed: Callable[[Failure, Envelope], Any] = lambda failure, _: dict(failure.document)
+    """What a body holds that is an error although its status is good."""
+    event: Callable[[Any, int], Event] = lambda payload, _: ("", dump(payload))
+    """The event of a payload, from its number in the stream."""
+    oddities: Mapping[Odd | None, Callable[[list[Any]], list[Any]]] = field(default_factory=dict)
+    """What is out of place in a stream, by name: each stands for itself."""
+    broken: Event | None = None
+    """An event that holds no JSON."""
+    done: Event | None = None
+    """The end mark of a stream."""
+    marks: Callable[[Step], int] = marks
+    """How many end marks a stream has."""
     last_event: bytes = b""
     """The event after which clients leave; it may come before the transfer ends."""
     located: Callable[[Body, Mapping[str, str]], Body] = lambda body, _: body
@@ -83,3 +99,19 @@ class Wire:
             "cache-control": "no-cache",
         }
     )
+
+    def render_body(self, reply: Reply, step: Step, envelope: Envelope) -> Any:
+        """Return the document that answers a request for a whole body."""
+        if step.error:
+            return self.failed(self.errors[step.error], envelope)
+        return self.document(reply, step, envelope)
+
+    def render_events(self, reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
+        """Return the events of a stream, without their framing."""
+        payloads = list(self.payloads(reply, step, envelope))
+        if step.odd in self.oddities:
+            payloads = self.oddities[step.odd](payloads)
+        events = [self.event(payload, number) for number, payload in enumerate(payloads)]
+        if step.odd is Odd.NOT_JSON and self.broken is not None:
+            events = in_the_middle(events, self.broken)
+        return events + ([self.done] * self.marks(step) if self.done is not None else [])

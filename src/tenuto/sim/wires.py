@@ -7,44 +7,32 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-from tenuto.sim import (
-    anthropic_messages,
-    bedrock_converse,
-    bedrock_invoke,
-    cohere,
-    cohere_v1,
-    dashscope,
-    gemini_generate,
-    gemini_interactions,
-    mistral,
-    ollama,
-    openai_chat,
-    openai_completions,
-    openai_responses,
-    tgi,
-)
+from tenuto.sim.anthropic_messages import wire as anthropic_messages
+from tenuto.sim.bedrock_converse import wire as bedrock_converse
+from tenuto.sim.bedrock_invoke import nova
+from tenuto.sim.bedrock_invoke import wire as bedrock_invoke
+from tenuto.sim.cohere import wire as cohere
+from tenuto.sim.cohere_v1 import wire as cohere_v1
+from tenuto.sim.dashscope import wire as dashscope
+from tenuto.sim.gemini_generate import wire as gemini_generate
+from tenuto.sim.gemini_interactions import wire as gemini_interactions
+from tenuto.sim.mistral import wire as mistral
+from tenuto.sim.ollama import wire as ollama
+from tenuto.sim.openai_chat import wire as openai_chat
+from tenuto.sim.openai_completions import wire as openai_completions
+from tenuto.sim.openai_responses import wire as openai_responses
+from tenuto.sim.tgi import wire as tgi
 from tenuto.sim.wire import Wire
 
 _SPOKEN: Final = (
-    openai_chat.WIRE,
-    anthropic_messages.WIRE,
-    openai_completions.WIRE,
-    openai_responses.WIRE,
-    gemini_generate.WIRE,
-    gemini_interactions.WIRE,
-    bedrock_converse.WIRE,
-    bedrock_invoke.WIRE,
-    cohere.WIRE,
-    cohere_v1.WIRE,
-    ollama.WIRE,
-    mistral.WIRE,
-    tgi.WIRE,
-    dashscope.WIRE,
+    *(openai_chat.WIRE, anthropic_messages.WIRE, openai_completions.WIRE, openai_responses.WIRE),
+    *(gemini_generate.WIRE, gemini_interactions.WIRE, bedrock_converse.WIRE, bedrock_invoke.WIRE),
+    *(cohere.WIRE, cohere_v1.WIRE, ollama.WIRE, mistral.WIRE, tgi.WIRE, dashscope.WIRE),
 )
 
 WIRES: Final[Mapping[str, Wire]] = {wire.name: wire for wire in _SPOKEN}
 
-_AT: Final = (bedrock_invoke.NOVA, *_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
+_AT: Final = (nova.NOVA, *_SPOKEN, ollama.GENERATE, *tgi.ELSEWHERE)
 """One wire may have several paths, each a row; the first that fits counts."""
 
 

@@ -4,14 +4,12 @@ holds of broken arguments, and oddities that look alike everywhere."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, zip_longest
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
-from tenuto.sim.case import Ending, Shape
-
-CUT_SHORT: Final = frozenset({Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET})
-"""Endings behind which neither a stop nor an end mark comes."""
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
+from tenuto.sim.reply import Reply
 
 Made = TypeVar("Made")
 
@@ -36,6 +34,20 @@ def together(written: Iterable[list[Made]], shape: Shape) -> Iterator[Made]:
     return (made for row in zip_longest(*written) for made in row if made is not None)
 
 
+def parts_in_turn(
+    written: Iterable[Iterable[Made]], shape: Shape, *, cut_short: bool
+) -> Iterator[Made]:
+    """Yield the events of each part; of an answer that is cut short the last part is not closed.
+
+    >>> list(parts_in_turn([[1, 2], [3, 4]], Shape.NORMAL, cut_short=True))
+    [1, 2, 3]
+    """
+    parts = [list(events) for events in written]
+    if cut_short and parts:
+        parts[-1].pop()
+    return together(parts, shape)
+
+
 def place(name: str, index: int, shape: Shape) -> dict[str, Any]:
     """Return the member that says which part an event belongs to.
 
@@ -55,6 +67,57 @@ def in_the_middle(events: list[Made], odd: Made) -> list[Made]:
     """
     at = len(events) // 2
     return [*events[:at], odd, *events[at:]]
+
+
+def marks(step: Step) -> int:
+    """Return how many end marks a stream has.
+
+    >>> marks(Step()), marks(Step(odd=Odd.DOUBLE_DONE)), marks(Step(ending=Ending.DROP))
+    (1, 2, 0)
+    """
+    if step.ending in CUT_SHORT or step.ending is Ending.NO_DONE:
+        return 0
+    return 2 if step.odd is Odd.DOUBLE_DONE else 1
+
+
+def end_again(payloads: list[Any], **changed: Any) -> list[Any]:
+    """Return payloads whose last one comes twice, the second time with other members.
+
+    >>> end_again([{"delta": {"stop": "a", "n": 1}}], delta={"stop": "b"})[1]
+    {'delta': {'stop': 'b', 'n': 1}}
+    """
+    end = payloads[-1]
+    inner = {
+        name: end[name] | item if isinstance(item, dict) else item for name, item in changed.items()
+    }
+    return [*payloads, end | inner]
+
+
+def end_before(payloads: list[Any], pieces: int, head: int = 0) -> list[Any]:
+    """Return payloads whose last one comes before so many pieces, but behind the head.
+
+    >>> end_before(["head", "a", "b", "end"], 1)
+    ['head', 'a', 'end', 'b']
+    """
+    at = max(head, len(payloads) - 1 - pieces)
+    return [*payloads[:at], payloads[-1], *payloads[at:-1]]
+
+
+def stop_in(stops: Mapping[str, str], reply: Reply, step: Step, refused: str) -> str | None:
+    """Return the stop of a reply in words of Claude's makers; `refused` is that of a refusal.
+
+    >>> stop_in({"length": "max_tokens"}, Reply("Hi.", (), "LENGTH", 3, 1), Step(), "refusal")
+    'MAX_TOKENS'
+    """
+    finish = reply.finish
+    if finish is None:
+        return None
+    if reply.refusal is not None:
+        return refused
+    if step.context_window_tokens and finish == "length":
+        return "model_context_window_exceeded"
+    stop = stops.get(finish.lower(), finish)
+    return stop.upper() if finish.isupper() else stop
 
 
 def decoded(arguments: Any) -> Any:

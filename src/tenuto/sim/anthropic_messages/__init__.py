@@ -1,5 +1,1 @@
 """Anthropic Messages."""
-
-from tenuto.sim.anthropic_messages.wire import WIRE
-
-__all__ = ["WIRE"]

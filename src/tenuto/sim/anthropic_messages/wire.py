@@ -5,55 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.anthropic_messages.body import render_body
-from tenuto.sim.anthropic_messages.body_rules import (
-    body_violations,
-    header_violations,
-    impossible,
-)
-from tenuto.sim.anthropic_messages.errors import (
-    ERRORS,
-    extra,
-    failure,
-    stamped,
-    too_many_tokens,
-)
-from tenuto.sim.anthropic_messages.events import STOP, render_events
-from tenuto.sim.anthropic_messages.history import history_violations
-from tenuto.sim.anthropic_messages.request import read
+from tenuto.sim.anthropic_messages import body_rules, cases, errors, history, render, request
 from tenuto.sim.case import Framing
-from tenuto.sim.envelope import dump
 from tenuto.sim.errors import Failure
-from tenuto.sim.framing import frame
+from tenuto.sim.framing import frame, named_by
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Body, Headers, Wire, first_of
 
 
 def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from header_violations(headers)
-    yield from body_violations(body, settings.max_output_tokens)
-    yield from history_violations(body, settings.prefill)
+    yield from body_rules.header_violations(headers)
+    yield from body_rules.body_violations(body, settings.max_output_tokens)
+    yield from history.history_violations(body, settings.prefill)
 
 
 WIRE: Final = Wire(
     name="anthropic-messages",
+    tables=cases.TABLES,
     path="/v1/messages",
-    read=read,
-    impossible=impossible,
+    read=request.read,
+    impossible=body_rules.impossible,
     violation=first_of(_rules),
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=extra,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.extra,
     core_keys=frozenset(
         {"model", "messages", "stream", "max_tokens", "system", "tools", "tool_choice"}
         | {"thinking", "stop_sequences", "output_config"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    event=named_by("type"),
+    oddities=render.ODDITIES,
+    broken=render.BROKEN,
     answer_id=lambda key: "msg_01" + key_of(key, length=22),
     headers=lambda key: {"request-id": f"req_{key}", "anthropic-organization-id": "sim"},
-    stamped=stamped,
-    last_event=frame([(STOP["type"], dump(STOP))], Framing.PLAIN)[0],
+    stamped=errors.stamped,
+    last_event=frame([named_by("type")(render.STOP, 0)], Framing.PLAIN)[0],
 )

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
+from tenuto.sim.anthropic_messages.seals import signature
 from tenuto.sim.bedrock_converse.errors import failure
 from tenuto.sim.bedrock_converse.models import speaks_in_blocks_of_one_kind, takes_prefill
 from tenuto.sim.bedrock_converse.request import blocks_of, thinks
-from tenuto.sim.bedrock_converse.seals import signature
 from tenuto.sim.errors import Failure
 
 PREFILL: Final = (

@@ -11,15 +11,13 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import failure
-from tenuto.sim.bedrock_converse.events import render_events
+from tenuto.sim.bedrock_converse.render import BROKEN, event
 from tenuto.sim.bedrock_converse.wire import WIRE as CONVERSE
 from tenuto.sim.bedrock_invoke.request import STREAM
 from tenuto.sim.bedrock_invoke.wire import WIRE
-from tenuto.sim.case import Step
-from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.envelope import dump
 from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event
-from tenuto.sim.reply import Reply
 
 _SCHEMA: Final = "messages-v1"
 
@@ -46,17 +44,8 @@ def impossible(body: Any) -> Failure | None:
     return CONVERSE.impossible(body)
 
 
-def chunks(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the events of a stream, without their framing; an error is none of the model's.
-
-    >>> made = chunks(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "amazon.nova"))
-    >>> {name for name, _ in made}
-    {'chunk'}
-    """
-    return [_chunk(name, payload) for name, payload in render_events(reply, step, envelope)]
-
-
 def _chunk(name: str, payload: str) -> Event:
+    """Return an event in a chunk; an error is none of the model's."""
     if name.endswith("Exception"):
         return name, payload
     said = f'{{"{name}":{payload}}}'.encode("utf-8", "replace")
@@ -71,7 +60,8 @@ NOVA: Final = replace(
         headers, {name: said for name, said in body.items() if name != "schemaVersion"}, settings
     ),
     core_keys=CONVERSE.core_keys | {"schemaVersion"},
-    render_events=chunks,
+    event=lambda named, number: _chunk(*event(named, number)),
+    broken=_chunk(*BROKEN),
     located=located,
     stream_headers=WIRE.stream_headers,
 )

@@ -9,18 +9,18 @@ which the stream ends.
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import ERRORS, kind_of
 from tenuto.sim.bedrock_converse.models import maker
-from tenuto.sim.case import Ending, Odd, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Step
 from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
-from tenuto.sim.writing import CUT_SHORT, in_the_middle
+
+Named = tuple[str, dict[str, Any]]
 
 GUARDRAIL: Final = "guardrail_intervened"
 GUARDED: Final = "Sorry, the model cannot answer this question."
@@ -32,43 +32,48 @@ _NAMED_OTHERWISE: Final = {"delta": "message", "finish_reason": "stop_reason"}
 _NOT_MISTRALS: Final = ("object", "usage", "service_tier", "system_fingerprint")
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return the document that answers a request for a whole answer.
+def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return what answers a request for a whole answer.
 
     >>> said = Reply("Hi.", (), "stop", 3, 1)
-    >>> list(render_body(said, Step(), Envelope("1", "mistral.x"))["choices"][0])
+    >>> list(document(said, Step(), Envelope("1", "mistral.x"))["choices"][0])
     ['index', 'message', 'logprobs', 'stop_reason']
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
-    document = chat.render_body(_as_shown(reply), step, envelope)
-    return _as_made(document, envelope) | _action(reply)
+    made = chat.document(_as_shown(reply), step, envelope)
+    return _as_made(made, envelope) | _action(reply)
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the events of a stream, without their framing.
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Named]:
+    """Return what the events of a stream hold, with their names.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> [name for name, _ in made]
     ['chunk', 'chunk', 'chunk']
     """
     error, said = step.error, _as_shown(reply)
     said = replace(said, finish=None) if error else said
-    written = chat.render_events(said, replace(step, error=""), envelope)
-    chunks = [_as_made(json.loads(text), envelope) for _, text in written if text != chat.DONE]
+    written = chat.payloads(said, replace(step, error=""), envelope)
+    chunks = [_as_made(chunk, envelope) for chunk in written]
     if not error and step.ending not in _NO_METRICS:
-        chunks[-1] |= _action(reply) | (_metrics(reply) if step.usage else {})
-    events = [("chunk", _payload(dump(chunk), n)) for n, chunk in enumerate(chunks)]
-    if step.odd is Odd.NOT_JSON:
-        events = in_the_middle(events, ("chunk", _payload('{"choices":[', 0)))
+        chunks[-1] = chunks[-1] | _action(reply) | (_metrics(reply) if step.usage else {})
+    named = [("chunk", chunk) for chunk in chunks]
     if error:
-        events.append((kind_of(ERRORS[error]), dump(ERRORS[error].document)))
-    return events
+        named.append((kind_of(ERRORS[error]), dict(ERRORS[error].document)))
+    return named
 
 
-def _payload(event: str, number: int) -> str:
-    data = base64.b64encode(event.encode("utf-8", "replace")).decode()
+def event(named: Named, number: int) -> Event:
+    """Return the event of a payload; an error is none of the model's."""
+    name, payload = named
+    return (name, _payload(dump(payload), number) if name == "chunk" else dump(payload))
+
+
+def _payload(said: str, number: int) -> str:
+    data = base64.b64encode(said.encode("utf-8", "replace")).decode()
     return dump({"bytes": data, "p": _PADDING[: 4 + number * 7 % 58]})
+
+
+BROKEN: Final = ("chunk", _payload('{"choices":[', 0))
 
 
 def _as_shown(reply: Reply) -> Reply:

@@ -6,8 +6,7 @@ from typing import Final
 
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
-from tenuto.sim.bedrock_invoke.render import render_body, render_events
-from tenuto.sim.bedrock_invoke.request import impossible, located, violation
+from tenuto.sim.bedrock_invoke import cases, render, request
 from tenuto.sim.openai_chat.request import read
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.prose import key_of
@@ -15,20 +14,23 @@ from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="bedrock-invoke",
+    tables=cases.TABLES,
     path=r"/model/(?P<model>[^/]+)/(?P<what>invoke|invoke-with-response-stream)",
     read=read,
-    impossible=impossible,
-    violation=violation,
+    impossible=request.impossible,
+    violation=request.violation,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
     unknown_key=extra,
     core_keys=CHAT.core_keys,
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    event=render.event,
+    broken=render.BROKEN,
     answer_id=CHAT.answer_id,
     headers=lambda key: {"x-amzn-requestid": key_of(key, length=32)},
-    located=located,
+    located=request.located,
     frame=frame,
     stream_headers={
         "content-type": CONTENT_TYPE,

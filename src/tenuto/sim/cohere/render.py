@@ -7,16 +7,18 @@ the list of events, chosen by name, so that each stands for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Shape, Step
 from tenuto.sim.cohere.errors import ERRORS
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
+from tenuto.sim.openai_chat.render import body_call
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, place, together
+from tenuto.sim.writing import end_again, end_before, in_the_middle, pieces, place, together
 
-DONE: Final = "[DONE]"
+BROKEN: Final = ("content-delta", '{"type":"content-delta",')
 STOPS: Final[Mapping[str, str]] = {
     "stop": "COMPLETE",
     "length": "MAX_TOKENS",
@@ -27,15 +29,6 @@ STOPS: Final[Mapping[str, str]] = {
 }
 
 Payload = dict[str, Any]
-
-
-def stop_of(reply: Reply) -> str | None:
-    """Return the stop of a reply in this wire's words.
-
-    >>> stop_of(Reply("Hi.", (), "length", 3, 1)), stop_of(Reply("Hi.", (), "odd", 3, 1))
-    ('MAX_TOKENS', 'odd')
-    """
-    return STOPS.get(reply.finish, reply.finish) if reply.finish is not None else None
 
 
 def usage(reply: Reply) -> Payload:
@@ -49,25 +42,27 @@ def usage(reply: Reply) -> Payload:
     return {"billed_units": said, "tokens": said | thought, "cached_tokens": 0}
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> Payload:
-    """Return the document that answers a request without `stream`.
+def document(reply: Reply, step: Step, envelope: Envelope) -> Payload:
+    """Return what answers a request without `stream`.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["message"]["content"], made["finish_reason"]
     ([{'type': 'text', 'text': 'Hi.'}], 'COMPLETE')
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
     message: Payload = {"role": "assistant"}
     content = [{"type": kind, kind: text} for kind, text in _content(reply)]
     if content:
         message["content"] = content
     if reply.calls:
-        message["tool_calls"] = [_call(call, reply.shape) for call in reply.calls]
-    document = {"id": envelope.id, "message": message, "finish_reason": stop_of(reply)}
+        message["tool_calls"] = [body_call(call, reply.shape) for call in reply.calls]
+    made = {"id": envelope.id, "message": message, "finish_reason": _stop(reply)}
     if step.ending is Ending.NO_FINISH:
-        del document["finish_reason"]
-    return document | ({"usage": usage(reply)} if step.usage else {})
+        del made["finish_reason"]
+    return made | ({"usage": usage(reply)} if step.usage else {})
+
+
+def _stop(reply: Reply) -> str | None:
+    return STOPS.get(reply.finish or "", reply.finish)
 
 
 def _content(reply: Reply) -> list[tuple[str, str]]:
@@ -75,34 +70,13 @@ def _content(reply: Reply) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in parts if text]
 
 
-def _call(call: Call, shape: Shape) -> Payload:
-    function = {"name": call.name, "arguments": call.arguments}
-    made = {"id": call.id, "type": "function", "function": function}
-    for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id")):
-        if shape is absent:
-            del made[name]
-    return made
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]:
+    """Yield what the events of a stream hold.
 
-
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the events of a stream, without their framing.
-
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
-    >>> [name for name, _ in made][:2], made[-1]
-    (['message-start', 'content-start'], ('', '[DONE]'))
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> [payload["type"] for payload in made][:2]
+    ['message-start', 'content-start']
     """
-    payloads = list(_payloads(reply, step, envelope))
-    if step.odd in _ODDITIES:
-        payloads = _ODDITIES[step.odd](payloads)
-    events = [(payload["type"], dump(payload)) for payload in payloads]
-    if step.odd is Odd.NOT_JSON:
-        events = in_the_middle(events, ("content-delta", '{"type":"content-delta",'))
-    if step.ending not in CUT_SHORT | {Ending.NO_DONE}:
-        events += [("", DONE)] * (2 if step.odd is Odd.DOUBLE_DONE else 1)
-    return events
-
-
-def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]:
     size = step.event_chars or envelope.token_chars
     nothing: Payload = {"content": [], "tool_plan": "", "tool_calls": [], "citations": []}
     start = {"role": "assistant"} | nothing
@@ -117,7 +91,7 @@ def _payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Payload]
     yield from together(written, reply.shape)
     if step.ending in CUT_SHORT:
         return
-    end: Payload = {"finish_reason": stop_of(reply)}
+    end: Payload = {"finish_reason": _stop(reply)}
     if step.ending is Ending.NO_FINISH:
         end = {}
     if step.error:
@@ -134,23 +108,11 @@ def _piece(kind: str, at: Payload, **said: Any) -> Payload:
 def _call_events(number: int, call: Call, shape: Shape, size: int) -> Iterator[Payload]:
     raw = call.arguments
     at = place("index", number, shape)
-    begun = _call(call, shape)
-    begun["function"] = {"name": call.name, "arguments": "" if isinstance(raw, str) else raw}
+    begun = body_call(replace(call, arguments="" if isinstance(raw, str) else raw), shape)
     yield _piece("tool-call-start", at, tool_calls=begun)
     for said in pieces(raw if isinstance(raw, str) else "", size):
         yield _piece("tool-call-delta", at, tool_calls={"function": {"arguments": said}})
     yield {"type": "tool-call-end", **at}
-
-
-def _again(payloads: list[Payload], **changed: Any) -> list[Payload]:
-    end = payloads[-1]
-    return [*payloads, end | {"delta": end["delta"] | changed}]
-
-
-def _late_content(payloads: list[Payload]) -> list[Payload]:
-    """The last pieces of the last part come after the event that holds the stop."""
-    at = max(1, len(payloads) - 5)
-    return [*payloads[:at], payloads[-1], *payloads[at:-1]]
 
 
 def _late_usage(payloads: list[Payload]) -> list[Payload]:
@@ -159,14 +121,12 @@ def _late_usage(payloads: list[Payload]) -> list[Payload]:
     return [*payloads[:-1], stop, {"type": "message-end", "delta": {"usage": end["usage"]}}]
 
 
-def _with_unknown(payloads: list[Payload]) -> list[Payload]:
-    return in_the_middle(payloads, {"type": "sim-garbage", "note": "nothing that a client knows"})
-
-
-_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {
-    Odd.FINISH_REPEATED: _again,
-    Odd.FINISH_CONFLICT: lambda payloads: _again(payloads, finish_reason="MAX_TOKENS"),
-    Odd.CONTENT_AFTER_FINISH: _late_content,
+_UNKNOWN: Final = {"type": "sim-garbage", "note": "nothing that a client knows"}
+ODDITIES: Final[Mapping[Odd | None, Callable[[list[Payload]], list[Payload]]]] = {
+    Odd.FINISH_REPEATED: end_again,
+    Odd.FINISH_CONFLICT: partial(end_again, delta={"finish_reason": "MAX_TOKENS"}),
+    # The last pieces of the last part come after the event that holds the stop.
+    Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=4, head=1),
     Odd.USAGE_AFTER_FINISH: _late_usage,
-    Odd.UNKNOWN_EVENT: _with_unknown,
+    Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_UNKNOWN),
 }

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.cohere.errors import ERRORS, failure, stamped, too_many_tokens, unknown_field
-from tenuto.sim.cohere.history import impossible, violation
-from tenuto.sim.cohere.render import DONE, render_body, render_events
-from tenuto.sim.cohere.request import read
+from tenuto.sim.case import Framing
+from tenuto.sim.cohere import cases, errors, history, render, request
+from tenuto.sim.framing import frame, named_by
+from tenuto.sim.openai_chat.render import DONE
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="cohere",
+    tables=cases.TABLES,
     path="/v2/chat",
-    read=read,
-    impossible=impossible,
-    violation=violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_field,
+    read=request.read,
+    impossible=history.impossible,
+    violation=history.violation,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_field,
     core_keys=frozenset(
         {"model", "messages", "stream", "max_tokens", "tools", "tool_choice", "response_format"}
         | {"thinking"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    event=named_by("type"),
+    oddities=render.ODDITIES,
+    broken=render.BROKEN,
+    done=DONE,
     answer_id=lambda key: key_of("answer", key, length=32),
     headers=lambda key: {"x-debug-trace-id": key, "x-api-warning": ""},
-    stamped=stamped,
-    last_event=f"data: {DONE}\n\n".encode(),
+    stamped=errors.stamped,
+    last_event=frame([DONE], Framing.PLAIN)[0],
 )

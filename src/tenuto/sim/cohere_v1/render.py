@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Framing, Odd, Step
+from tenuto.sim.case import CUT_SHORT, Ending, Odd, Step
 from tenuto.sim.cohere_v1.errors import ERRORS
 from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import decoded
+from tenuto.sim.writing import decoded, end_again, end_before, in_the_middle, pieces
 
 STOPS: Final[Mapping[str, str]] = {
     "stop": "COMPLETE",
@@ -25,29 +25,17 @@ STOPS: Final[Mapping[str, str]] = {
     "content_filter": "ERROR_TOXIC",
     "stop_sequence": "STOP_SEQUENCE",
 }
-_CUT_SHORT: Final = {Ending.DROP, Ending.EOF, Ending.CUT_OFF, Ending.RESET}
 
 Document = dict[str, Any]
 
 
-def stop_of(reply: Reply) -> str | None:
-    """Return the stop of a reply in this wire's words: no stop names calls.
+def document(reply: Reply, step: Step, envelope: Envelope) -> Document:
+    """Return what answers a request without `stream`.
 
-    >>> stop_of(Reply("", (), "tool_calls", 3, 1)), stop_of(Reply("Hi.", (), "odd", 3, 1))
-    ('COMPLETE', 'odd')
-    """
-    return STOPS.get(reply.finish, reply.finish) if reply.finish is not None else None
-
-
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
-    """Return the document that answers a request without `stream`.
-
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["text"], made["finish_reason"], made["chat_history"]
     ('Hi.', 'COMPLETE', [{'role': 'CHATBOT', 'message': 'Hi.'}])
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
     return _answer(reply, step, envelope, [_call(call) for call in reply.calls])
 
 
@@ -56,65 +44,46 @@ def _answer(reply: Reply, step: Step, envelope: Envelope, calls: list[Document])
     called = {"tool_calls": calls} if calls else {}
     said = {"role": "CHATBOT", "message": text} | called
     before = json.loads(envelope.prompt or "[]")
-    document: Document = {
+    stop = STOPS.get(reply.finish or "", reply.finish)
+    made: Document = {
         "response_id": f"r-{envelope.id}",
         "text": text,
         "generation_id": envelope.id,
     }
-    document |= {"chat_history": [*before, said], "finish_reason": stop_of(reply)} | called
+    made |= {"chat_history": [*before, said], "finish_reason": stop} | called
     if step.ending is Ending.NO_FINISH:
-        del document["finish_reason"]
+        del made["finish_reason"]
     meta: Document = {"api_version": {"version": "1"}}
     if step.usage:
         used = {"input_tokens": reply.prompt_tokens, "output_tokens": reply.completion_tokens}
         meta |= {"billed_units": used, "tokens": used}
-    return document | {"meta": meta}
+    return made | {"meta": meta}
 
 
 def _call(call: Call) -> Document:
     return {"name": call.name, "parameters": decoded(call.arguments) if call.arguments else None}
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the documents of a stream, without their framing.
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]:
+    """Yield what the lines of a stream hold.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
-    >>> len(made), '"event_type":"stream-end"' in made[-1][1]
-    (3, True)
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> [payload["event_type"] for payload in made]
+    ['stream-start', 'text-generation', 'stream-end']
     """
-    documents = list(_documents(reply, step, envelope))
-    if step.odd in _ODDITIES:
-        documents = _ODDITIES[step.odd](documents)
-    events = [("", dump(document)) for document in documents]
-    if step.odd is Odd.NOT_JSON:
-        events.insert(len(events) // 2, ("", '{"is_finished":false,"event_type":'))
-    return events
-
-
-def frame(events: list[Event], framing: Framing) -> list[bytes]:
-    r"""Return documents as they stand on the wire.
-
-    >>> frame([("", "{}")], Framing.PLAIN), frame([("", "{}")], Framing.CRLF)
-    ([b'{}\n'], [b'{}\r\n'])
-    """
-    end = "\r\n" if framing is Framing.CRLF else "\n"
-    return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
-
-
-def _documents(reply: Reply, step: Step, envelope: Envelope) -> Iterator[Document]:
     size, text = step.event_chars or envelope.token_chars, reply.text or ""
     yield _event("stream-start", generation_id=envelope.id)
     # What the model says before a call is told as a part of calling.
     kind = "tool-calls-chunk" if reply.calls else "text-generation"
     beside: Document = {"tool_call_delta": {}} if reply.calls else {}
-    for at in range(0, len(text), size):
-        yield _event(kind, text=text[at : at + size], **beside)
+    for said in pieces(text, size):
+        yield _event(kind, text=said, **beside)
     for number, call in enumerate(reply.calls):
         raw = call.arguments if isinstance(call.arguments, str) else dump(call.arguments)
         yield _piece(index=number, name=call.name)
-        for at in range(0, len(raw), size):
-            yield _piece(index=number, parameters=raw[at : at + size])
-    if step.ending in _CUT_SHORT:
+        for said in pieces(raw, size):
+            yield _piece(index=number, parameters=said)
+    if step.ending in CUT_SHORT:
         return
     calls = [_call(call) for call in reply.calls if _is_whole(call.arguments)]
     if calls:
@@ -149,24 +118,10 @@ def _is_whole(arguments: Any) -> bool:
     return True
 
 
-def _late_content(documents: list[Document]) -> list[Document]:
-    """The end comes before the last piece of text, where there is one."""
-    return [*documents[:-2], documents[-1], *documents[-2:-1]]
-
-
-def _conflict(documents: list[Document]) -> list[Document]:
-    return [*documents, documents[-1] | {"finish_reason": "MAX_TOKENS"}]
-
-
-def _with_unknown(documents: list[Document]) -> list[Document]:
-    middle = len(documents) // 2
-    odd = _event("sim-garbage", note="nothing that a client knows")
-    return [*documents[:middle], odd, *documents[middle:]]
-
-
-_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
-    Odd.FINISH_REPEATED: lambda documents: [*documents, documents[-1]],
-    Odd.FINISH_CONFLICT: _conflict,
-    Odd.CONTENT_AFTER_FINISH: _late_content,
-    Odd.UNKNOWN_EVENT: _with_unknown,
+_UNKNOWN: Final = _event("sim-garbage", note="nothing that a client knows")
+ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+    Odd.FINISH_REPEATED: end_again,
+    Odd.FINISH_CONFLICT: partial(end_again, finish_reason="MAX_TOKENS"),
+    Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),
+    Odd.UNKNOWN_EVENT: partial(in_the_middle, odd=_UNKNOWN),
 }

@@ -4,33 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.cohere_v1.errors import ERRORS, failure, too_many_tokens, unknown_field
-from tenuto.sim.cohere_v1.render import frame, render_body, render_events
-from tenuto.sim.cohere_v1.request import read
-from tenuto.sim.cohere_v1.rules import impossible, violation
+from tenuto.sim.cohere_v1 import cases, errors, render, request, rules
+from tenuto.sim.framing import lines
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="cohere-v1",
+    tables=cases.TABLES,
     path="/v1/chat",
-    read=read,
-    impossible=impossible,
-    violation=violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_field,
+    read=request.read,
+    impossible=rules.impossible,
+    violation=rules.violation,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_field,
     core_keys=frozenset(
         {"message", "model", "chat_history", "stream", "max_tokens", "tools", "tool_results"}
         | {"response_format", "preamble"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    oddities=render.ODDITIES,
+    broken=("", '{"is_finished":false,"event_type":'),
     answer_id=lambda key: key_of("answer", key, length=32),
     headers=lambda key: {"x-debug-trace-id": key},
-    stamped=lambda document, _: document,
-    last_event=b"",
-    frame=frame,
+    frame=lines,
     stream_headers={"content-type": "application/stream+json"},
 )

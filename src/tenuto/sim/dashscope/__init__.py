@@ -1,5 +1,1 @@
 """DashScope's own API for Qwen's models."""
-
-from tenuto.sim.dashscope.wire import WIRE
-
-__all__ = ["WIRE"]

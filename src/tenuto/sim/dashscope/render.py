@@ -7,38 +7,35 @@ the usage so far; calls whose later pieces have an empty id; and "null" for no s
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tenuto.sim.case import Framing, Odd, Step
+from tenuto.sim.case import Framing, Step
 from tenuto.sim.dashscope.errors import ERRORS
 from tenuto.sim.dashscope.request import LISTS, SO_FAR, TEXT
 from tenuto.sim.envelope import Envelope, dump
+from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
-from tenuto.sim.writing import in_the_middle
 
 Message = dict[str, Any]
 
 _MEMBERS: Final = ("role", "content", "reasoning_content", "tool_calls")
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return the document that answers a request that asks for no stream.
+def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return what answers a request that asks for no stream.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["output"]["choices"][0]["message"]
     {'role': 'assistant', 'content': 'Hi.'}
     """
-    if step.error:
-        return dict(ERRORS[step.error].document) | {"request_id": envelope.id}
-    document = chat.render_body(replace(reply, echo=""), step, envelope)  # nothing is repeated
+    made = chat.document(replace(reply, echo=""), step, envelope)  # nothing is repeated
     choices = [
         _choice(_message(one["message"], number=True), one.get("finish_reason"), envelope)
-        for one in document["choices"]
+        for one in made["choices"]
     ]
     used = {"usage": usage(reply)} if step.usage else {}
     return {"output": _output(choices, envelope), **used, "request_id": envelope.id}
@@ -62,19 +59,22 @@ def usage(reply: Reply, output_tokens: int | None = None) -> dict[str, Any]:
     return told
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the payloads of the events of a stream, without their framing.
+def failed(failure: Failure, envelope: Envelope) -> dict[str, Any]:
+    """Return what a body or an event holds that is an error."""
+    return {**failure.document, "request_id": envelope.id}
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
-    >>> [json.loads(text)["output"]["choices"][0]["finish_reason"] for _, text in made]
+
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> Iterator[dict[str, Any]]:
+    """Yield what the events of a stream hold.
+
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> [payload["output"]["choices"][0]["finish_reason"] for payload in made]
     ['null', 'null', 'stop']
     """
     error, own = step.error, replace(step, error="")
     said = replace(reply, finish=None) if error else reply
-    events = chat.render_events(said, own, replace(envelope, include_usage=False))
-    chunks = [json.loads(text) for _, text in events if text != chat.DONE]
+    chunks = chat.payloads(said, own, replace(envelope, include_usage=False))
     so_far: Message = {}
-    told: list[Event] = []
     for number, chunk in enumerate(chunks):
         choices = []
         for one in chunk["choices"]:
@@ -82,16 +82,17 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
             if SO_FAR in envelope.forms:
                 message = so_far = _added(so_far, message)
             choices.append(_choice(message, one["finish_reason"], envelope))
-        over = chunks[number:] and number >= len(chunks) - 1
+        over = number == len(chunks) - 1
         tokens = None if over and not error else min(number, reply.completion_tokens)
         used = {"usage": usage(reply, tokens)} if step.usage else {}
-        event = {"output": _output(choices, envelope), **used, "request_id": envelope.id}
-        told.append(("result", dump(event)))
-    if step.odd is Odd.NOT_JSON:
-        told = in_the_middle(told, ("result", '{"output":'))
+        yield {"output": _output(choices, envelope), **used, "request_id": envelope.id}
     if error:
-        told.append(("error", dump({**ERRORS[error].document, "request_id": envelope.id})))
-    return told
+        yield failed(ERRORS[error], envelope)
+
+
+def event(payload: dict[str, Any], _: int) -> Event:
+    """Return the event of a payload."""
+    return "result" if "output" in payload else "error", dump(payload)
 
 
 def _message(part: Mapping[str, Any], *, number: bool = False) -> Message:
@@ -157,17 +158,19 @@ def frame(events: list[Event], framing: Framing) -> list[bytes]:
     for number, (name, payload) in enumerate(events, 1):
         status = 200 if name == "result" else 500
         made.append(f"id:{number}\nevent:{name}\n:HTTP_STATUS/{status}\ndata:{payload}\n\n")
-    match framing:
-        case Framing.CRLF:
-            made = [event.replace("\n", "\r\n") for event in made]
-        case Framing.BOM:
-            made[0] = "\ufeff" + made[0]
-        case Framing.COMMENTS:
-            made = [f":keep-alive\n\n{event}" for event in made]
-        case Framing.NO_SPACE:  # here it is the rule
-            made = [event.replace("\ndata:", "\ndata: ") for event in made]
-        case Framing.EVENT_LINES:
-            made = [f"retry:1000\n{event}" for event in made]
-        case Framing.DATA_LINES | Framing.PLAIN:
-            pass
+    made = [_BEFORE_EACH.get(framing, "") + event for event in made]
+    if framing is Framing.BOM:
+        made[0] = "\ufeff" + made[0]
+    if framing in _INSTEAD:
+        made = [event.replace(*_INSTEAD[framing]) for event in made]
     return [event.encode("utf-8", "replace") for event in made]
+
+
+_BEFORE_EACH: Final = {
+    Framing.COMMENTS: ":keep-alive\n\n",
+    Framing.EVENT_LINES: "retry:1000\n",
+}
+_INSTEAD: Final = {
+    Framing.CRLF: ("\n", "\r\n"),
+    Framing.NO_SPACE: ("\ndata:", "\ndata: "),  # no space is the rule here
+}

@@ -6,11 +6,17 @@ left out where this wire has no place for the fault (a call without `type`, say)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim import tables_own
 from tenuto.sim.case import BODY, STREAM, Bare, Case, Kind, Say, Step
+from tenuto.sim.tables_own import (
+    BREAKS_THE_SDK,
+    KEY_OF_THE_CALLER,
+    NO_ROOM_FOR_CALL,
+    OF_HOSTS,
+    OF_SERVERS,
+    own_tables,
+)
 
 _SCHEMA: Final = {
     "type": "OBJECT",
@@ -20,50 +26,7 @@ _SCHEMA: Final = {
     },
     "required": ["title", "items"],
 }
-
-_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
-    "length_foreign_spelling", "call_cut_tool_calls", "call_malformed", "call_malformed_always",
-    "call_missing", "call_missing_always", "malformed_stop", "call_null_arguments",
-    "call_object_arguments", "call_no_type", "call_no_index", "error_chunk_then_done",
-    "calls_interleaved", "double_done", "content_filter_prompt_400", "refusal",
-}  # fmt: skip
-
-_OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "length_json": {
-        "request": {"response_mime_type": "application/json", "response_schema": _SCHEMA}
-    },
-    "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
-    "suspected_truncation": {"request": {"max_output_tokens": 60}},
-    "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
-    # The SDK sends no hints, so that the key is one of the caller's contract.
-    "http_400_unknown_key": {
-        "summary": "A key of the request is not known.",
-        "recoverable": False,
-        "request": {
-            "safety_settings": [
-                {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
-            ]
-        }
-    },
-    # Ids are no part of a call with many models.
-    "call_no_id": {"bare": Bare.FINE},
-    # The SDK reads an answer that lacks everything as one that says nothing.
-    "body_error_only": {"bare": Bare.SILENT},
-    "body_empty": {"bare": Bare.SILENT},
-    # An exception of its transport leaves the SDK as it is.
-    "body_short": {"bare": Bare.HARMFUL},
-    "cut_off_mid_text": {"bare": Bare.HARMFUL},
-    "reset_mid_text": {"bare": Bare.HARMFUL},
-    # The SDK takes every line that does not begin with `data: ` for a piece of an error.
-    "comments": {"bare": Bare.HARMFUL},
-    "no_space_after_data": {"bare": Bare.HARMFUL},
-    "event_lines": {"bare": Bare.HARMFUL},
-    "bom": {"bare": Bare.HARMFUL},
-    # Without an end mark, a stream that has no stop has broken off.
-    "done_no_finish": {"modes": BODY},
-    "finish_null_string": {"modes": BODY},
-    "finish_empty_string": {"modes": BODY},
-}  # fmt: skip
+_OFF: Final = {"category": "HARM_CATEGORY_HARASSMENT", "threshold": "BLOCK_NONE"}
 
 
 def _stopped(name: str, stop: str, summary: str, **more: Any) -> Case:
@@ -74,7 +37,7 @@ def _stopped(name: str, stop: str, summary: str, **more: Any) -> Case:
 
 _CONTINUES: Final = Step(keep=0.45, finish="CONTINUATION")
 
-_FAULTS: Final = (
+_OWN: Final = (
     _stopped("malformed_function_call", "MALFORMED_FUNCTION_CALL",
              "The model's call cannot be parsed."),
     _stopped("malformed_function_call_always", "MALFORMED_FUNCTION_CALL",
@@ -103,10 +66,7 @@ _FAULTS: Final = (
          behaviours=("C26", "C1")),
     Case("continuation_no_token", (Step(keep=0.45, finish="continuation"),),
          "The answer is to go on, but nothing says with what.", behaviours=("C26", "C1")),
-    tables_own.think_then_length("Thoughts"),
-    Case("think_then_call_cut", (Step(kind=Kind.CALL, think=True, keep=0, finish="length"),),
-         "Thoughts, and no room for the call.", wants_tools=True, behaviours=("C11", "C20")),
-    tables_own.event_not_json(Bare.HARMFUL),
+    "think_then_length think_then_call_cut event_not_json",
     Case("error_internal_mid_text", (Step(keep=0.5, error="mid_internal"),),
          "An internal error comes in the middle.", modes=STREAM, bare=Bare.RAISES,
          behaviours=("S9",)),
@@ -120,10 +80,7 @@ _FAULTS: Final = (
     Case("continuation_twice", (_CONTINUES, _CONTINUES),
          "The answer goes on in another request, and in a third.", bare=Bare.FINE,
          behaviours=("C26",)),
-    Case("think_then_text", (Step(think=True),), "Thoughts, then the whole text.",
-         bare=Bare.FINE, behaviours=("P8",)),
-    tables_own.think_then_call("Thoughts"),
-    tables_own.DATA_LINES,
+    "think_then_text think_then_call data_lines",
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -136,8 +93,32 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("C6", "E12")),
 )  # fmt: skip
 
-
-def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
-    """Return this wire's tables by title, made of the common ones and its own."""
-    own = {"faults": _FAULTS, "blocked": _BLOCKED}
-    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, own)
+TABLES: Final = own_tables(
+    without=OF_SERVERS
+    + OF_HOSTS
+    + """length_foreign_spelling call_cut_tool_calls call_malformed call_malformed_always
+        call_missing call_missing_always malformed_stop call_null_arguments call_object_arguments
+        call_no_type call_no_index error_chunk_then_done calls_interleaved double_done
+        content_filter_prompt_400 refusal""",
+    otherwise={
+        "length_json": {
+            "request": {"response_mime_type": "application/json", "response_schema": _SCHEMA}
+        },
+        "http_400_unknown_key": KEY_OF_THE_CALLER | {"request": {"safety_settings": [_OFF]}},
+        # Ids are no part of a call with many models.
+        "call_no_id": {"bare": Bare.FINE},
+        # The SDK reads an answer that lacks everything as one that says nothing.
+        "body_error_only body_empty": {"bare": Bare.SILENT},
+        **BREAKS_THE_SDK,
+        # The SDK takes every line that does not begin with `data: ` for a piece of an error.
+        "comments no_space_after_data event_lines bom": {"bare": Bare.HARMFUL},
+        # Without an end mark, a stream that has no stop has broken off.
+        "done_no_finish finish_null_string finish_empty_string": {"modes": BODY},
+        "think_then_call_cut": NO_ROOM_FOR_CALL,
+        "think_then_text": {"behaviours": ("P8",)},
+    },
+    own=_OWN,
+    blocked=_BLOCKED,
+    thoughts="Thoughts",
+    limit=lambda tokens: {"max_output_tokens": tokens},
+)

@@ -6,74 +6,36 @@ their text shows in streams only. The official SDK raises on no event of a strea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from tenuto.sim import tables_own
 from tenuto.sim.case import STREAM, Bare, Case, Kind, Say, Step
-
-_JSON: Final = {"response_format": {"type": "text", "mime_type": "application/json"}}
-
-
-def _limited(tokens: int) -> dict[str, Any]:
-    return {"request": {"generation_config": {"max_output_tokens": tokens}}}
-
-
-_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
-    "length_foreign_spelling", "length_then_filter", "call_cut_tool_calls", "call_cut_always",
-    "call_cut_twice", "call_malformed_always", "call_whole_length", "batch_one_broken",
-    "call_empty_arguments_length", "call_array_arguments", "call_missing", "call_missing_always",
-    "malformed_stop", "call_null_arguments", "call_object_arguments", "call_double_encoded",
-    "call_no_type", "call_no_id", "call_no_index", "call_duplicate_ids", "body_error_only",
-    "unknown_stop_control", "finish_conflict", "error_chunk_then_done", "call_stop",
-    "done_no_finish", "content_after_finish", "usage_after_finish", "comments", "event_lines",
-    "empty_choices_frames", "content_filter", "refusal", "length_context",
-}  # fmt: skip
-
-_OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "length_json": {"request": _JSON},
-    "think_tag_unclosed_length": _limited(400),
-    "suspected_truncation": _limited(60),
-    "call_malformed": {"modes": STREAM},
-    "body_cut": {"bare": Bare.RAISES},
-    "body_empty": {"bare": Bare.RAISES},
-    "error_chunk_mid_text": {"modes": STREAM, "bare": Bare.SILENT},
-    "http_400_max_tokens_too_large": _limited(2000),
-    # The SDK sends no hints, so that the key is one of the caller's contract.
-    "http_400_unknown_key": {
-        "summary": "A key of the request is not known.",
-        "request": {"labels": {"team": "docs"}},
-        "recoverable": False,
-    },
-}
+from tenuto.sim.tables_own import KEY_OF_THE_CALLER, OF_HOSTS, OF_SERVERS, STATUS, own_tables
 
 _PAUSE: Final = Step(keep=0.45, finish="pause_turn")
 
 
-def _fault(name: str, summary: str, *plan: Step, **more: Any) -> Case:
-    return Case(name, plan, summary, **({"behaviours": ("C1",)} | more))
+_fault = partial(Case, behaviours=("C1",))
 
-
-_FAULTS: Final = (
-    _fault("pause_then_length", "The answer pauses, goes on, and is cut by the limit.",
-           _PAUSE, Step(keep=0.45, finish="length"), behaviours=("C26", "C1")),
-    _fault("pause_without_token", "The answer pauses, and there is no token to go on with.",
-           Step(keep=0.45, finish="pause_without_token"), behaviours=("C26",)),
-    _fault("budget_exceeded", "What the model may use is used up.",
-           Step(keep=0.45, finish="budget_exceeded"), behaviours=("C1",)),
-    _fault("malformed_call", "The model wrote a call that the provider cannot read.",
-           Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"), modes=STREAM,
-           wants_tools=True, behaviours=("T14",)),
-    _fault("in_progress", "The answer is still made, though nobody asked for the background.",
-           Step(keep=0.4, finish="in_progress"), recoverable=False, behaviours=("C26",)),
-)  # fmt: skip
-
-_QUIRKS: Final = (
+_OWN: Final = (
+    STATUS,
+    _fault("pause_then_length", (_PAUSE, Step(keep=0.45, finish="length")),
+           "The answer pauses, goes on, and is cut by the limit.", behaviours=("C26", "C1")),
+    _fault("pause_without_token", (Step(keep=0.45, finish="pause_without_token"),),
+           "The answer pauses, and there is no token to go on with.", behaviours=("C26",)),
+    _fault("budget_exceeded", (Step(keep=0.45, finish="budget_exceeded"),),
+           "What the model may use is used up.", behaviours=("C1",)),
+    _fault("malformed_call", (Step(kind=Kind.CALL, say=Say.NOTHING, error="malformed_call"),),
+           "The model wrote a call that the provider cannot read.", modes=STREAM, wants_tools=True,
+           behaviours=("T14",)),
+    _fault("in_progress", (Step(keep=0.4, finish="in_progress"),),
+           "The answer is still made, though nobody asked for the background.", recoverable=False,
+           behaviours=("C26",)),
     Case("pause", (_PAUSE,), "The answer goes on in another request.",
          bare=Bare.FINE, behaviours=("C26",)),
     Case("pause_twice", (_PAUSE, _PAUSE), "The answer goes on in another request, twice.",
          bare=Bare.FINE, behaviours=("C26",)),
-    tables_own.event_not_json(Bare.FINE),
+    "event_not_json",
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -82,13 +44,28 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("E12",)),
 )  # fmt: skip
 
-_OWN: Final = {
-    "faults": (*tables_own.STATUS_FAULTS, *_FAULTS),
-    "quirks": (*tables_own.STATUS_QUIRKS, *_QUIRKS),
-    "blocked": _BLOCKED,
-}
-
-
-def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
-    """Return this wire's tables by title, made of the common ones and its own."""
-    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)
+TABLES: Final = own_tables(
+    without=OF_SERVERS
+    + OF_HOSTS
+    + """length_foreign_spelling length_then_filter call_cut_tool_calls call_cut_always
+        call_cut_twice call_malformed_always call_whole_length batch_one_broken
+        call_empty_arguments_length call_array_arguments call_missing call_missing_always
+        malformed_stop call_null_arguments call_object_arguments call_double_encoded call_no_type
+        call_no_id call_no_index call_duplicate_ids body_error_only unknown_stop_control
+        finish_conflict error_chunk_then_done call_stop done_no_finish content_after_finish
+        usage_after_finish comments event_lines empty_choices_frames content_filter refusal
+        length_context""",
+    otherwise={
+        "length_json": {
+            "request": {"response_format": {"type": "text", "mime_type": "application/json"}}
+        },
+        "call_malformed": {"modes": STREAM},
+        "body_cut body_empty": {"bare": Bare.RAISES},
+        "error_chunk_mid_text": {"bare": Bare.SILENT},
+        "http_400_unknown_key": KEY_OF_THE_CALLER | {"request": {"labels": {"team": "docs"}}},
+        "event_not_json": {"bare": Bare.FINE},
+    },
+    own=_OWN,
+    blocked=_BLOCKED,
+    limit=lambda tokens: {"generation_config": {"max_output_tokens": tokens}},
+)

@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Any, Final
 
+from tenuto.sim.case import Framing
 from tenuto.sim.errors import Failure
-from tenuto.sim.gemini_interactions.body import render_body
-from tenuto.sim.gemini_interactions.body_rules import body_violations, impossible
-from tenuto.sim.gemini_interactions.errors import (
-    ERRORS,
-    failure,
-    too_many_tokens,
-    unknown_parameter,
+from tenuto.sim.framing import frame, named_by
+from tenuto.sim.gemini_interactions import (
+    body_rules,
+    cases,
+    errors,
+    history,
+    render,
+    request,
+    stored,
 )
-from tenuto.sim.gemini_interactions.events import render_events
-from tenuto.sim.gemini_interactions.history import history_violations
-from tenuto.sim.gemini_interactions.request import read, steps_of
-from tenuto.sim.gemini_interactions.stored import kept, recalled
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
@@ -27,34 +26,46 @@ from tenuto.sim.wire import Wire
 def _violation(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Failure | None:
-    ours = [failure(f"Unknown header: {name}") for name in headers if name.startswith("x-tenuto-")]
-    rules = (body_violations(body, settings.max_output_tokens), history_violations(steps_of(body)))
+    ours = [
+        errors.failure(f"Unknown header: {name}")
+        for name in headers
+        if name.startswith("x-tenuto-")
+    ]
+    rules = (
+        body_rules.body_violations(body, settings.max_output_tokens),
+        history.history_violations(request.steps_of(body)),
+    )
     return next(chain(ours, *rules), None)
 
 
 WIRE: Final = Wire(
     name="gemini-interactions",
+    tables=cases.TABLES,
     # The Developer API and Vertex AI.
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?interactions",
-    read=read,
-    impossible=impossible,
+    read=request.read,
+    impossible=body_rules.impossible,
     violation=_violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_parameter,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_parameter,
     core_keys=frozenset(
         {"model", "input", "stream", "store", "tools", "generation_config", "response_format"}
         | {"previous_interaction_id", "continuation_token", "system_instruction"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    event=named_by("event_type"),
+    oddities=render.ODDITIES,
+    broken=render.BROKEN,
+    done=render.DONE,
     answer_id=lambda key: "v1_" + key_of(key, length=40),
     headers=lambda key: {
         "server": "scaffolding on HTTPServer2",
         "server-timing": f"gfet4t7;key={key}",
     },
-    recalled=recalled,
-    kept=kept,
-    last_event=b"event: done\ndata: [DONE]\n\n",
+    recalled=stored.recalled,
+    kept=stored.kept,
+    last_event=frame([render.DONE], Framing.PLAIN)[0],
 )

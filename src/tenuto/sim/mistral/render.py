@@ -7,7 +7,6 @@ prefill begins with it.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any, Final
 
@@ -16,31 +15,28 @@ from tenuto.sim.envelope import Envelope, dump
 from tenuto.sim.framing import Event
 from tenuto.sim.mistral.errors import ERRORS
 from tenuto.sim.openai_chat import render as chat
-from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import in_the_middle
+from tenuto.sim.reply import Reply
 
 _NOT_ITS: Final = ("service_tier", "system_fingerprint", "usage")
 _PADDING: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return the document that answers a request without `stream`.
+def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return what answers a request without `stream`.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
     >>> made["choices"][0]["message"]
     {'role': 'assistant', 'tool_calls': None, 'content': 'Hi.'}
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
-    document = chat.render_body(replace(reply, calls=()), step, envelope)
-    told = {} if "usage" not in document else {"usage": usage(reply)}
+    made = chat.document(replace(reply, calls=()), step, envelope)
+    told = {} if "usage" not in made else {"usage": usage(reply)}
     calls = _calls(reply)
-    for choice in document["choices"]:
+    for choice in made["choices"]:
         said = choice.pop("message")
         del choice["logprobs"]
         content = _content(said["content"] or "", said.get("reasoning_content") or "")
         choice["message"] = {"role": "assistant", "tool_calls": calls or None, "content": content}
-    kept = {key: value for key, value in document.items() if key not in _NOT_ITS}
+    kept = {key: value for key, value in made.items() if key not in _NOT_ITS}
     return kept | told
 
 
@@ -55,35 +51,32 @@ def usage(reply: Reply) -> dict[str, Any]:
     return told | {"prompt_tokens_details": {"cached_tokens": 0}, "service_tier": "standard"}
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the payloads of the events of a stream, without their framing.
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[dict[str, Any]]:
+    """Return what the events of a stream hold, but for their padding.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim"))
-    >>> len(made), made[-1]
-    (4, ('', '[DONE]'))
+    >>> len(payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("1", "sim")))
+    3
     """
-    error = step.error
     said = replace(reply, calls=(), text=reply.echo + (reply.text or ""))
-    said = replace(said, finish=None) if error else said
-    envelope = replace(envelope, include_usage=False)
-    events = chat.render_events(said, replace(step, error=""), envelope)
-    done = [event for event in events if event[1] == chat.DONE]
-    chunks = [_as_mistral(json.loads(text)) for _, text in events if text != chat.DONE]
+    said = replace(said, finish=None) if step.error else said
+    own = replace(step, error="")
+    written = chat.payloads(said, own, replace(envelope, include_usage=False))
+    chunks = [_as_mistral(chunk) for chunk in chat.fresh(written)]
     if reply.calls:
         _carry(chunks, _calls(reply))
-    if step.usage and step.odd is not Odd.USAGE_AFTER_FINISH:
-        for chunk in chunks[-1:] if reply.finish is not None and not error else ():
-            chunk["usage"] = usage(reply)
-    for number, chunk in enumerate(chunks):
+    ends = reply.finish is not None and not step.error
+    if step.usage and ends and step.odd is not Odd.USAGE_AFTER_FINISH:
+        chunks[-1]["usage"] = {}
+    for chunk in chunks:
         if "usage" in chunk:
             chunk["usage"] = usage(reply)
-        chunk["p"] = _PADDING[: 1 + number * 7 % 36]
-    told = [("", dump(chunk)) for chunk in chunks]
-    if step.odd is Odd.NOT_JSON:
-        told = in_the_middle(told, ("", '{"id":'))
-    if error:
-        told.append(("", dump(ERRORS[error].document)))
-    return [*told, *done]
+    return [*chunks, dict(ERRORS[step.error].document)] if step.error else chunks
+
+
+def event(payload: dict[str, Any], number: int) -> Event:
+    """Return the event of a payload, which is padded unless it is an error."""
+    padding = {"p": _PADDING[: 1 + number * 7 % 36]} if "choices" in payload else {}
+    return "", dump(payload | padding)
 
 
 def _carry(chunks: list[dict[str, Any]], calls: list[dict[str, Any]]) -> None:
@@ -122,17 +115,9 @@ def _content(text: str, thinking: str) -> str | list[dict[str, Any]]:
 
 
 def _calls(reply: Reply) -> list[dict[str, Any]]:
-    return [_call(call, number, reply.shape) for number, call in enumerate(reply.calls)]
-
-
-def _call(call: Call, number: int, shape: Shape) -> dict[str, Any]:
-    made: dict[str, Any] = {
-        "id": call.id and call.id.removeprefix("call_")[:9],
-        "type": "function",
-        "function": {"name": call.name, "arguments": call.arguments},
-        "index": 0 if shape is Shape.WRONG_INDEX else number,
-    }
-    for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id"), (Shape.NO_INDEX, "index")):
-        if shape is absent:
-            del made[name]
+    made = []
+    for number, call in enumerate(reply.calls):
+        own = replace(call, id=call.id and call.id.removeprefix("call_")[:9])
+        index = 0 if reply.shape is Shape.WRONG_INDEX else number
+        made.append(chat.body_call(own, reply.shape, index=index))
     return made

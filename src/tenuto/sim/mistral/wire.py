@@ -8,9 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked
-from tenuto.sim.mistral.errors import ERRORS, failure, not_allowed, too_many_tokens
-from tenuto.sim.mistral.render import render_body, render_events
-from tenuto.sim.mistral.rules import impossible, violation
+from tenuto.sim.mistral import cases, errors, render, rules
 from tenuto.sim.openai_chat.request import read as read_chat
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.prose import key_of
@@ -26,17 +24,20 @@ def _read(body: Mapping[str, Any], settings: Settings) -> Asked:
 WIRE: Final = replace(
     CHAT,
     name="mistral",
+    tables=cases.TABLES,
     path="/mistral/v1/chat/completions",
     read=_read,
-    impossible=impossible,
-    violation=violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=not_allowed,
+    impossible=rules.impossible,
+    violation=rules.violation,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.not_allowed,
     core_keys=CHAT.core_keys - {"max_completion_tokens", "stream_options"},
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    event=render.event,
+    broken=("", '{"id":'),
     answer_id=lambda key: key_of(key, length=32),
     headers=lambda key: {"mistral-correlation-id": key, "x-kong-request-id": key},
 )

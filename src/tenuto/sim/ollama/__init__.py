@@ -1,5 +1,1 @@
 """Ollama's `/api/chat` and `/api/generate`, as the simulator speaks them."""
-
-from tenuto.sim.ollama.wire import GENERATE, WIRE
-
-__all__ = ["GENERATE", "WIRE"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tenuto.sim.errors import Failure
 from tenuto.sim.ollama.errors import failure, mistyped, unknown_key
-from tenuto.sim.ollama.lines import CREATED, Say, in_message
+from tenuto.sim.ollama.render import CREATED, Say, in_message
 from tenuto.sim.reply import Settings
 
 NOT_JSON: Final = "invalid character 'o' in literal null (expecting 'u')"

@@ -6,38 +6,39 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from tenuto.sim.ollama.errors import ERRORS, failure, too_many_tokens, unknown_key
-from tenuto.sim.ollama.lines import frame, in_response, render_body, render_events
-from tenuto.sim.ollama.request import located, located_prompt, read
-from tenuto.sim.ollama.rules import impossible, violation
+from tenuto.sim.framing import lines
+from tenuto.sim.ollama import cases, errors, render, request, rules
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="ollama",
+    tables=cases.TABLES,
     path="/api/chat",
-    read=read,
-    impossible=impossible,
-    violation=violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_key,
+    read=request.read,
+    impossible=rules.impossible,
+    violation=rules.violation,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_key,
     core_keys=frozenset({"model", "messages", "stream", "options", "tools", "format", "think"}),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    oddities=render.ODDITIES,
+    broken=("", '{"model":"sim","message":{"role":'),
     answer_id=lambda key: key,  # an answer has none
     headers=lambda _: {},
-    located=located,
-    frame=frame,
+    located=request.located,
+    frame=lines,
     stream_headers={"content-type": "application/x-ndjson"},
 )
 
 GENERATE: Final = replace(
     WIRE,
     path="/api/generate",
-    impossible=partial(impossible, say=in_response),
+    impossible=partial(rules.impossible, say=render.in_response),
     core_keys=WIRE.core_keys | {"prompt", "raw"},
-    render_body=partial(render_body, say=in_response),
-    render_events=partial(render_events, say=in_response),
-    located=located_prompt,
+    document=partial(render.document, say=render.in_response),
+    payloads=partial(render.payloads, say=render.in_response),
+    located=request.located_prompt,
 )

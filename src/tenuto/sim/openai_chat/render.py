@@ -6,37 +6,34 @@ functions over the list of chunks, chosen by name, so that each stands for itsel
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.case import Ending, Odd, Shape, Step
 from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
 from tenuto.sim.openai_chat.dialects import OPENAI, Dialect
 from tenuto.sim.openai_chat.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import CUT_SHORT, in_the_middle, pieces, together
+from tenuto.sim.writing import in_the_middle, pieces, together
 
-DONE: Final = "[DONE]"
+DONE: Final = ("", "[DONE]")
 FINGERPRINT: Final = "fp_sim0000001"
 CREATED: Final = 1_790_000_000
-_NO_DONE: Final = CUT_SHORT | {Ending.NO_DONE, Ending.COUNT_ALONE}
 
 Chunk = dict[str, Any]
 
 
-def render_body(
+def document(
     reply: Reply, step: Step, envelope: Envelope, dialect: Dialect = OPENAI
 ) -> dict[str, Any]:
-    """Return the document that answers a request without `stream`.
+    """Return what answers a request without `stream`.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
     >>> made["choices"][0]["message"]["content"]
     'Hi.'
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
     text = reply.text
     message: dict[str, Any] = {
         "role": "assistant",
@@ -45,14 +42,14 @@ def render_body(
     if reply.reasoning:
         message[dialect.reasoning_key] = reply.reasoning
     if reply.calls:
-        message["tool_calls"] = [_body_call(call, reply.shape) for call in reply.calls]
+        message["tool_calls"] = [body_call(call, reply.shape) for call in reply.calls]
     message |= {"refusal": reply.refusal, "annotations": []}
     choice = {"message": message, "logprobs": None, "finish_reason": _stop(reply, dialect)}
     if step.ending is Ending.NO_FINISH:
         del choice["finish_reason"]
     if step.native_finish is not None:
         choice["native_finish_reason"] = step.native_finish
-    document: dict[str, Any] = {
+    made: dict[str, Any] = {
         "id": envelope.id,
         "object": "chat.completion",
         "created": CREATED,
@@ -64,8 +61,8 @@ def render_body(
         **dialect.in_body,
     }
     if not step.usage:
-        del document["usage"]
-    return dialect.said(document)
+        del made["usage"]
+    return dialect.said(made)
 
 
 def usage(reply: Reply) -> dict[str, Any]:
@@ -88,28 +85,25 @@ def usage(reply: Reply) -> dict[str, Any]:
     }
 
 
-def _body_call(call: Call, shape: Shape) -> dict[str, Any]:
+def body_call(call: Call, shape: Shape, **more: Any) -> dict[str, Any]:
+    """Return a whole call, without what its shape leaves out."""
     function = {"name": call.name, "arguments": call.arguments}
-    made = {"id": call.id, "type": "function", "function": function}
-    if shape is Shape.NO_TYPE:
-        del made["type"]
-    if shape is Shape.NO_ID:
-        del made["id"]
-    return made
+    made = {"id": call.id, "type": "function", "function": function, **more}
+    absent = {Shape.NO_TYPE: "type", Shape.NO_ID: "id", Shape.NO_INDEX: "index"}.get(shape)
+    return {name: item for name, item in made.items() if name != absent}
 
 
 def _stop(reply: Reply, dialect: Dialect) -> str | None:
     return dialect.stops.get(reply.finish, reply.finish)
 
 
-def render_events(
+def payloads(
     reply: Reply, step: Step, envelope: Envelope, dialect: Dialect = OPENAI
-) -> list[Event]:
-    """Return the payloads of the events of a stream, without their framing.
+) -> list[Chunk]:
+    """Return the chunks of a stream.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim"))
-    >>> len(made), made[-1]
-    (4, ('', '[DONE]'))
+    >>> len(payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("chatcmpl-1", "sim")))
+    3
     """
     chunks = list(_chunks(replace(reply, finish=_stop(reply, dialect)), step, envelope, dialect))
     if step.error:
@@ -121,14 +115,12 @@ def render_events(
             chunks[-1] = chunks[-1] | error
         else:
             chunks.append(error)
-    if step.odd in _ODDITIES:
-        chunks = _ODDITIES[step.odd](chunks, reply)
-    events = [(dialect.event, dump(dialect.said(chunk))) for chunk in chunks]
-    if step.ending not in _NO_DONE and dialect.done:
-        events.append(("", DONE))
-    if step.odd is Odd.DOUBLE_DONE:
-        events.append(("", DONE))
-    return events
+    return _ODDITIES[step.odd](chunks, reply) if step.odd in _ODDITIES else chunks
+
+
+def fresh(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """Return chunks that may be changed, each by itself."""
+    return [json.loads(dump(chunk)) for chunk in chunks]
 
 
 def _chunk(envelope: Envelope, choices: list[Any]) -> Chunk:
@@ -191,18 +183,9 @@ def _call_deltas(
     index: int, call: Call, shape: Shape, size: int, dialect: Dialect
 ) -> Iterator[dict[str, Any]]:
     raw = call.arguments
-    first = "" if isinstance(raw, str) else raw
-    head: dict[str, Any] = {
-        "index": index,
-        "id": call.id,
-        "type": "function",
-        "function": {"name": call.name, "arguments": first},
-    }
-    for absent, name in ((Shape.NO_TYPE, "type"), (Shape.NO_ID, "id"), (Shape.NO_INDEX, "index")):
-        if shape is absent:
-            del head[name]
-    yield {"tool_calls": [head]}
+    first = replace(call, arguments="" if isinstance(raw, str) else raw)
     at = {} if shape is Shape.NO_INDEX else {"index": index}
+    yield {"tool_calls": [at | body_call(first, shape)]}
     for piece in pieces(raw, size) if isinstance(raw, str) else ():
         function = {"arguments": piece}
         yield {"tool_calls": [{**at, **dialect.in_piece, "function": function}]}
@@ -261,7 +244,6 @@ _ODDITIES: Final[Mapping[Odd | None, Callable[[list[Chunk], Reply], list[Chunk]]
     Odd.FINISH_CONFLICT: lambda chunks, _: _again(chunks, "length"),
     Odd.CONTENT_AFTER_FINISH: _late_content,
     Odd.USAGE_AFTER_FINISH: _late_usage,
-    Odd.DOUBLE_DONE: lambda chunks, _: chunks,
     Odd.EMPTY_CHOICES: _empty_choices,
     Odd.MODERATION: _moderation,
 }

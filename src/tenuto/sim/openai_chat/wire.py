@@ -8,43 +8,42 @@ from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked
+from tenuto.sim.case import Ending, Framing, Odd
+from tenuto.sim.envelope import dump
 from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.dialects import DIALECTS, OPENAI, Dialect
-from tenuto.sim.openai_chat.errors import ERRORS, failure, too_many_tokens, unknown_argument
-from tenuto.sim.openai_chat.history import (
-    NOT_JSON,
-    PREFILL_REFUSALS,
-    basic_violation,
-    header_violation,
-    violation,
-)
-from tenuto.sim.openai_chat.render import DONE, render_body, render_events
-from tenuto.sim.openai_chat.request import read
+from tenuto.sim.framing import Event, frame
+from tenuto.sim.openai_chat import dialects, errors, history, render, request
 from tenuto.sim.prose import key_of
 from tenuto.sim.reply import Settings
+from tenuto.sim.tables_own import own_tables
 from tenuto.sim.wire import Wire
+from tenuto.sim.writing import marks
 
 
 def _impossible(body: Any) -> Failure | None:
-    return basic_violation(body) if isinstance(body, dict) else failure(NOT_JSON)
+    return (
+        history.basic_violation(body)
+        if isinstance(body, dict)
+        else errors.failure(history.NOT_JSON)
+    )
 
 
 def _violation(
     headers: Mapping[str, str],
     body: Mapping[str, Any],
     settings: Settings,
-    dialect: Dialect = OPENAI,
+    dialect: dialects.Dialect = dialects.OPENAI,
 ) -> Failure | None:
     rejects = settings.prefill == "reject"
     if words := dialect.forbids(body):
-        return failure(words)
+        return errors.failure(words)
     if dialect.row_keys:
         rows = [_plain(row, dialect.row_keys) for row in body["messages"]]
         body = {**body, "messages": rows}
-    return header_violation(headers) or violation(
+    return history.header_violation(headers) or history.violation(
         body,
         max_output_tokens=settings.max_output_tokens,
-        prefill_refusal=PREFILL_REFUSALS[settings.prefill_refusal] if rejects else None,
+        prefill_refusal=history.PREFILL_REFUSALS[settings.prefill_refusal] if rejects else None,
     )
 
 
@@ -56,11 +55,17 @@ def _plain(row: Any, more: frozenset[str]) -> Any:
     return plain | {"content": plain.get("content") or row.get("reasoning_content")}
 
 
-def _read(body: Mapping[str, Any], settings: Settings, dialect: Dialect = OPENAI) -> Asked:
+def _read(
+    body: Mapping[str, Any], settings: Settings, dialect: dialects.Dialect = dialects.OPENAI
+) -> Asked:
     continues = dialect.continues(body)
     if continues is None:
-        return read(body, settings)
-    return replace(read(body, settings), prefill="continue" if continues else "restart")
+        return request.read(body, settings)
+    return replace(request.read(body, settings), prefill="continue" if continues else "restart")
+
+
+def _event(dialect: dialects.Dialect, chunk: dict[str, Any], _: int) -> Event:
+    return dialect.event, dump(dialect.said(chunk))
 
 
 def _headers(key: str) -> Mapping[str, str]:
@@ -74,23 +79,26 @@ def _headers(key: str) -> Mapping[str, str]:
 
 WIRE: Final = Wire(
     name="openai-chat",
-    path=OPENAI.path,
-    read=read,
+    tables=own_tables(),
+    path=dialects.OPENAI.path,
+    read=request.read,
     impossible=_impossible,
     violation=_violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_argument,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_argument,
     core_keys=frozenset(
         {"model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens"}
         | {"tools", "tool_choice", "response_format"}
     ),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
+    done=render.DONE,
+    marks=lambda step: 0 if step.ending is Ending.COUNT_ALONE else marks(step),
     answer_id=lambda key: "chatcmpl-" + key_of(key, length=29),
     headers=_headers,
-    last_event=f"data: {DONE}\n\n".encode(),
+    last_event=frame([render.DONE], Framing.PLAIN)[0],
 )
 
 IN_DIALECTS: Final[Mapping[str, Wire]] = {
@@ -99,12 +107,14 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
         path=dialect.path,
         read=partial(_read, dialect=dialect),
         violation=partial(_violation, dialect=dialect),
-        render_body=partial(render_body, dialect=dialect),
-        render_events=partial(render_events, dialect=dialect),
+        document=partial(render.document, dialect=dialect),
+        payloads=partial(render.payloads, dialect=dialect),
+        event=partial(_event, dialect),
         located=dialect.located,
         stamped=dialect.refused,
+        marks=WIRE.marks if dialect.done else lambda step: int(step.odd is Odd.DOUBLE_DONE),
         last_event=WIRE.last_event if dialect.done else b"",
     )
-    for name, dialect in DIALECTS.items()
+    for name, dialect in dialects.DIALECTS.items()
 }
 """As the providers of these names speak it."""

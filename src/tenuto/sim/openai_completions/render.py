@@ -5,39 +5,37 @@ The templates are OpenAI's as recorded in 2025: nulls and all.
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from tenuto.sim.case import Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.openai_chat import render as chat
 from tenuto.sim.reply import Reply
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
-    """Return the document that answers a request without `stream`.
+def document(reply: Reply, step: Step, envelope: Envelope) -> dict[str, Any]:
+    """Return what answers a request without `stream`.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim"))
     >>> made["choices"][0]["text"], made["object"]
     ('Hi.', 'text_completion')
     """
-    return _as_text(chat.render_body(replace(reply, echo=""), step, envelope))
+    return _as_text(chat.document(replace(reply, echo=""), step, envelope))
 
 
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the payloads of the events of a stream, without their framing.
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[dict[str, Any]]:
+    """Return what the events of a stream hold.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim"))
-    >>> len(made), made[-1]
-    (3, ('', '[DONE]'))
+    >>> len(payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("cmpl-1", "sim")))
+    2
     """
-    return [
-        (name, payload if payload == chat.DONE else dump(_as_text(json.loads(payload))))
-        for name, payload in chat.render_events(reply, step, envelope)
-        if '"role":"assistant"' not in payload
-    ]
+    chunks = chat.fresh(chat.payloads(reply, step, envelope))
+    return [_as_text(chunk) for chunk in chunks if not _says_who_speaks(chunk)]
+
+
+def _says_who_speaks(chunk: dict[str, Any]) -> bool:
+    return any("role" in choice["delta"] for choice in chunk.get("choices", ()))
 
 
 def _as_text(made: dict[str, Any]) -> dict[str, Any]:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from tenuto.sim import openai_chat
-from tenuto.sim.openai_completions.render import render_body, render_events
-from tenuto.sim.openai_completions.request import impossible, read, violation
+from tenuto.sim.openai_chat import wire as chat
+from tenuto.sim.openai_completions import cases, render, request
 from tenuto.sim.prose import key_of
 
 WIRE: Final = replace(
-    openai_chat.WIRE,
+    chat.WIRE,
     name="openai-completions",
+    tables=cases.TABLES,
     path="/v1/completions",
-    read=read,
-    impossible=impossible,
-    violation=violation,
+    read=request.read,
+    impossible=request.impossible,
+    violation=request.violation,
     core_keys=frozenset({"model", "prompt", "stream", "stream_options", "max_tokens", "n"}),
-    render_body=render_body,
-    render_events=render_events,
+    document=render.document,
+    payloads=render.payloads,
     answer_id=lambda key: "cmpl-" + key_of(key, length=29),
 )

@@ -6,77 +6,45 @@ both), terminators of their own, errors of OpenRouter, Groq and vLLM.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from tenuto.sim import tables_own
-from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Shape, Step
+from tenuto.sim.case import BODY, STREAM, Arguments, Bare, Case, Kind, Odd, Step
+from tenuto.sim.tables_own import OF_HOSTS, OF_SERVERS, STATUS, own_tables
 
-_JSON: Final = {"text": {"format": {"type": "json_object"}}}
+_fault = partial(Case, behaviours=("C1",))
 
-_LEFT_OUT: Final = tables_own.OF_SERVERS | tables_own.OF_HOSTS | {
-    "call_missing", "call_missing_always", "malformed_stop", "call_no_type", "finish_conflict",
-    "error_chunk_then_done", "call_stop", "finish_no_done", "content_after_finish",
-    "usage_after_finish", "empty_choices_frames",
-}  # fmt: skip
-
-_OTHERWISE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "length_json": {"request": _JSON},
-    "think_tag_unclosed_length": {"request": {"max_output_tokens": 400}},
-    "suspected_truncation": {"request": {"max_output_tokens": 60}},
-    # The last event says how it ends: without it a stream is dropped.
-    "done_no_finish": {"modes": BODY},
-    # The last event tells of each call once more.
-    "call_no_index": {
-        "summary": "The events of three calls do not say to which item they belong.",
-        "bare": Bare.FINE,
-    },
-    "body_error_only": {"bare": Bare.SILENT},
-    "http_400_max_tokens_too_large": {"request": {"max_output_tokens": 2000}},
-    "http_400_unknown_key": {"request": {"user": "someone"}},
-}
-
-
-def _fault(name: str, summary: str, *plan: Step, **more: Any) -> Case:
-    return Case(name, plan, summary, **({"behaviours": ("C1",)} | more))
-
-
-_FAULTS: Final = (
-    _fault("incomplete_no_reason", "An incomplete response does not say why.",
-           Step(keep=0.45, finish="incomplete"), behaviours=("N1", "C1")),
-    _fault("items_called_whole", "A text that the limit cut is in an item called completed.",
-           Step(keep=0.45, finish="length", odd=Odd.ITEMS_CALLED_WHOLE)),
-    _fault("call_called_whole", "A cut call in an incomplete response is called completed.",
-           Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="length",
-                odd=Odd.ITEMS_CALLED_WHOLE),
-           wants_tools=True, bare=Bare.HARMFUL, behaviours=("T1", "T5")),
-    _fault("item_called_incomplete", "A completed response holds an incomplete text.",
-           Step(keep=0.45, odd=Odd.ITEM_CALLED_INCOMPLETE), behaviours=("S6",)),
-    _fault("end_called_completed", "The last event is named completed, its response is not.",
-           Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),
-           modes=STREAM, behaviours=("S6",)),
-    _fault("error_flat_mid_text", "An error event of the documented form, on which no SDK raises.",
-           Step(keep=0.5, error="mid_flat"), modes=STREAM, behaviours=("S9",)),
-    _fault("unknown_status", "The status is one that nobody knows.",
-           Step(keep=0.6, finish="status:weird_new_status"), recoverable=False,
-           behaviours=("N1",)),
-    _fault("think_then_call_cut_always", "Reasoning, then a cut call, for ever.",
-           Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),
-           wants_tools=True, bare=Bare.HARMFUL, repeat_last=True, recoverable=False,
-           behaviours=("T5", "T8")),
-    _fault("event_not_json", "One event holds no JSON.", Step(odd=Odd.NOT_JSON),
-           modes=STREAM, bare=Bare.HARMFUL, behaviours=("N6",)),
-)  # fmt: skip
-
-_QUIRKS: Final = (
+_OWN: Final = (
+    STATUS,
+    _fault("incomplete_no_reason", (Step(keep=0.45, finish="incomplete"),),
+           "An incomplete response does not say why.", behaviours=("N1", "C1")),
+    _fault("items_called_whole", (Step(keep=0.45, finish="length", odd=Odd.ITEMS_CALLED_WHOLE),),
+           "A text that the limit cut is in an item called completed."),
+    _fault("call_called_whole",
+           (Step(kind=Kind.CALL, arguments=Arguments.CUT, finish="length",
+                 odd=Odd.ITEMS_CALLED_WHOLE),),
+           "A cut call in an incomplete response is called completed.", wants_tools=True,
+           bare=Bare.HARMFUL, behaviours=("T1", "T5")),
+    _fault("item_called_incomplete", (Step(keep=0.45, odd=Odd.ITEM_CALLED_INCOMPLETE),),
+           "A completed response holds an incomplete text.", behaviours=("S6",)),
+    _fault("end_called_completed",
+           (Step(keep=0.45, finish="length", odd=Odd.END_CALLED_COMPLETED),),
+           "The last event is named completed, its response is not.", modes=STREAM,
+           behaviours=("S6",)),
+    _fault("error_flat_mid_text", (Step(keep=0.5, error="mid_flat"),),
+           "An error event of the documented form, on which no SDK raises.", modes=STREAM,
+           behaviours=("S9",)),
+    _fault("unknown_status", (Step(keep=0.6, finish="status:weird_new_status"),),
+           "The status is one that nobody knows.", recoverable=False, behaviours=("N1",)),
+    _fault("think_then_call_cut_always",
+           (Step(kind=Kind.CALL, think=True, arguments=Arguments.CUT, finish="length"),),
+           "Reasoning, then a cut call, for ever.", wants_tools=True, bare=Bare.HARMFUL,
+           repeat_last=True, recoverable=False, behaviours=("T5", "T8")),
+    "event_not_json",
     Case("call_without_pieces", (Step(kind=Kind.CALL, odd=Odd.CALLS_WITHOUT_PIECES),),
          "A call comes whole at the end of its item, and in no pieces.",
          modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T12",)),
-    Case("call_wrong_index", (Step(kind=Kind.CALLS, shape=Shape.WRONG_INDEX),),
-         "The events of three calls have the index of the first.",
-         modes=STREAM, bare=Bare.FINE, wants_tools=True, behaviours=("T13",)),
-    Case("pings", (Step(odd=Odd.PINGS),), "A keepalive behind each event.",
-         modes=STREAM, bare=Bare.FINE, behaviours=("S8",)),
+    "call_wrong_index pings",
 )  # fmt: skip
 
 _BLOCKED: Final = (
@@ -85,13 +53,30 @@ _BLOCKED: Final = (
          repeat_last=True, recoverable=False, behaviours=("E12",)),
 )  # fmt: skip
 
-_OWN: Final = {
-    "faults": (*tables_own.STATUS_FAULTS, *_FAULTS),
-    "quirks": (*tables_own.STATUS_QUIRKS, *_QUIRKS),
-    "blocked": _BLOCKED,
-}
-
-
-def tables(common: Mapping[str, Mapping[str, Case]]) -> tables_own.Tables:
-    """Return this wire's tables by title, made of the common ones and its own."""
-    return tables_own.own_tables(common, _LEFT_OUT, _OTHERWISE, _OWN)
+TABLES: Final = own_tables(
+    without=OF_SERVERS
+    + OF_HOSTS
+    + """call_missing call_missing_always malformed_stop call_no_type finish_conflict
+        error_chunk_then_done call_stop finish_no_done content_after_finish usage_after_finish
+        empty_choices_frames""",
+    otherwise={
+        "length_json": {"request": {"text": {"format": {"type": "json_object"}}}},
+        # The last event says how it ends: without it a stream is dropped.
+        "done_no_finish": {"modes": BODY},
+        # The last event tells of each call once more.
+        "call_no_index": {
+            "summary": "The events of three calls do not say to which item they belong.",
+            "bare": Bare.FINE,
+        },
+        "call_wrong_index": {
+            "summary": "The events of three calls have the index of the first.",
+            "bare": Bare.FINE,
+        },
+        "body_error_only": {"bare": Bare.SILENT},
+        "http_400_unknown_key": {"request": {"user": "someone"}},
+        "pings": {"summary": "A keepalive behind each event."},
+    },
+    own=_OWN,
+    blocked=_BLOCKED,
+    limit=lambda tokens: {"max_output_tokens": tokens},
+)

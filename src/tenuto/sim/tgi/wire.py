@@ -6,27 +6,27 @@ from dataclasses import replace
 from functools import partial
 from typing import Final
 
-from tenuto.sim.tgi.errors import ERRORS, failure, too_many_tokens, unknown_key
-from tenuto.sim.tgi.events import render_body, render_events, render_listed
-from tenuto.sim.tgi.request import impossible, located, read, violation
+from tenuto.sim.tgi import cases, errors, render, request
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="tgi",
+    tables=cases.TABLES,
     path=r"/(?:(?:hf-inference/)?models/(?P<model>.+))?",
-    read=read,
-    impossible=impossible,
-    violation=violation,
-    refuse=failure,
-    errors=ERRORS,
-    too_many_tokens=too_many_tokens,
-    unknown_key=unknown_key,
+    read=request.read,
+    impossible=request.impossible,
+    violation=request.violation,
+    refuse=errors.failure,
+    errors=errors.ERRORS,
+    too_many_tokens=errors.too_many_tokens,
+    unknown_key=errors.unknown_key,
     core_keys=frozenset({"inputs", "parameters", "stream", "model"}),
-    render_body=render_listed,
-    render_events=render_events,
+    document=lambda *told: [render.document(*told)],
+    payloads=render.payloads,
+    oddities=render.ODDITIES,
     answer_id=lambda key: key,  # an answer has none
     headers=lambda key: {"x-request-id": key},
-    located=partial(located, full=True, stream=None),
+    located=partial(request.located, full=True, stream=None),
 )
 """At `/`, where a body stands in a list, and the prompt comes again unless it is asked not to."""
 
@@ -34,8 +34,8 @@ ELSEWHERE: Final = tuple(
     replace(
         WIRE,
         path=rf"(?:/(?P<model>.+))?/{end}",
-        render_body=render_body,
-        located=partial(located, full=False, stream=stream),
+        document=render.document,
+        located=partial(request.located, full=False, stream=stream),
     )
     for end, stream in (("generate", False), ("generate_stream", True))
 )

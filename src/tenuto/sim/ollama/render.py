@@ -7,20 +7,19 @@ of documents, chosen by name, so that each stands for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.case import Ending, Framing, Odd, Shape, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.case import Ending, Odd, Shape, Step
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.ollama.errors import ERRORS
 from tenuto.sim.reply import Call, Reply
-from tenuto.sim.writing import decoded, in_the_middle, pieces
+from tenuto.sim.writing import decoded, end_again, end_before, pieces
 
 Document = dict[str, Any]
 Say = Callable[[str, Mapping[str, Any]], Document]
 """Where a document has what the model says: its text, and what stands beside it."""
 
-STOPS: Final[Mapping[str, str]] = {"tool_calls": "stop"}
 CREATED: Final = "2026-09-21T13:33:20.000000001Z"
 TOKEN_NS: Final = 20_000_000
 
@@ -43,56 +42,36 @@ def in_response(text: str, more: Mapping[str, Any]) -> Document:
     return {"response": text, **more}
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope, say: Say = in_message) -> Document:
-    """Return the document that answers a request without streaming.
+def document(reply: Reply, step: Step, envelope: Envelope, say: Say = in_message) -> Document:
+    """Return what answers a request without streaming.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
     >>> made["message"], made["done"], made["done_reason"], made["eval_count"]
     ({'role': 'assistant', 'content': 'Hi.'}, True, 'stop', 1)
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
     more: Document = {"thinking": reply.reasoning} if reply.reasoning else {}
     if reply.calls:
         more["tool_calls"] = [_call(n, c, step.shape) for n, c in enumerate(reply.calls)]
     return _headed(envelope, say(reply.text or "", more)) | _done(reply, step)
 
 
-def render_events(
+def payloads(
     reply: Reply, step: Step, envelope: Envelope, say: Say = in_message
-) -> list[Event]:
-    """Return the documents of a stream, without their framing.
+) -> Iterator[Document]:
+    """Yield the documents of a stream.
 
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
-    >>> len(made), '"done":true' in made[-1][1]
-    (2, True)
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("id", "sim"))
+    >>> [document["done"] for document in made]
+    [False, True]
     """
-    said = _pieces(reply, step, envelope.token_chars, say)
-    documents = [_headed(envelope, one) | {"done": False} for one in said]
+    for said in _pieces(reply, step, envelope.token_chars, say):
+        yield _headed(envelope, said) | {"done": False}
+    ends = reply.finish is not None or step.ending is Ending.NO_FINISH
     if step.error:
-        documents.append(dict(ERRORS[step.error].document))
-    elif step.ending is Ending.COUNT_ALONE:
-        counts = _done(reply, step) | {"done": False}
-        documents.append(_headed(envelope, say("", {})) | counts)
-    elif reply.finish is not None or step.ending is Ending.NO_FINISH:
-        ended = {"done": step.ending is not Ending.NO_DONE}
-        documents.append(_headed(envelope, say("", {})) | _done(reply, step) | ended)
-    if step.odd is not None and step.odd in _ODDITIES:
-        documents = _ODDITIES[step.odd](documents)
-    events = [("", dump(document)) for document in documents]
-    if step.odd is Odd.NOT_JSON:
-        events = in_the_middle(events, ("", '{"model":"sim","message":{"role":'))
-    return events
-
-
-def frame(events: list[Event], framing: Framing) -> list[bytes]:
-    r"""Return documents as they stand on the wire.
-
-    >>> frame([("", "{}")], Framing.PLAIN), frame([("", "{}")], Framing.CRLF)
-    ([b'{}\n'], [b'{}\r\n'])
-    """
-    end = "\r\n" if framing is Framing.CRLF else "\n"
-    return [f"{payload}{end}".encode("utf-8", "replace") for _, payload in events]
+        yield dict(ERRORS[step.error].document)
+    elif ends or step.ending is Ending.COUNT_ALONE:
+        done = step.ending not in (Ending.COUNT_ALONE, Ending.NO_DONE)
+        yield _headed(envelope, say("", {})) | _done(reply, step) | {"done": done}
 
 
 def _headed(envelope: Envelope, said: Document) -> Document:
@@ -100,7 +79,8 @@ def _headed(envelope: Envelope, said: Document) -> Document:
 
 
 def _done(reply: Reply, step: Step) -> Document:
-    made: Document = {} if reply.finish is None else {"done_reason": stop_of(reply)}
+    stop = "stop" if reply.finish == "tool_calls" else reply.finish  # no stop names calls
+    made: Document = {} if stop is None else {"done_reason": stop}
     made["done"] = True
     if not step.usage:
         return made
@@ -112,15 +92,6 @@ def _done(reply: Reply, step: Step) -> Document:
         "eval_count": reply.completion_tokens,
         "eval_duration": reply.completion_tokens * TOKEN_NS,
     }
-
-
-def stop_of(reply: Reply) -> str | None:
-    """Return the stop of a reply in this wire's words: no stop names calls.
-
-    >>> stop_of(Reply("", (), "tool_calls", 3, 1))
-    'stop'
-    """
-    return None if reply.finish is None else STOPS.get(reply.finish, reply.finish)
 
 
 def _pieces(reply: Reply, step: Step, token_chars: int, say: Say) -> Iterator[Document]:
@@ -140,16 +111,8 @@ def _call(number: int, call: Call, shape: Shape) -> Document:
     return ({} if call.id is None else {"id": call.id}) | {"function": function}
 
 
-def _late_content(documents: list[Document]) -> list[Document]:
-    """The end comes before the last line of text, where there is one."""
-    return [*documents[:-2], documents[-1], *documents[-2:-1]]
-
-
-_ODDITIES: Final[Mapping[Odd, Callable[[list[Document]], list[Document]]]] = {
-    Odd.FINISH_REPEATED: lambda documents: [*documents, documents[-1]],
-    Odd.FINISH_CONFLICT: lambda documents: [
-        *documents,
-        documents[-1] | {"done_reason": "length"},
-    ],
-    Odd.CONTENT_AFTER_FINISH: _late_content,
+ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+    Odd.FINISH_REPEATED: end_again,
+    Odd.FINISH_CONFLICT: partial(end_again, done_reason="length"),
+    Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),
 }

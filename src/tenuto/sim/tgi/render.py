@@ -8,29 +8,27 @@ documents, chosen by name, so that each stands for itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from tenuto.sim.case import Ending, Odd, Step
-from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.framing import Event
+from tenuto.sim.envelope import Envelope
 from tenuto.sim.reply import Reply
 from tenuto.sim.tgi.errors import ERRORS
-from tenuto.sim.writing import pieces
+from tenuto.sim.writing import end_again, end_before, pieces
 
 Document = dict[str, Any]
 
 STOPS: Final[Mapping[str, str]] = {"stop": "eos_token"}
 
 
-def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
-    """Return the document that answers a request for a whole body.
+def document(reply: Reply, step: Step, envelope: Envelope) -> Document:
+    """Return what answers a request for a whole body.
 
-    >>> made = render_body(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
+    >>> made = document(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
     >>> made
     {'generated_text': 'Hi.'}
     """
-    if step.error:
-        return dict(ERRORS[step.error].document)
     text = reply.text or ""
     made: Document = {"generated_text": envelope.prompt + text}
     if envelope.include_usage:
@@ -40,28 +38,18 @@ def render_body(reply: Reply, step: Step, envelope: Envelope) -> Document:
     return made
 
 
-def render_listed(reply: Reply, step: Step, envelope: Envelope) -> Document | list[Document]:
-    """Return the same in a list, in which an error does not stand.
+def payloads(reply: Reply, step: Step, envelope: Envelope) -> list[Document]:
+    """Return what the events of a stream hold.
 
-    >>> render_listed(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
-    [{'generated_text': 'Hi.'}]
-    """
-    made = render_body(reply, step, envelope)
-    return made if step.error else [made]
-
-
-def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
-    """Return the payloads of the events of a stream, without their framing.
-
-    >>> made = render_events(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
-    >>> len(made), '"generated_text":"Hi."' in made[-1][1]
-    (2, True)
+    >>> made = payloads(Reply("Hi.", (), "stop", 3, 1), Step(), Envelope("", "sim"))
+    >>> len(made), made[-1]["generated_text"]
+    (2, 'Hi.')
     """
     text = reply.text or ""
     tokens = _tokens(text, step.event_chars or envelope.token_chars)
     ends = reply.finish is not None or step.ending is Ending.NO_FINISH
     if ends and (reply.finish != "length" or not tokens):
-        tokens.append({"id": 2, "text": "</s>", "logprob": -0.125, "special": True})
+        tokens.append(_END)
     documents: list[Document] = [
         {"index": n, "token": token, "generated_text": None, "details": None}
         for n, token in enumerate(tokens, 1)
@@ -73,9 +61,7 @@ def render_events(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
         documents[-1]["generated_text"] = envelope.prompt + text
         if envelope.include_usage and step.ending is not Ending.NO_FINISH:
             documents[-1]["details"] = _details(reply, step)
-    if step.odd in _ODDITIES:
-        documents = _ODDITIES[step.odd](documents)
-    return [("", dump(document)) for document in documents]
+    return documents
 
 
 def _tokens(text: str, size: int) -> list[Document]:
@@ -92,20 +78,17 @@ def _details(reply: Reply, step: Step) -> Document:
     return made | {"seed": None, "input_length": reply.prompt_tokens}
 
 
-def _again(documents: list[Document]) -> list[Document]:
-    """The end comes twice; what came before is not said again."""
-    token = {"id": 2, "text": "</s>", "logprob": -0.125, "special": True}
-    return [*documents, documents[-1] | {"token": token}]
+_END: Final = {"id": 2, "text": "</s>", "logprob": -0.125, "special": True}
 
 
 def _in_conflict(documents: list[Document]) -> list[Document]:
-    first, again = _again(documents)[-2:]
-    told = {**(first["details"] or {}), "finish_reason": "length"}
-    return [*documents[:-1], first, again | {"details": told}]
+    told = {**(documents[-1]["details"] or {}), "finish_reason": "length"}
+    return [*documents, documents[-1] | {"token": _END, "details": told}]
 
 
-_ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
-    Odd.FINISH_REPEATED: _again,
+ODDITIES: Final[Mapping[Odd | None, Callable[[list[Document]], list[Document]]]] = {
+    # The end comes twice; what came before is not said again.
+    Odd.FINISH_REPEATED: partial(end_again, token=_END),
     Odd.FINISH_CONFLICT: _in_conflict,
-    Odd.CONTENT_AFTER_FINISH: lambda documents: [*documents[:-2], documents[-1], *documents[-2:-1]],
+    Odd.CONTENT_AFTER_FINISH: partial(end_before, pieces=1),
 }
