@@ -31,7 +31,6 @@ from tenuto.core.signals import (
     CallDelta,
     Ended,
     FaultSeen,
-    OtherSeen,
     Signal,
     StopSeen,
     TextDelta,
@@ -136,7 +135,10 @@ def _read_step(
     match kind_of(step):
         case "model_output":
             yield Opened(place, Kind.TEXT, step)
-            yield from map(_part, parts_of(step))
+            for part in parts_of(step):
+                text = text_in(part)
+                other = Piece(place, Kind.OTHER, raw=part)
+                yield other if text is None else TextDelta(text)
             if error := step.get("error"):
                 yield FaultSeen(read_fault(error))
         case "thought":
@@ -152,11 +154,6 @@ def _read_step(
 def _is_answered(step: JsonObject, answered: Collection[str]) -> bool:
     call_id = step.get("id")
     return isinstance(call_id, str) and call_id in answered
-
-
-def _part(part: JsonObject) -> Signal:
-    text = text_in(part)
-    return OtherSeen() if text is None else TextDelta(text)
 
 
 _CALL_KEYS = frozenset({"type", "id", "name", "arguments"})

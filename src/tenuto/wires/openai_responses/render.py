@@ -6,11 +6,10 @@ end all that was in it; the last one holds the whole response."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
-from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.base import Answer, GroupLayout, JsonObject
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import count, encode_named_event
 from tenuto.wires.openai_responses.body import (
@@ -31,16 +30,15 @@ _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
 """Items that hold parts, and what these are."""
 
 
-class ResponseLayout:
+class ResponseLayout(GroupLayout):
     """A response as events (`wires.base.GroupLayout`): items begin, hold parts that grow by deltas,
     and end."""
 
-    numbered: Literal["groups"] = "groups"
+    error_follows_start = True
 
     def __init__(self, model: str) -> None:
         self._identity = bare_response(model)
         self._sequence = -1
-        self.ahead: Sequence[Native] = ()
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity from the first event, or from a whole body, whose items that are
@@ -175,10 +173,6 @@ class ResponseLayout:
         response = whole_response(self._identity, paired(map(_whole, items)), answer)
         kind = _ENDS.get(str(ending_of(answer)["status"]), "response.incomplete")
         return self._event(kind, {"response": response})
-
-    def beside(self, raw: Native) -> bytes:
-        """Write nothing: what keeps a connection alive is that of one attempt."""
-        return b""
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises `APIError`; nothing may follow it. The
