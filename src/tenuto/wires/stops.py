@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 
@@ -85,6 +88,16 @@ SPOKEN_ELSEWHERE: StopTable = {
     "endoftext": (StopReason.END_TURN, None),
 }
 """Values that are written on wires other than the one that has them in its own table."""
+
+
+def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
+    """Return `look_up` in a wire's own values, and behind them in those of all the others (N2).
+
+    >>> read_stop = stop_reader({"length": (StopReason.PAUSED, None)})
+    >>> read_stop("length", "at").reason.value, read_stop("max_tokens", "at").reason.value
+    ('paused', 'max_tokens')
+    """
+    return partial(look_up, table={**SPOKEN_ELSEWHERE, **own})
 
 
 def in_other_words(own: StopTable) -> StopTable:

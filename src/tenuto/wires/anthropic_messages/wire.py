@@ -13,7 +13,7 @@ Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import cast
 from urllib.parse import unquote
 
@@ -33,7 +33,6 @@ from tenuto.core.signals import (
     Began,
     CallDelta,
     Ended,
-    FaultSeen,
     OddSeen,
     RefusalDelta,
     Signal,
@@ -50,11 +49,12 @@ from tenuto.wires.anthropic_messages.form import FORM
 from tenuto.wires.anthropic_messages.request import parse_request
 from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wires.errors import error_in
-from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
-from tenuto.wires.members import object_in
+from tenuto.wires.json import count
+from tenuto.wires.members import object_in, others_in, word_in
+from tenuto.wires.reading import ReadOne, by_name, call_piece, decoded_arguments, numbered, reader
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -78,10 +78,7 @@ STOPS: StopTable = {
 }
 """Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 _PLAIN_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -96,7 +93,7 @@ def read_stop(raw: object, field: str, details: object = None) -> StopSeen | Non
     >>> read_stop("refusal", "stop_reason", {"category": "cyber", "explanation": "…"}).detail
     'cyber'
     """
-    stop = look_up(raw, field, _ALL_STOPS)
+    stop = _look_up(raw, field)
     category = details.get("category") if isinstance(details, dict) else None
     if (
         stop is not None
@@ -112,17 +109,6 @@ def read_stop(raw: object, field: str, details: object = None) -> StopSeen | Non
 
 REDACTED_THINKING = "[redacted thinking]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
-
-
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else _read_body(value)
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
 
 
 def _read_body(body: JsonObject) -> list[AnySignal]:
@@ -185,34 +171,25 @@ _CALL_KEYS = frozenset({"type", "id", "name", "input"})
 
 
 def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
-    call_id, name, given = block.get("id"), block.get("name"), block.get("input")
-    odd = ["call_index_missing"] if index is None else []
-    if isinstance(given, dict):
-        # A stream starts each call with an empty object, and writes the real one in deltas.
-        arguments = as_text(given) if given or not event else None
-    else:
-        arguments, more = arguments_of(given)
-        odd.extend(("arguments_text",) if given and isinstance(given, str) else more)
+    given = block.get("input")
+    arguments, odd, decoded = decoded_arguments(given, "arguments_object")
+    if (
+        event and given == {}
+    ):  # a stream starts each call with one, and writes the real one in deltas
+        arguments, decoded = None, False
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        word_in(block, "id"),
+        word_in(block, "name"),
         arguments,
-        tuple(odd),
+        numbered(index, odd),
         may_be_empty=given == {},
-        decoded=isinstance(given, dict) and arguments is not None,
-        # Objects of the SDK name every key that there may be.
-        extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
+        decoded=decoded,
+        extra=others_in(block, _CALL_KEYS),
     )
 
 
 # --- events
-
-
-def _read_event(event: JsonObject) -> list[AnySignal]:
-    kind = event.get("type")
-    read_one = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return read_one(event) if read_one is not None else []
 
 
 def _message_start(event: JsonObject) -> list[AnySignal]:
@@ -250,11 +227,7 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             raw = delta if part is Kind.REASONING else None
             return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
         case "input_json_delta":
-            given = delta.get("partial_json")
-            arguments, odd = arguments_of(given)
-            odd = odd if index is not None else (*odd, "call_index_missing")
-            unreadable = is_no_piece(given)
-            call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
+            call = call_piece(index, delta.get("partial_json"))
             return [CallPiece(place, call, delta)]
         case "citations_delta":
             return [Piece(place, Kind.TEXT, "", {"citations": [delta.get("citation")]}, delta)]
@@ -279,7 +252,7 @@ def _message_delta(event: JsonObject) -> list[AnySignal]:
     return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[AnySignal]]] = {
+_EVENTS: dict[str, ReadOne] = {
     "message_start": _message_start,
     "content_block_start": _block_start,
     "content_block_delta": _block_delta,
@@ -296,6 +269,9 @@ def _error_of(value: JsonObject) -> object | None:
     if value.get("error"):
         return cast("object", value["error"])
     return value if value.get("type") == "error" else None
+
+
+read = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:

@@ -53,10 +53,12 @@ from tenuto.wires.gemini_generate.errors import (
 )
 from tenuto.wires.gemini_generate.form import FORM
 from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, parse_request
-from tenuto.wires.json import as_text, count
+from tenuto.wires.json import count
+from tenuto.wires.members import word_in
+from tenuto.wires.reading import decoded_arguments
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, look_up, stop_reader
 
 _R = StopReason
 
@@ -124,10 +126,7 @@ NUMBERS = {
 https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
 https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 _REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
 """Stops by which the same request would only fail again."""
@@ -142,9 +141,9 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
     'max_tokens'
     """
     if type(raw) is int and raw in NUMBERS:
-        seen = look_up(NUMBERS[raw], field, _ALL_STOPS)
+        seen = _look_up(NUMBERS[raw], field)
         return None if seen is None else StopSeen(str(raw), field, seen.reason, seen.detail)
-    return look_up(raw, field, _ALL_STOPS)
+    return _look_up(raw, field)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -234,8 +233,7 @@ def _read_part(part: JsonObject) -> list[AnySignal]:
 
 def _call(part: JsonObject, call: JsonObject) -> CallDelta:
     """A call comes whole: ids are left out by many models, which then tell calls by their order."""
-    call_id, name = call.get("id"), call.get("name")
-    name = name if isinstance(name, str) and name else None
+    name = word_in(call, "name")
     arguments, odd, decoded = _arguments(call, name)
     extra = {
         "part": {k: v for k, v in part.items() if "unction" not in k and v is not None},
@@ -243,7 +241,7 @@ def _call(part: JsonObject, call: JsonObject) -> CallDelta:
     }
     return CallDelta(
         None,
-        call_id if isinstance(call_id, str) and call_id else None,
+        word_in(call, "id"),
         name,
         arguments,
         odd,
@@ -262,12 +260,7 @@ def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[st
     more = member(call, "willContinue", "will_continue") is True
     if more or (name is None and "args" not in call):
         return ("{" if name is not None else "" if more else "}"), (), False
-    given = call.get("args")
-    if isinstance(given, dict):
-        return as_text(given), (), True
-    if given is None or isinstance(given, str):
-        return given, ("arguments_text",) if given else (), False
-    return as_text(given), ("arguments_no_object",), False
+    return decoded_arguments(call.get("args"))
 
 
 def _blocked(value: JsonObject, answered: bool) -> list[Signal]:

@@ -9,7 +9,7 @@ the writing side in `body` and `render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, cast
 
 import msgspec
@@ -56,9 +56,11 @@ from tenuto.wires.gemini_interactions.steps import (
     thought,
 )
 from tenuto.wires.json import UNREADABLE, as_text, count, is_no_piece
+from tenuto.wires.members import others_in, word_in
 from tenuto.wires.plain import say_something
+from tenuto.wires.reading import ReadOne, by_name, decoded_arguments, numbered, reader
 from tenuto.wires.retry_after import retry_after_s
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -81,10 +83,7 @@ STOPS: StopTable = {
 }
 """`InteractionStatus`, in the order and spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 
 def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
@@ -95,7 +94,7 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
     >>> read_stop({"status": "requires_continuation"}).detail
     'no_continuation_token'
     """
-    stop = look_up(interaction.get("status"), f"{at}status", _ALL_STOPS)
+    stop = _look_up(interaction.get("status"), f"{at}status")
     if stop is not None and stop.detail == "resumable" and not interaction.get(TOKEN):
         # Nothing to go on with: what there is was cut by a limit.
         return StopSeen(stop.raw, stop.field, _R.MAX_TOKENS, "no_continuation_token")
@@ -103,17 +102,6 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
 
 
 # --- reading ----------------------------------------------------------------------------------
-
-
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else [*_read_body(value)]
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
 
 
 def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
@@ -161,28 +149,18 @@ _CALL_KEYS = frozenset({"type", "id", "name", "arguments"})
 
 def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
     """A call. A stream begins it with an empty object, whose text is still to come."""
-    call_id, name, given = step.get("id"), step.get("name"), step.get("arguments")
-    arguments, odd, decoded = _arguments(None if begun and given == {} else given)
-    extra = {k: v for k, v in step.items() if k not in _CALL_KEYS and v is not None}
+    given = step.get("arguments")
+    arguments, odd, decoded = decoded_arguments(None if begun and given == {} else given)
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        word_in(step, "id"),
+        word_in(step, "name"),
         arguments,
-        odd if index is not None else (*odd, "call_index_missing"),
+        numbered(index, odd),
         may_be_empty=begun or decoded,
         decoded=decoded,
-        extra=extra or None,
+        extra=others_in(step, _CALL_KEYS),
     )
-
-
-def _arguments(given: object) -> tuple[str | None, tuple[str, ...], bool]:
-    """Argument text, what was odd about it, and whether it was decoded before it came."""
-    if given is None or isinstance(given, str):
-        return given, ("arguments_text",) if given else (), False
-    if isinstance(given, dict):
-        return as_text(given), (), True
-    return as_text(given), ("arguments_no_object",), False
 
 
 def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
@@ -194,12 +172,6 @@ def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
 
 
 # --- events
-
-
-def _read_event(event: JsonObject) -> list[AnySignal]:
-    kind = event.get("event_type")
-    read = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return [*read(event)] if read is not None else []
 
 
 def _index(event: JsonObject) -> int | None:
@@ -271,8 +243,7 @@ def _step_piece(event: JsonObject) -> list[AnySignal]:
 
 def _call_piece(given: object, index: int | None) -> CallDelta:
     arguments = given if given is None or isinstance(given, str) else as_text(given)
-    odd = ("arguments_object",) if isinstance(given, dict) else ()
-    odd = odd if index is not None else (*odd, "call_index_missing")
+    odd = numbered(index, ("arguments_object",) if isinstance(given, dict) else ())
     return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
 
 
@@ -281,7 +252,7 @@ def _completed(event: JsonObject) -> list[AnySignal]:
     return [Said(told), *_paused(told or event), *_end_of(told, "interaction."), Ended()]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
+_EVENTS: dict[str, ReadOne] = {
     "interaction.created": _created,
     "interaction.status_update": _status_update,
     "step.start": _step_begun,
@@ -303,6 +274,9 @@ def _error_of(value: JsonObject) -> object | None:
     if told.get("error"):
         return cast("object", told["error"])
     return cast("object", errors_in(told)) if told.get("status") == "failed" else None
+
+
+read = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:

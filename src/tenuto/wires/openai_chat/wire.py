@@ -33,7 +33,7 @@ from tenuto.wires.openai_chat.form import FORM
 from tenuto.wires.openai_chat.paths import is_request
 from tenuto.wires.openai_chat.request import parse_request
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -51,22 +51,7 @@ STOPS: StopTable = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
-
-
-def read_stop(raw: object, field: str) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
-
-    >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
-    'max_tokens'
-    >>> read_stop("brand_new", "finish_reason").known
-    False
-    """
-    return look_up(raw, field, _ALL_STOPS)
-
+read_stop = stop_reader(STOPS)
 
 # --- reading ----------------------------------------------------------------------------------
 

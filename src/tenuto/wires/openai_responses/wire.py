@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import cast
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -30,7 +30,6 @@ from tenuto.core.signals import (
     Began,
     CallDelta,
     Ended,
-    FaultSeen,
     OtherSeen,
     ReasoningDelta,
     Signal,
@@ -42,8 +41,8 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.errors import blames, fault_parser
-from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
-from tenuto.wires.members import object_in
+from tenuto.wires.json import arguments_of, as_text, count
+from tenuto.wires.members import object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
 from tenuto.wires.openai_responses.content import merged_content
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
@@ -58,8 +57,9 @@ from tenuto.wires.openai_responses.items import (
 )
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.request import parse_request
+from tenuto.wires.reading import call_piece, numbered, reader
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -84,10 +84,7 @@ STOPS: StopTable = {
 """OpenAI's own values of `status` and then of `incomplete_details.reason`, in the order and
 spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 
 def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen | None:
@@ -98,10 +95,10 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
     >>> read_stop("incomplete").reason.value, read_stop("incomplete").readable
     ('max_tokens', False)
     """
-    stop = look_up(status, f"{at}status", _ALL_STOPS)
+    stop = _look_up(status, f"{at}status")
     if stop is None or stop.raw.strip().lower() != "incomplete":
         return stop
-    why = look_up(reason, f"{at}incomplete_details.reason", _ALL_STOPS)
+    why = _look_up(reason, f"{at}incomplete_details.reason")
     if why is None:
         return StopSeen(stop.raw, stop.field, stop.reason, readable=False)
     if why.reason in (_R.END_TURN, _R.TOOL_CALL, _R.STOP_SEQUENCE):  # it is not: it is incomplete
@@ -110,17 +107,6 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
 
 
 # --- reading ----------------------------------------------------------------------------------
-
-
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else _read_body(value)
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
 
 
 def _read_body(body: JsonObject) -> list[AnySignal]:
@@ -187,22 +173,21 @@ _CALL_KEYS = frozenset({"type", "call_id", "name", "status", *ARGUMENTS.values()
 
 def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
     kind = kind_of(item)
-    call_id, name = item.get("call_id"), item.get("name")
+    call_id, name = word_in(item, "call_id"), word_in(item, "name")
     if kind not in ARGUMENTS:
-        call_id, name = call_id or item.get("id"), kind
-        arguments, odd = arguments_of(as_text(item))
-        extra: dict[str, Any] = {FOREIGN_CALL: item}
+        call_id, name = call_id or word_in(item, "id"), kind
+        given, extra = as_text(item), {FOREIGN_CALL: item}
     else:
-        arguments, odd = arguments_of(item.get(ARGUMENTS[kind]))
-        extra = {k: v for k, v in item.items() if k not in _CALL_KEYS and v is not None}
+        given, extra = item.get(ARGUMENTS[kind]), others_in(item, _CALL_KEYS)
+    arguments, odd = arguments_of(given)
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        call_id,
+        name,
         arguments,
-        odd if index is not None else (*odd, "call_index_missing"),
+        numbered(index, odd),
         free=kind != "function_call",
-        extra=extra or None,
+        extra=extra,
         whole=whole,
     )
 
@@ -334,19 +319,13 @@ def _annotation(event: JsonObject) -> list[AnySignal]:
 
 
 def _call_piece(event: JsonObject) -> list[AnySignal]:
-    given = event.get("delta")
-    arguments, odd = arguments_of(given)
     index = _index(event)
-    odd = odd if index is not None else (*odd, "call_index_missing")
-    delta = CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
-    return [CallPiece((index,), delta)]
+    return [CallPiece((index,), call_piece(index, event.get("delta")))]
 
 
 def _call_done(event: JsonObject) -> list[AnySignal]:
-    raw = event.get("arguments", event.get("input"))
-    arguments, odd = arguments_of(raw)
-    index = _index(event)
-    return [CallPiece((index,), CallDelta(index, None, None, arguments, odd, whole=True))]
+    index, given = _index(event), event.get("arguments", event.get("input"))
+    return [CallPiece((index,), call_piece(index, given, whole=True))]
 
 
 _TYPE_MEANS = {
@@ -436,6 +415,9 @@ def _error_of(value: JsonObject) -> object | None:
     if value.get("type") == "error":
         return {key: item for key, item in value.items() if key != "type"}
     return object_in(value.get("response")).get("error") or None
+
+
+read = reader(_read_body, _read_event, _error_of, read_fault)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
