@@ -103,3 +103,12 @@ def object_in(value: Any) -> dict[str, Any]:
 def list_in(value: Any) -> list[Any]:
     """A value that is a list, [] for all else."""
     return value if isinstance(value, list) else []
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, [] for all else.
+
+    >>> objects_in([{"a": 1}, 5]), objects_in({"a": 1})
+    ([{'a': 1}], [])
+    """
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

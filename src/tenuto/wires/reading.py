@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import Protocol
 
 from tenuto.core.fault import Fault
 from tenuto.core.parts import AnySignal
-from tenuto.core.signals import CallDelta, FaultSeen
-from tenuto.wires.base import JsonObject, Read
+from tenuto.core.signals import Began, CallDelta, FaultSeen, RefusalDelta, StopSeen
+from tenuto.core.stop import StopReason
+from tenuto.wires.base import JsonObject
 from tenuto.wires.json import arguments_of, as_text, is_no_piece
 
 ReadOne = Callable[[JsonObject], Iterable[AnySignal]]
+
+
+class ReadAny(Protocol):
+    """The signals of a body, or of one event of a stream."""
+
+    def __call__(self, value: object, *, event: bool) -> list[AnySignal]: ...
 
 
 def reader(
@@ -18,7 +26,7 @@ def reader(
     read_event: ReadOne,
     error_of: Callable[[JsonObject], object | None],
     read_fault: Callable[[object], Fault],
-) -> Read:
+) -> ReadAny:
     """Return a wire's `read`: an object of another shape has no signals, and the error that an
     object carries is its last one."""
 
@@ -50,6 +58,22 @@ def by_name(events: Mapping[str, ReadOne], member: str = "type") -> ReadOne:
     return read_event
 
 
+def began(message: object) -> Began:
+    """Return that a message began, with its id.
+
+    >>> began({"id": "resp_1"}), began(None)
+    (Began(id='resp_1'), Began(id=''))
+    """
+    name = message.get("id") if isinstance(message, dict) else None
+    return Began(name if isinstance(name, str) else "")
+
+
+def explained(stop: StopSeen, reason: StopReason, words: object) -> list[StopSeen | RefusalDelta]:
+    """Return a stop with the words beside it, if it is for this reason and they are some."""
+    told = stop.reason is reason and isinstance(words, str) and words
+    return [stop, RefusalDelta(words)] if told and isinstance(words, str) else [stop]
+
+
 # --- calls
 
 
@@ -67,8 +91,9 @@ def call_piece(index: int | None, given: object, *, whole: bool = False) -> Call
     arguments, odd = arguments_of(given)
     if whole:
         return CallDelta(index, None, None, arguments, odd, whole=True)
-    unreadable = is_no_piece(given)
-    return CallDelta(index, None, None, arguments, numbered(index, odd), unreadable=unreadable)
+    if index is None:
+        odd = numbered(index, odd)
+    return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
 
 
 def decoded_arguments(

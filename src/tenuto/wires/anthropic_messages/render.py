@@ -106,11 +106,6 @@ def _bare_message(model: str) -> JsonObject:
     }
 
 
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "tool_use" if calls else "end_turn"
-
-
 def _call(call: ToolCall) -> JsonObject:
     named = {"id": call.id, "name": call.name, "input": object_of(call)}
     return {**(call.extra or {}), "type": "tool_use", **named}

@@ -34,8 +34,6 @@ from tenuto.core.signals import (
     CallDelta,
     Ended,
     OddSeen,
-    RefusalDelta,
-    Signal,
     StopSeen,
     TextDelta,
     Usage,
@@ -51,10 +49,19 @@ from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wires.errors import error_in
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in, others_in, word_in
-from tenuto.wires.reading import ReadOne, by_name, call_piece, decoded_arguments, numbered, reader
+from tenuto.wires.reading import (
+    ReadOne,
+    by_name,
+    call_piece,
+    decoded_arguments,
+    explained,
+    numbered,
+    reader,
+)
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -129,19 +136,13 @@ def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
     if isinstance(part, dict):
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
-            signals.append(stop)
-            signals.extend(_explained(stop, part.get("stop_details")))
+            details = part.get("stop_details")
+            words = details.get("explanation") if isinstance(details, dict) else None
+            signals += explained(stop, _R.REFUSAL, words)
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
-
-
-def _explained(stop: StopSeen, details: object) -> list[Signal]:
-    """The words beside a refusal."""
-    words = details.get("explanation") if isinstance(details, dict) else None
-    told = stop.reason is _R.REFUSAL and isinstance(words, str) and words
-    return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
 _TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
@@ -200,11 +201,11 @@ def _message_start(event: JsonObject) -> list[AnySignal]:
 
 
 def _block_start(event: JsonObject) -> list[AnySignal]:
-    return _read_block(event.get("content_block"), _index(event), event=True)
+    return _read_block(event.get("content_block"), count(event.get("index")), event=True)
 
 
 def _block_stop(event: JsonObject) -> list[AnySignal]:
-    return [PartClosed((_index(event),))]
+    return [PartClosed((count(event.get("index")),))]
 
 
 _ADDS = {
@@ -215,7 +216,7 @@ _ADDS = {
 
 
 def _block_delta(event: JsonObject) -> list[AnySignal]:
-    delta, index = event.get("delta"), _index(event)
+    delta, index = event.get("delta"), count(event.get("index"))
     kind = delta.get("type") if isinstance(delta, dict) else None
     place = (index,)
     if not isinstance(delta, dict) or not isinstance(kind, str):
@@ -237,10 +238,6 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             return [Piece(place, part, "", {member: more} if isinstance(more, str) else {}, delta)]
         case _:
             return [Piece(place, Kind.OTHER, raw=delta)]
-
-
-def _index(event: JsonObject) -> int | None:
-    return count(event.get("index"))
 
 
 def _message_delta(event: JsonObject) -> list[AnySignal]:
@@ -274,13 +271,8 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
-    usage = value.get("usage")
-    message = value.get("message")
-    if usage is None and isinstance(message, dict) and value.get("type") == "message_start":
-        usage = message.get("usage")
-    return usage if isinstance(usage, dict) else None
+usage_object = usage_at("usage", "message.usage")
+"""The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
 
 
 def _usage(usage: JsonObject) -> Usage:
@@ -409,19 +401,12 @@ WIRE = Wire(
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,
-    short=ShortPath(
-        parse_request,
-        read,
-        short.asks,
-        short.is_whole,
-        short.event,
-        named=True,
-    ),
+    short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event, named=True),
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,
     content=merged_content,
-    clean_stop=render.clean_stop,
+    clean_stop=clean_stop("end_turn", "tool_use"),
     render_body=render.render_body,
     render_error=render.render_error,
     body_ceiling_tokens=body_ceiling_tokens,

@@ -20,9 +20,9 @@ from tenuto.wires.gemini_interactions.steps import (
     OUTPUT,
     THOUGHT,
     kind_of,
-    steps_of,
 )
 from tenuto.wires.json import encode_named_event
+from tenuto.wires.members import objects_in
 
 _DONE = b"event: done\ndata: [DONE]\n\n"
 
@@ -43,8 +43,8 @@ class InteractionLayout(Layout):
         interaction = value.get("interaction", value)
         if isinstance(interaction, dict) and "id" in interaction:
             self._identity |= identity_of(interaction)
-            said = [step for step in steps_of(interaction) if isinstance(step, dict)]
-            self.ahead = [s for s in said if kind_of(s) not in (OUTPUT, CALL, INPUT)]
+            said = objects_in(interaction.get("steps"))
+            self.ahead = [step for step in said if kind_of(step) not in (OUTPUT, CALL, INPUT)]
 
     def goes_on(self, part: Part) -> bool:
         """Return whether text can follow: not behind an annotation."""

@@ -27,14 +27,12 @@ from tenuto.core.parts import (
     Said,
 )
 from tenuto.core.signals import (
-    Began,
     CallDelta,
     Ended,
     FaultSeen,
     Signal,
     StopSeen,
     TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -58,9 +56,10 @@ from tenuto.wires.gemini_interactions.steps import (
 from tenuto.wires.json import UNREADABLE, as_text, count, is_no_piece
 from tenuto.wires.members import others_in, word_in
 from tenuto.wires.plain import say_something
-from tenuto.wires.reading import ReadOne, by_name, decoded_arguments, numbered, reader
+from tenuto.wires.reading import ReadOne, began, by_name, decoded_arguments, numbered, reader
 from tenuto.wires.retry_after import retry_after_s
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -105,11 +104,12 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
 
 
 def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
-    yield _began_as(interaction)
+    yield began(interaction)
     steps = steps_of(interaction)
     answered = answered_in(steps)
     for index, step in enumerate(steps):
         yield from _read_step(step, index, answered)
+    yield from _paused(interaction)
     yield from _end_of(interaction, "")
 
 
@@ -167,7 +167,7 @@ def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
     """The stop of an interaction, and its usage."""
     stop = read_stop(interaction, at)
     usage = interaction.get("usage")
-    used = [UsageSeen(_usage(usage))] if isinstance(usage, dict) else []
+    used = [UsageSeen(body.COUNTS.read(usage.get))] if isinstance(usage, dict) else []
     return [*([] if stop is None else [stop]), *used]
 
 
@@ -183,13 +183,8 @@ def _interaction(event: JsonObject) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def _began_as(interaction: JsonObject) -> Began:
-    name = interaction.get("id")
-    return Began(name if isinstance(name, str) else "")
-
-
 def _created(event: JsonObject) -> list[AnySignal]:
-    return [_began_as(_interaction(event)), Said(_interaction(event))]
+    return [began(_interaction(event)), Said(_interaction(event))]
 
 
 def _status_update(event: JsonObject) -> Iterator[AnySignal]:
@@ -199,12 +194,11 @@ def _status_update(event: JsonObject) -> Iterator[AnySignal]:
     stop = read_stop(event)
     usage = event.get("usage")
     if stop is None or not stop.known or stop.detail == "background":
-        name = event.get("interaction_id")
-        yield Began(name if isinstance(name, str) else "")
+        yield began({"id": event.get("interaction_id")})
     else:
         yield stop
     if isinstance(usage, dict):
-        yield UsageSeen(_usage(usage))
+        yield UsageSeen(body.COUNTS.read(usage.get))
 
 
 def _paused(told: JsonObject) -> list[Said]:
@@ -279,24 +273,8 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, of the interaction in an event, or of the event."""
-    usage = _interaction(value).get("usage") or value.get("usage")
-    return usage if isinstance(usage, dict) else None
-
-
-def _usage(usage: JsonObject) -> Usage:
-    """`total_output_tokens` leaves out the thoughts."""
-    said, thought_of = count(usage.get("total_output_tokens")), usage.get("total_thought_tokens")
-    thoughts = count(thought_of)
-    made = None if said is None and thoughts is None else (said or 0) + (thoughts or 0)
-    return Usage(
-        input_tokens=count(usage.get("total_input_tokens")),
-        output_tokens=made,
-        reasoning_tokens=thoughts,
-        cached_tokens=count(usage.get("total_cached_tokens")),
-    )
-
+usage_object = usage_at("interaction.usage", "usage")
+"""The native usage object: of the interaction in an event, of a body, or of the event."""
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
 
@@ -404,7 +382,7 @@ WIRE = Wire(
     parse_fault=parse_fault,
     layout=InteractionLayout,
     content=merged_content,
-    clean_stop=body.clean_stop,
+    clean_stop=clean_stop("completed", "requires_action"),
     as_body=body.as_body,
     render_body=body.render_body,
     render_error=body.render_error,

@@ -12,6 +12,7 @@ from tenuto.core.parts import Kind, Native, Part
 from tenuto.wires.base import Answer, GroupLayout, JsonObject
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import count, encode_named_event
+from tenuto.wires.members import objects_in
 from tenuto.wires.openai_responses.body import (
     bare_response,
     call_item,
@@ -46,12 +47,10 @@ class ResponseLayout(GroupLayout):
         response = value.get("response", value)
         if isinstance(response, dict) and "id" in response:
             self._identity |= identity_of(response)
-            output = response.get("output")
             self.ahead = [
                 item
-                for item in (output if isinstance(output, list) else ())
-                if isinstance(item, dict) and kind_of(item) not in ("message", *ARGUMENTS)
-                if not is_client_call(item)
+                for item in objects_in(response.get("output"))
+                if kind_of(item) not in ("message", *ARGUMENTS) and not is_client_call(item)
             ]
 
     def follow(self, last: JsonObject | None, events: int) -> None:

@@ -10,7 +10,7 @@ writing side in `content` and `render`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import cast
 
 from tenuto.core.outcome import Outcome
@@ -27,7 +27,6 @@ from tenuto.core.parts import (
     Said,
 )
 from tenuto.core.signals import (
-    Began,
     CallDelta,
     Ended,
     OtherSeen,
@@ -35,14 +34,13 @@ from tenuto.core.signals import (
     Signal,
     StopSeen,
     TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.errors import blames, fault_parser
 from tenuto.wires.json import arguments_of, as_text, count
-from tenuto.wires.members import object_in, others_in, word_in
+from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
 from tenuto.wires.openai_responses.content import merged_content
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
@@ -57,9 +55,10 @@ from tenuto.wires.openai_responses.items import (
 )
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.request import parse_request
-from tenuto.wires.reading import call_piece, numbered, reader
+from tenuto.wires.reading import ReadOne, began, call_piece, numbered, reader
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -110,7 +109,7 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
 
 
 def _read_body(body: JsonObject) -> list[AnySignal]:
-    signals: list[AnySignal] = [_began_as(body)]
+    signals: list[AnySignal] = [began(body)]
     output = body.get("output")
     for index, item in enumerate(output if isinstance(output, list) else ()):
         if isinstance(item, dict):
@@ -136,11 +135,12 @@ def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
 
 def _parts_within(item: JsonObject, index: int | None) -> list[Opened]:
     """The parts that an item holds. All that a reasoning item says is reasoning."""
-    content = list(enumerate(parts_of(item)))
-    if kind_of(item) == "message":
-        return [_begin_part((index, number), part) for number, part in content]
-    if kind_of(item) != "reasoning":
+    kind = kind_of(item)
+    if kind not in _GROUPS:
         return []
+    content = list(enumerate(parts_of(item)))
+    if kind == "message":
+        return [_begin_part((index, number), part) for number, part in content]
     summary = enumerate(parts_of(item, "summary"))
     return [
         *(_begin_part((index, SUMMARY, n), part, _THOUGHT) for n, part in summary),
@@ -174,12 +174,13 @@ _CALL_KEYS = frozenset({"type", "call_id", "name", "status", *ARGUMENTS.values()
 def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
     kind = kind_of(item)
     call_id, name = word_in(item, "call_id"), word_in(item, "name")
-    if kind not in ARGUMENTS:
-        call_id, name = call_id or word_in(item, "id"), kind
-        given, extra = as_text(item), {FOREIGN_CALL: item}
+    if kind in ARGUMENTS:
+        arguments, odd = arguments_of(item.get(ARGUMENTS[kind]))
+        extra = others_in(item, _CALL_KEYS)
     else:
-        given, extra = item.get(ARGUMENTS[kind]), others_in(item, _CALL_KEYS)
-    arguments, odd = arguments_of(given)
+        call_id, name = call_id or word_in(item, "id"), kind
+        arguments, odd = arguments_of(as_text(item))
+        extra = {FOREIGN_CALL: item}
     return CallDelta(
         index,
         call_id,
@@ -205,7 +206,7 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
                 field = f"{at}output[{number}].status"
                 signals.append(StopSeen("incomplete", field, _R.MAX_TOKENS))
     usage = usage_object(response)
-    return signals if usage is None else [*signals, UsageSeen(_usage(usage))]
+    return signals if usage is None else [*signals, UsageSeen(body.COUNTS.read(usage.get))]
 
 
 # --- events
@@ -235,21 +236,16 @@ def _index(event: JsonObject) -> int | None:
     return count(event.get("output_index"))
 
 
-def _in_content(event: JsonObject) -> Place:
-    return _index(event), count(event.get("content_index"))
-
-
-def _in_summary(event: JsonObject) -> Place:
-    return _index(event), SUMMARY, count(event.get("summary_index"))
+def _place(event: JsonObject) -> Place:
+    """Where in its item an event belongs; one of a summary says so by its name."""
+    item = count(event.get("output_index"))
+    if "_summary_" in event["type"]:
+        return item, SUMMARY, count(event.get("summary_index"))
+    return item, count(event.get("content_index"))
 
 
 def _began(event: JsonObject) -> list[AnySignal]:
-    return [_began_as(event.get("response"))]
-
-
-def _began_as(response: object) -> Began:
-    name = object_in(response).get("id")
-    return Began(name if isinstance(name, str) else "")
+    return [began(event.get("response"))]
 
 
 def _item_added(event: JsonObject) -> list[AnySignal]:
@@ -273,49 +269,39 @@ def _said_again(part: Opened) -> Restated:
     return Restated(part.place, part.kind, part.native, part.holds)
 
 
-_Reading = Callable[[JsonObject], list[AnySignal]]
-
-
 def _part_added(event: JsonObject) -> list[AnySignal]:
     part = event.get("part")
-    return [_begin_part(_in_content(event), part)] if isinstance(part, dict) else []
+    return [_begin_part(_place(event), part)] if isinstance(part, dict) else []
 
 
-def _thought_added(place_of: Callable[[JsonObject], Place]) -> _Reading:
-    def read_one(event: JsonObject) -> list[AnySignal]:
-        return [Opened(place_of(event), Kind.REASONING, object_in(event.get("part")), "text")]
-
-    return read_one
+def _thought_added(event: JsonObject) -> list[AnySignal]:
+    return [Opened(_place(event), Kind.REASONING, object_in(event.get("part")), "text")]
 
 
-def _part_done(place_of: Callable[[JsonObject], Place]) -> _Reading:
-    def read_one(event: JsonObject) -> list[AnySignal]:
-        part, closed = event.get("part"), PartClosed(place_of(event))
-        if not isinstance(part, dict):
-            return [closed]
-        return [_said_again(_begin_part(closed.place, part)), closed]
-
-    return read_one
+def _part_done(event: JsonObject) -> list[AnySignal]:
+    part, closed = event.get("part"), PartClosed(_place(event))
+    said = [_said_again(_begin_part(closed.place, part))] if isinstance(part, dict) else []
+    return [*said, closed]
 
 
-def _words(kind: Kind, place_of: Callable[[JsonObject], Place] = _in_content) -> _Reading:
+def _words(kind: Kind) -> ReadOne:
     def read_one(event: JsonObject) -> list[AnySignal]:
         delta = event.get("delta")
-        return [Piece(place_of(event), kind, delta)] if isinstance(delta, str) else []
+        return [Piece(_place(event), kind, delta)] if isinstance(delta, str) else []
 
     return read_one
 
 
 def _words_done(event: JsonObject) -> list[AnySignal]:
     """The part follows as a whole in an event of its own."""
-    return [PartClosed(_in_content(event))]
+    return [PartClosed((_index(event), count(event.get("content_index"))))]
 
 
 def _annotation(event: JsonObject) -> list[AnySignal]:
     """It belongs to the text that is being written."""
     found = event.get("annotation")
     adds = {"annotations": [found]} if isinstance(found, dict) else None
-    return [Piece(_in_content(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
+    return [Piece(_place(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
 
 
 def _call_piece(event: JsonObject) -> list[AnySignal]:
@@ -341,10 +327,9 @@ def _ended(event: JsonObject) -> list[AnySignal]:
     """The last event. Where its name and the status in it differ, the graver one counts. The calls
     in it have no places: not all servers number its items as the stream did."""
     response = object_in(event.get("response"))
-    output = response.get("output")
     calls: list[AnySignal] = [
         _call(item, number, whole=True)
-        for number, item in enumerate(output if isinstance(output, list) else ())
+        for number, item in enumerate(list_in(response.get("output")))
         if is_client_call(item)
     ]
     signals = _end_of(response, "response.")
@@ -360,14 +345,14 @@ def _differs(stop: StopSeen, named: StopSeen) -> bool:
     return (stop.reason is _R.END_TURN) != (named.reason is _R.END_TURN)
 
 
-_EVENTS: dict[str, _Reading] = {
+_EVENTS: dict[str, ReadOne] = {
     "response.created": _began,
     "response.queued": _began,
     "response.in_progress": _began,
     "response.output_item.added": _item_added,
     "response.output_item.done": _item_done,
     "response.content_part.added": _part_added,
-    "response.content_part.done": _part_done(_in_content),
+    "response.content_part.done": _part_done,
     "response.output_text.delta": _words(Kind.TEXT),
     "response.output_text.done": _words_done,
     "response.output_text.annotation.added": _annotation,
@@ -375,11 +360,11 @@ _EVENTS: dict[str, _Reading] = {
     "response.refusal.done": _words_done,
     "response.reasoning_text.delta": _words(Kind.REASONING),
     "response.reasoning_text.done": _words_done,
-    "response.reasoning_part.added": _thought_added(_in_content),
-    "response.reasoning_part.done": _part_done(_in_content),
-    "response.reasoning_summary_part.added": _thought_added(_in_summary),
-    "response.reasoning_summary_part.done": _part_done(_in_summary),
-    "response.reasoning_summary_text.delta": _words(Kind.REASONING, _in_summary),
+    "response.reasoning_part.added": _thought_added,
+    "response.reasoning_part.done": _part_done,
+    "response.reasoning_summary_part.added": _thought_added,
+    "response.reasoning_summary_part.done": _part_done,
+    "response.reasoning_summary_text.delta": _words(Kind.REASONING),
     "response.reasoning_summary_text.done": _words_done,
     "response.function_call_arguments.delta": _call_piece,
     "response.function_call_arguments.done": _call_done,
@@ -420,22 +405,8 @@ def _error_of(value: JsonObject) -> object | None:
 read = reader(_read_body, _read_event, _error_of, read_fault)
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the response in an event."""
-    response = value.get("response")
-    usage = (response if isinstance(response, dict) else value).get("usage")
-    return usage if isinstance(usage, dict) else None
-
-
-def _usage(usage: JsonObject) -> Usage:
-    made = object_in(usage.get("output_tokens_details"))
-    given = object_in(usage.get("input_tokens_details"))
-    return Usage(
-        input_tokens=count(usage.get("input_tokens")),
-        output_tokens=count(usage.get("output_tokens")),
-        reasoning_tokens=count(made.get("reasoning_tokens")),
-        cached_tokens=count(given.get("cached_tokens")),
-    )
+usage_object = usage_at("response.usage", "usage")
+"""The native usage object: of the response in an event, or of a body."""
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -498,18 +469,13 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     short=ShortPath(
-        parse_request,
-        read,
-        short.asks,
-        short.is_whole,
-        short.event,
-        holes=short.HOLES,
+        parse_request, read, short.asks, short.is_whole, short.event, holes=short.HOLES
     ),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=ResponseLayout,
     content=merged_content,
-    clean_stop=body.clean_stop,
+    clean_stop=clean_stop("completed"),
     render_body=body.render_body,
     render_error=body.render_error,
     form=FORM,
