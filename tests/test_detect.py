@@ -32,6 +32,7 @@ from tenuto.detection import read, recognize
 from tenuto.sim import CASES, Simulator, Step
 from tenuto.turn import watch
 from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.stops import in_other_words
 
 CALL = {"id": "a", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
 
@@ -123,11 +124,13 @@ def as_json(value: Any) -> bytes:
 
 # --- N1, N2: the table ------------------------------------------------------------------------
 
+ALL_STOPS = in_other_words(openai_chat.STOPS) | openai_chat.STOPS
+
 
 @pytest.mark.behaviour("N1", "N2", "N4", "N5")
-@pytest.mark.parametrize("native", sorted(openai_chat.DIALECT_STOPS | openai_chat.STOPS))
+@pytest.mark.parametrize("native", sorted(ALL_STOPS))
 def test_each_native_value_is_read_alike_from_bodies_and_streams(native):
-    reason, detail = (openai_chat.DIALECT_STOPS | openai_chat.STOPS)[native]
+    reason, detail = ALL_STOPS[native]
     call = {"tool_calls": [{"index": 0} | CALL]} if reason is StopReason.TOOL_CALL else {}
     for spelling in (native, native.upper(), f"  {native.title()} "):
         for source in (
@@ -144,7 +147,7 @@ def test_each_native_value_is_read_alike_from_bodies_and_streams(native):
 @given(st.text(min_size=1))
 def test_a_value_that_no_table_has_is_unknown_and_never_a_sure_clean_end(native):
     word = native.strip().lower()
-    known = any(half.strip() in openai_chat._ALL_STOPS for half in (word, *word.split(":", 1)))
+    known = any(half.strip() in ALL_STOPS for half in (word, *word.split(":", 1)))
     if known or word in ("", "null", "none"):
         return
     stop = detect(body(native))

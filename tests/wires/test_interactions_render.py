@@ -298,9 +298,15 @@ def streamed(events: Iterable[Any], text: str) -> Spoken:
     return Spoken(None, text, message=message)
 
 
+def a_body(value: dict[str, Any], text: str, apart: bool = False) -> Spoken:
+    message = Message()
+    message.take(WIRE.read(value, event=False))
+    return Spoken(value, text, apart, message=message)
+
+
 def merged(*spoken: Attempt) -> list[Any]:
     """The types of the merged steps; of outputs the parts."""
-    made = WIRE.content([Spoken({"steps": s}, text, apart) for s, text, apart in spoken])
+    made = WIRE.content([a_body({"steps": s}, text, apart) for s, text, apart in spoken])
     return [list(map(shown, s["content"])) if "content" in s else s["type"] for s in made]
 
 
@@ -345,11 +351,11 @@ def test_the_token_of_the_last_pause_is_kept_with_its_interaction(stream):
         last = event("interaction.completed", interaction=told)
         if stream:
             return streamed([last], "")
-        return Spoken(told | {"steps": []}, "", False)
+        return a_body(told | {"steps": []}, "")
 
     one, two = paused("v1_1", "WyJh"), paused("v1_2", "WyJi")
     assert WIRE.content([one, two]) == ({"continuation_token": "WyJi", "id": "v1_2"},)
-    assert WIRE.content([one, Spoken({"steps": []}, "", False)]) == ()
+    assert WIRE.content([one, a_body({"steps": []}, "")]) == ()
 
 
 @pytest.mark.behaviour("C1", "N7")

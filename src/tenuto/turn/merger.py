@@ -62,6 +62,7 @@ class Merger:
         # Of the attempt that is written:
         self._numbers: dict[Place, int | None] = {}
         self._texts = 0
+        self._announced: Place | None = None
         self._coming: Native | None = None
         self._left_out: list[Native] = []
         self._unled = False
@@ -160,6 +161,7 @@ class Merger:
         """The signals of another attempt follow. Its text goes on in the part that is open, unless
         the attempt stands apart or nothing can be added to that part."""
         self._numbers, self._texts, self._left_out, self._unled = {}, 0, [], False
+        self._announced = None
         part = self._open
         out = self._say_waiting()
         if part is not None and self._in_text and not apart and self._layout.goes_on(part):
@@ -181,11 +183,12 @@ class Merger:
 
     def reasoning(self, text: str) -> bytes:
         """Write reasoning, where a body is said as events that don't say it themselves."""
-        if self._groups is None:
-            return self._to(Kind.REASONING) + self._say(text)
-        if any(self._groups.holds(item) is Kind.REASONING for item in self._groups.ahead):
+        if any(self._layout.holds(part) is Kind.REASONING for part in self._layout.ahead):
             return b""
-        return self._whole(self._groups.thought(text))
+        thought = self._layout.thought(text)
+        if thought is None:
+            return self._to(Kind.REASONING) + self._say(text)
+        return self._whole(thought)
 
     def parts(self, signals: Iterable[AnySignal]) -> bool:
         """Whether an event of a further attempt ends the text that is open. Calls wait for the end,
@@ -217,6 +220,8 @@ class Merger:
                 self._waiting.append(raw)  # until all is there that it points at
             case Piece(place, kind, _, adds, raw, holds) if raw is not None:
                 out = b"" if holds is None else self._pass_unopened(place, kind)
+                if kind is Kind.OTHER and place == self._announced:
+                    out += self._to(Kind.TEXT)
                 return out + self._pass_piece(place, adds, raw)
             case CallPiece(place, _, raw) | Beside(raw, place) if raw is not None:
                 return self._pass_piece(place, None, raw)
@@ -249,6 +254,9 @@ class Merger:
             out = self._close() if self._texts > 1 else b""
             if self._groups is not None:
                 self._coming = signal.native if self._texts > 1 else self._coming
+                return out
+            self._announced = signal.place
+            if not self._in_text and self._layout.words_begin_text:
                 return out
             out += self._to(Kind.TEXT)
         assert self._item is not None
@@ -291,7 +299,8 @@ class Merger:
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event by which the official SDK raises."""
-        return (self._start() if self._groups else b"") + self._layout.error(code, message)
+        start = self._start() if self._layout.error_follows_start else b""
+        return start + self._layout.error(code, message)
 
     # --- parts
 
@@ -311,7 +320,10 @@ class Merger:
             return b""
         native = self._layout.native(kind)
         if self._groups is None:
-            return self._close() + self._begin(kind, native)
+            out = self._close() + self._begin(kind, native)
+            if self._announced is not None:
+                self._numbers[self._announced] = self._next - 1
+            return out
         out = self._close_part()
         if not self._in_message:
             taken = [item.native for item in self._items.values()]
@@ -325,9 +337,8 @@ class Merger:
         return start + self._layout.opened(self._hold_item(self._next, kind, native))
 
     def _whole(self, native: Native, begun: Native | None = None) -> bytes:
-        """Write an item that is neither text nor a call."""
-        assert self._groups is not None
-        out = self._close() + self._begin(Kind.OTHER, begun or self._groups.empty(native))
+        """Write a part that is neither text nor a call."""
+        out = self._close() + self._begin(Kind.OTHER, begun or self._layout.empty(native))
         assert self._item is not None
         self._item.native = native
         return out + self._close()
@@ -368,9 +379,7 @@ class Merger:
             return b""
         self._started = True
         out = self._layout.start()
-        if self._groups is not None:
-            out += b"".join([self._whole(item, item) for item in self._groups.ahead])
-        return out
+        return out + b"".join([self._whole(part, part) for part in self._layout.ahead])
 
 
 def _number(item: Part) -> int:

@@ -230,7 +230,16 @@ class PartLayout(Protocol):
     """How a wire writes the parts of one streamed message; the merger decides on them.
 
     The first number in the place of a part is the merger's: it counts up over all attempts of a
-    turn. Each method returns the bytes of zero or more events."""
+    turn. Each method returns the bytes of zero or more events.
+
+    Attributes:
+        ahead: parts of a body that is said as events; they are said before all else.
+        words_begin_text: whether a further attempt's part of text begins with its first words.
+        error_follows_start: whether `start` stands before an error as well."""
+
+    ahead: Sequence[Native] = ()
+    words_begin_text: bool = False
+    error_follows_start: bool = False
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity of the message from its first event, or from a whole body."""
@@ -240,6 +249,19 @@ class PartLayout(Protocol):
 
     def native(self, kind: Kind) -> JsonObject:
         """Return what a part of text or of reasoning begins with."""
+
+    def holds(self, native: Native) -> Kind:
+        """Return what a part is that is said ahead, or what the parts of an item are; OTHER for all
+        but text and reasoning."""
+        return Kind.OTHER
+
+    def thought(self, text: str) -> JsonObject | None:
+        """Return reasoning as a part that is said at once, None where it grows like a text."""
+        return None
+
+    def empty(self, native: Native) -> JsonObject:
+        """Return a part that is said at once as it begins."""
+        return dict(native)
 
     def start(self) -> bytes:
         """Write what stands before all parts."""
@@ -267,6 +289,7 @@ class PartLayout(Protocol):
 
     def beside(self, raw: Native) -> bytes:
         """Write what stands beside the parts, such as what keeps the connection alive."""
+        return b""
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises, and the end mark."""
@@ -275,23 +298,16 @@ class PartLayout(Protocol):
 class Layout(PartLayout, Protocol):
     """The same of a wire whose parts stand for themselves."""
 
-    numbered: Literal[True]
+    numbered: Literal[True] = True
 
 
 class GroupLayout(PartLayout, Protocol):
-    """The same of a wire that puts parts into items, and says all items at the end.
+    """The same of a wire that puts parts into items, and says all items at the end."""
 
-    Attributes:
-        ahead: items of a body that is said as events; they are said before all else."""
-
-    numbered: Literal["groups"]
-    ahead: Sequence[Native]
+    numbered: Literal["groups"] = "groups"
 
     def follow(self, last: JsonObject | None, events: int) -> None:
         """Count on behind the last of the events that the caller was given."""
-
-    def holds(self, native: Native) -> Kind:
-        """Return what the parts of an item are, OTHER where it holds none."""
 
     def group(self, native: Native | None, taken: Sequence[Native], number: int) -> JsonObject:
         """Return the item that a text stands in: the provider's, None where it announced none,
@@ -299,12 +315,6 @@ class GroupLayout(PartLayout, Protocol):
 
     def unannounced(self, native: Native | None) -> JsonObject:
         """Return the item of a text that came without one, or in one that can't be read."""
-
-    def thought(self, text: str) -> JsonObject:
-        """Return an item of reasoning."""
-
-    def empty(self, native: Native) -> JsonObject:
-        """Return an item as it begins."""
 
     def cited(self, part: Part, said: str, raw: Native, by: int) -> bytes:
         """Write what points at words of a part, which stand so many characters further on."""

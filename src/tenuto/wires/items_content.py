@@ -3,12 +3,29 @@ Interactions have in common. An item holds parts, some of which are text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tenuto.core.white_space import space_behind
+from tenuto.core.parts import Part
 from tenuto.wires.base import JsonObject, Spoken
+from tenuto.wires.blocks_content import dealt
+
+_WAITING = ("queued", "in_progress")
+
+
+def parts_in_order(spoken: Spoken) -> list[Part]:
+    """The parts of one attempt by their numbers, those without one last. What still waits in the
+    background has said nothing."""
+    waits = spoken.value is not None and spoken.value.get("status") in _WAITING
+    if spoken.message is None or waits:
+        return []
+    return sorted(spoken.message.parts, key=_number)
+
+
+def _number(part: Part) -> tuple[bool, int]:
+    number = part.place[0]
+    return (False, number) if isinstance(number, int) else (True, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,30 +98,27 @@ class Speech:
         """The items with `text` dealt out to their parts of text, from its end backwards and to
         each as much as it held: what a seam took away is missed where the seam was. Items of text
         that are left without anything go; what does not fit is an item of its own."""
+        texts = [self.text_in(part) for item in items for part in self._said(dict(item))]
+        rest, pieces = dealt([held for held in texts if held is not None], text)
+        waiting = iter(pieces)
         out: list[JsonObject] = []
-        rest = text
-        surplus: int | None = None
-        for item in reversed(items):
+        for item in map(dict, items):
             if self.kind_of(item) != self.output:
-                out.append(dict(item))
+                out.append(item)
                 continue
-            parts: list[JsonObject] = []
-            for part in reversed(self.parts_of(dict(item))):
-                if (held := self.text_in(part)) is None:
-                    parts.append(part)
-                    continue
-                if surplus is None:
-                    surplus = max(space_behind(held) - space_behind(text), 0)
-                begins = max(len(rest) - max(len(held) - surplus, 0), 0)
-                piece, rest = rest[begins:], rest[:begins]
-                surplus = 0
-                if piece:
-                    moved = len(piece.rstrip()) - len(held.rstrip())
-                    parts.append(self.cut(part, piece, moved))
-            if parts:
-                out.append({**item, "content": parts[::-1]})
-        out.reverse()
+            parts = [self._dealt(part, waiting) for part in self._said(item)]
+            if kept := [part for part in parts if part is not None]:
+                out.append({**item, "content": kept})
         return self._with_rest(out, rest) if rest else out
+
+    def _dealt(self, part: JsonObject, pieces: Iterator[str]) -> JsonObject | None:
+        """A part with the next of these texts, if it is one of text; None where that is empty."""
+        held = self.text_in(part)
+        if held is None:
+            return part
+        piece = next(pieces)
+        moved = len(piece.rstrip()) - len(held.rstrip())
+        return self.cut(part, piece, moved) if piece else None
 
     def _with_rest(self, items: list[JsonObject], rest: str) -> list[JsonObject]:
         """The items with a text before their own."""

@@ -7,7 +7,7 @@ and unknown fields survive (C7). Every request's side of a wire stands on this.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -75,6 +75,26 @@ def value_of(raw: bytes | None) -> Any:
     return None if raw is None else decode_object(raw)
 
 
+def word_in(members: Mapping[str, Any], key: str) -> str | None:
+    """A member that is a text and not empty, None for all else.
+
+    >>> word_in({"id": "a"}, "id"), word_in({"id": ""}, "id"), word_in({"id": 1}, "id")
+    ('a', None, None)
+    """
+    found = members.get(key)
+    return found if isinstance(found, str) and found else None
+
+
+def others_in(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any] | None:
+    """The members that have other keys, None where there are none. Objects of the SDKs name every
+    key that there may be, so that null says nothing.
+
+    >>> others_in({"id": "a", "x": 1, "y": None}, {"id"}), others_in({"id": "a"}, {"id"})
+    ({'x': 1}, None)
+    """
+    return {k: v for k, v in members.items() if k not in keys and v is not None} or None
+
+
 def object_in(value: Any) -> dict[str, Any]:
     """A value that is an object, {} for all else."""
     return value if isinstance(value, dict) else {}
@@ -83,3 +103,12 @@ def object_in(value: Any) -> dict[str, Any]:
 def list_in(value: Any) -> list[Any]:
     """A value that is a list, [] for all else."""
     return value if isinstance(value, list) else []
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list, [] for all else.
+
+    >>> objects_in([{"a": 1}, 5]), objects_in({"a": 1})
+    ([{'a': 1}], [])
+    """
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 
@@ -85,6 +88,26 @@ SPOKEN_ELSEWHERE: StopTable = {
     "endoftext": (StopReason.END_TURN, None),
 }
 """Values that are written on wires other than the one that has them in its own table."""
+
+
+def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
+    """Return `look_up` in a wire's own values, and behind them in those of all the others (N2).
+
+    >>> read_stop = stop_reader({"length": (StopReason.PAUSED, None)})
+    >>> read_stop("length", "at").reason.value, read_stop("max_tokens", "at").reason.value
+    ('paused', 'max_tokens')
+    """
+    return partial(look_up, table={**SPOKEN_ELSEWHERE, **own})
+
+
+def clean_stop(done: str, calling: str = "") -> Callable[[Sequence[object]], str]:
+    """Return what gives the native value of a clean end with these calls, often none. `calling`:
+    the value beside calls, where it is another one.
+
+    >>> clean_stop("stop", "tool_calls")(["a call"]), clean_stop("stop")(["a call"])
+    ('tool_calls', 'stop')
+    """
+    return lambda calls: (calling if calls else "") or done
 
 
 def in_other_words(own: StopTable) -> StopTable:

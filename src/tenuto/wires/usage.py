@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from tenuto.core.signals import Usage
 from tenuto.wires.base import JsonObject
+from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 
 
@@ -18,6 +21,8 @@ class Counts:
         reasoning: those of reasoning. Without `details` they are not counted in `output`.
         details: the member of the object that holds `reasoning`, "" where it stands beside the
             others.
+        cached: where the tokens of the prompt that came out of a cache are counted; the first place
+            that has a number counts.
     """
 
     input: str
@@ -25,6 +30,28 @@ class Counts:
     total: str
     reasoning: str
     details: str = ""
+    cached: tuple[str, ...] = ()
+
+    def read(self, get: Callable[[str], Any]) -> Usage:
+        """Return the usage that a usage object tells, by its `get`.
+
+        >>> chat = Counts("in", "out", "both", "reasoning", "details", ("given.cached", "cached"))
+        >>> chat.read({"in": 5, "out": 3, "details": {"reasoning": 2}, "cached": 4}.get)
+        Usage(input_tokens=5, output_tokens=3, reasoning_tokens=2, cached_tokens=4)
+        >>> Counts("in", "out", "both", "thought").read({"in": 5, "out": 3, "thought": 2}.get)
+        Usage(input_tokens=5, output_tokens=5, reasoning_tokens=2, cached_tokens=None)
+        """
+        made = object_in(get(self.details)).get if self.details else get
+        said, thought = count(get(self.output)), count(made(self.reasoning))
+        if not self.details and thought is not None:
+            said = (said or 0) + thought
+        cached = None
+        for place in self.cached:
+            name, _, within = place.partition(".")
+            cached = count(object_in(get(name)).get(within) if within else get(name))
+            if cached is not None:
+                break
+        return Usage(count(get(self.input)), said, thought, cached)
 
     def merged(self, raw: JsonObject | None, usage: Usage | None) -> JsonObject:
         """Return a usage object of the whole turn: the first one's other members, these counts.
@@ -50,3 +77,24 @@ class Counts:
             details = object_in(merged.get(self.details))
             merged[self.details] = {**details, self.reasoning: thought}
         return merged
+
+
+def usage_at(*places: str) -> Callable[[JsonObject], JsonObject | None]:
+    """Return what finds the native usage object of a body or an event: the first object at one of
+    these places, each `a` or `a.b`.
+
+    >>> usage_at("usage", "response.usage")({"response": {"usage": {"tokens": 5}}})
+    {'tokens': 5}
+    """
+    paths = [place.split(".") for place in places]
+
+    def usage_object(value: JsonObject) -> JsonObject | None:
+        for path in paths:
+            found: Any = value
+            for step in path:
+                found = found.get(step) if isinstance(found, dict) else None
+            if isinstance(found, dict):
+                return found
+        return None
+
+    return usage_object

@@ -7,12 +7,11 @@ the tests. A message keeps the identity of its first attempt: id, model, the usa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject, Layout, kept_of
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_named_event
@@ -21,10 +20,8 @@ _STOP_KEYS = ("stop_sequence", "stop_details", "container")
 """What belongs to a stop and stands beside it."""
 
 
-class MessageLayout:
+class MessageLayout(Layout):
     """A message as events (`wires.base.Layout`): blocks begin, grow by deltas, and end."""
-
-    numbered: Literal[True] = True
 
     def __init__(self, model: str) -> None:
         self._message = _bare_message(model)
@@ -107,11 +104,6 @@ def _bare_message(model: str) -> JsonObject:
         "stop_sequence": None,
         "usage": {"input_tokens": 0, "output_tokens": 0},
     }
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "tool_use" if calls else "end_turn"
 
 
 def _call(call: ToolCall) -> JsonObject:

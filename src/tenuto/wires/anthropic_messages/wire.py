@@ -13,7 +13,7 @@ Amazon Bedrock's InvokeModel and Google Vertex AI serve the same bodies.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import cast
 from urllib.parse import unquote
 
@@ -33,10 +33,7 @@ from tenuto.core.signals import (
     Began,
     CallDelta,
     Ended,
-    FaultSeen,
     OddSeen,
-    RefusalDelta,
-    Signal,
     StopSeen,
     TextDelta,
     Usage,
@@ -50,11 +47,21 @@ from tenuto.wires.anthropic_messages.form import FORM
 from tenuto.wires.anthropic_messages.request import parse_request
 from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
 from tenuto.wires.errors import error_in
-from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
-from tenuto.wires.members import object_in
+from tenuto.wires.json import count
+from tenuto.wires.members import object_in, others_in, word_in
+from tenuto.wires.reading import (
+    ReadOne,
+    by_name,
+    call_piece,
+    decoded_arguments,
+    explained,
+    numbered,
+    reader,
+)
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -78,10 +85,7 @@ STOPS: StopTable = {
 }
 """Anthropic's own values, in the order and spelling of the reference, those of its beta last."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 _PLAIN_WORD = re.compile(r"[a-z][a-z0-9_]{0,39}")
 
 
@@ -96,7 +100,7 @@ def read_stop(raw: object, field: str, details: object = None) -> StopSeen | Non
     >>> read_stop("refusal", "stop_reason", {"category": "cyber", "explanation": "…"}).detail
     'cyber'
     """
-    stop = look_up(raw, field, _ALL_STOPS)
+    stop = _look_up(raw, field)
     category = details.get("category") if isinstance(details, dict) else None
     if (
         stop is not None
@@ -112,17 +116,6 @@ def read_stop(raw: object, field: str, details: object = None) -> StopSeen | Non
 
 REDACTED_THINKING = "[redacted thinking]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
-
-
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else _read_body(value)
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
 
 
 def _read_body(body: JsonObject) -> list[AnySignal]:
@@ -143,19 +136,13 @@ def _end_of(part: object, field: str, value: JsonObject) -> list[AnySignal]:
     if isinstance(part, dict):
         stop = read_stop(part.get("stop_reason"), field, part.get("stop_details"))
         if stop is not None:
-            signals.append(stop)
-            signals.extend(_explained(stop, part.get("stop_details")))
+            details = part.get("stop_details")
+            words = details.get("explanation") if isinstance(details, dict) else None
+            signals += explained(stop, _R.REFUSAL, words)
     usage = usage_object(value)
     if usage is not None:
         signals.append(UsageSeen(_usage(usage)))
     return signals
-
-
-def _explained(stop: StopSeen, details: object) -> list[Signal]:
-    """The words beside a refusal."""
-    words = details.get("explanation") if isinstance(details, dict) else None
-    told = stop.reason is _R.REFUSAL and isinstance(words, str) and words
-    return [RefusalDelta(words)] if told and isinstance(words, str) else []
 
 
 _TEXTS = {"text": (Kind.TEXT, "text"), "thinking": (Kind.REASONING, "thinking")}
@@ -185,34 +172,25 @@ _CALL_KEYS = frozenset({"type", "id", "name", "input"})
 
 
 def _call(block: JsonObject, index: int | None, event: bool) -> CallDelta:
-    call_id, name, given = block.get("id"), block.get("name"), block.get("input")
-    odd = ["call_index_missing"] if index is None else []
-    if isinstance(given, dict):
-        # A stream starts each call with an empty object, and writes the real one in deltas.
-        arguments = as_text(given) if given or not event else None
-    else:
-        arguments, more = arguments_of(given)
-        odd.extend(("arguments_text",) if given and isinstance(given, str) else more)
+    given = block.get("input")
+    arguments, odd, decoded = decoded_arguments(given, "arguments_object")
+    if (
+        event and given == {}
+    ):  # a stream starts each call with one, and writes the real one in deltas
+        arguments, decoded = None, False
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        word_in(block, "id"),
+        word_in(block, "name"),
         arguments,
-        tuple(odd),
+        numbered(index, odd),
         may_be_empty=given == {},
-        decoded=isinstance(given, dict) and arguments is not None,
-        # Objects of the SDK name every key that there may be.
-        extra={k: v for k, v in block.items() if k not in _CALL_KEYS and v is not None} or None,
+        decoded=decoded,
+        extra=others_in(block, _CALL_KEYS),
     )
 
 
 # --- events
-
-
-def _read_event(event: JsonObject) -> list[AnySignal]:
-    kind = event.get("type")
-    read_one = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return read_one(event) if read_one is not None else []
 
 
 def _message_start(event: JsonObject) -> list[AnySignal]:
@@ -223,11 +201,11 @@ def _message_start(event: JsonObject) -> list[AnySignal]:
 
 
 def _block_start(event: JsonObject) -> list[AnySignal]:
-    return _read_block(event.get("content_block"), _index(event), event=True)
+    return _read_block(event.get("content_block"), count(event.get("index")), event=True)
 
 
 def _block_stop(event: JsonObject) -> list[AnySignal]:
-    return [PartClosed((_index(event),))]
+    return [PartClosed((count(event.get("index")),))]
 
 
 _ADDS = {
@@ -238,7 +216,7 @@ _ADDS = {
 
 
 def _block_delta(event: JsonObject) -> list[AnySignal]:
-    delta, index = event.get("delta"), _index(event)
+    delta, index = event.get("delta"), count(event.get("index"))
     kind = delta.get("type") if isinstance(delta, dict) else None
     place = (index,)
     if not isinstance(delta, dict) or not isinstance(kind, str):
@@ -250,11 +228,7 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             raw = delta if part is Kind.REASONING else None
             return [Piece(place, part, text, raw=raw)] if isinstance(text, str) else []
         case "input_json_delta":
-            given = delta.get("partial_json")
-            arguments, odd = arguments_of(given)
-            odd = odd if index is not None else (*odd, "call_index_missing")
-            unreadable = is_no_piece(given)
-            call = CallDelta(index, None, None, arguments, odd, unreadable=unreadable)
+            call = call_piece(index, delta.get("partial_json"))
             return [CallPiece(place, call, delta)]
         case "citations_delta":
             return [Piece(place, Kind.TEXT, "", {"citations": [delta.get("citation")]}, delta)]
@@ -266,10 +240,6 @@ def _block_delta(event: JsonObject) -> list[AnySignal]:
             return [Piece(place, Kind.OTHER, raw=delta)]
 
 
-def _index(event: JsonObject) -> int | None:
-    return count(event.get("index"))
-
-
 def _message_delta(event: JsonObject) -> list[AnySignal]:
     delta = event.get("delta")
     signals = _end_of(delta, "delta.stop_reason", event)
@@ -279,7 +249,7 @@ def _message_delta(event: JsonObject) -> list[AnySignal]:
     return signals if usage_object(event) is not None else [*signals, OddSeen("usage_missing")]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], list[AnySignal]]] = {
+_EVENTS: dict[str, ReadOne] = {
     "message_start": _message_start,
     "content_block_start": _block_start,
     "content_block_delta": _block_delta,
@@ -298,13 +268,11 @@ def _error_of(value: JsonObject) -> object | None:
     return value if value.get("type") == "error" else None
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
-    usage = value.get("usage")
-    message = value.get("message")
-    if usage is None and isinstance(message, dict) and value.get("type") == "message_start":
-        usage = message.get("usage")
-    return usage if isinstance(usage, dict) else None
+read = reader(_read_body, by_name(_EVENTS), _error_of, read_fault)
+
+
+usage_object = usage_at("usage", "message.usage")
+"""The native usage object: of a body or a `message_delta`, or that of a `message_start`."""
 
 
 def _usage(usage: JsonObject) -> Usage:
@@ -433,19 +401,12 @@ WIRE = Wire(
     opening=b'event: message_start\ndata: {"type":"message_start",',
     named_events=True,
     is_terminator=never,
-    short=ShortPath(
-        parse_request,
-        read,
-        short.asks,
-        short.is_whole,
-        short.event,
-        named=True,
-    ),
+    short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event, named=True),
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,
     content=merged_content,
-    clean_stop=render.clean_stop,
+    clean_stop=clean_stop("end_turn", "tool_use"),
     render_body=render.render_body,
     render_error=render.render_error,
     body_ceiling_tokens=body_ceiling_tokens,

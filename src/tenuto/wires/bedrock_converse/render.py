@@ -7,14 +7,13 @@ are written as `{name: payload}`, one on a line; the relay makes messages of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import msgspec
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject, Layout, kept_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import count, encode, encode_event
 
@@ -22,11 +21,9 @@ _BESIDE_THE_STOP = ("additionalModelResponseFields", "trace")
 _BESIDE_THE_USAGE = ("metrics", "trace", "performanceConfig", "serviceTier")
 
 
-class MessageLayout:
+class MessageLayout(Layout):
     """How one message is written as events (`wires.base.Layout`): blocks begin, grow by deltas, and
     end. Text and reasoning begin with their first delta."""
-
-    numbered: Literal[True] = True
 
     def __init__(self, model: str) -> None:
         self._metadata: JsonObject = {}

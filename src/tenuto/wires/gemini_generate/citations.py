@@ -15,6 +15,7 @@ from typing import Any
 from tenuto.wires.base import JsonObject, Spoken
 from tenuto.wires.citations import Place, Span, places, size
 from tenuto.wires.gemini_generate.content import SOURCES, Part, is_text, parts_of
+from tenuto.wires.members import list_in, object_in
 
 _COUNTED_IN_BYTES = "citationSources"
 _INDEXED = frozenset({"groundingChunks", "groundingSupports"})
@@ -49,13 +50,10 @@ class _Sources:
 
     def add(self, candidate: JsonObject) -> None:
         """Take what a body says, or one event."""
-        grounding = candidate.get("groundingMetadata")
-        if isinstance(grounding, dict):
-            self._ground(grounding, parts_of(candidate))
-        citations = candidate.get("citationMetadata")
-        for key, found in citations.items() if isinstance(citations, dict) else ():
+        self._ground(object_in(candidate.get("groundingMetadata")), parts_of(candidate))
+        for key, found in object_in(candidate.get("citationMetadata")).items():
             told = self._citations.setdefault(key, [])
-            for item in _listed(found):
+            for item in list_in(found):
                 moved = self._cited(item, key) if isinstance(item, dict) else None
                 if moved is not None and moved not in told:
                     told.append(moved)
@@ -72,11 +70,10 @@ class _Sources:
         for key, value in grounding.items():
             if key in _INDEXED:
                 continue
-            before = self._grounding.get(key)
-            self._grounding[key] = _united(before, value)
-        if chunks := _listed(grounding.get("groundingChunks")):
+            self._grounding[key] = _united(self._grounding.get(key), value)
+        if chunks := list_in(grounding.get("groundingChunks")):
             self._numbers = [self._number(chunk) for chunk in chunks]
-        for support in _listed(grounding.get("groundingSupports")):
+        for support in list_in(grounding.get("groundingSupports")):
             moved = self._supported(support, parts) if isinstance(support, dict) else None
             if moved is not None and moved not in self._supports:
                 self._supports.append(moved)
@@ -89,7 +86,7 @@ class _Sources:
 
     def _supported(self, support: JsonObject, parts: Sequence[Part]) -> JsonObject | None:
         indices, segment = support.get("groundingChunkIndices"), support.get("segment")
-        numbers = _listed(indices)
+        numbers = list_in(indices)
         if not all(type(n) is int and 0 <= n < len(self._numbers) for n in numbers):
             return None  # its sources are not there
         moved = self._segment(segment, parts) if isinstance(segment, dict) else None
@@ -140,10 +137,6 @@ def _united(before: object, more: object) -> object:
     if not isinstance(before, list) or not isinstance(more, list):
         return more
     return [*before, *(item for item in more if item not in before)]
-
-
-def _listed(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _span(value: JsonObject) -> Span | None:

@@ -42,20 +42,16 @@ _NOTHING: JsonObject = {"text": ""}
 """Stands in an event that says nothing, as the provider's own last ones do: the SDK's chats forget
 an answer of which one event has no part (`_validate_content` in google/genai/chats.py of 3.4)."""
 
-_COUNTS = Counts(
+COUNTS = Counts(
     input="promptTokenCount",
     output="candidatesTokenCount",
     total="totalTokenCount",
     reasoning="thoughtsTokenCount",
+    cached=("cachedContentTokenCount",),
 )
 
 ERROR_STATUS = 520
 """The `code` of our errors: one that the official SDK raises for and, told to retry, does not."""
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end: the same with calls and without."""
-    return "STOP"
 
 
 class ResponseLayout(FlatLayout):
@@ -95,7 +91,7 @@ class ResponseLayout(FlatLayout):
         candidate = {"content": _content(parts)} | _end_of(
             _first_candidate(answer.ending), answer, None
         )
-        usage = _COUNTS.merged(answer.raw_usage, answer.usage)
+        usage = COUNTS.merged(answer.raw_usage, answer.usage)
         return self._event(candidate, {"usageMetadata": usage} if usage else {})
 
     def error(self, code: str, message: str) -> bytes:
@@ -152,7 +148,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     parts = [*without_token(answer.content), *map(_call_part, answer.calls)]
     made = {"content": _content(parts)} | _end_of(candidate, answer, parts) | {"index": 0}
     kept = {key: item for key, item in first.items() if key not in _NOT_SHARED}
-    usage = _COUNTS.merged(answer.raw_usage, answer.usage)
+    usage = COUNTS.merged(answer.raw_usage, answer.usage)
     counted = {"usageMetadata": usage} if usage else {}
     return encode({"candidates": [made], **counted, **kept})
 

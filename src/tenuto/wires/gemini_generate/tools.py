@@ -6,11 +6,11 @@ https://ai.google.dev/api/caching#FunctionDeclaration (read 2026-11-22).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_generate.content import member
+from tenuto.wires.members import objects_in
 
 _NESTING_MAX = 50
 """Deeper schemas are no schemas that the provider takes."""
@@ -22,14 +22,8 @@ def declarations(tools: Any) -> list[JsonObject]:
     >>> declarations([{"functionDeclarations": [{"name": "f"}]}, {"googleSearch": {}}])
     [{'name': 'f'}]
     """
-    return list(_declared(tools))
-
-
-def _declared(tools: Any) -> Iterator[JsonObject]:
-    for tool in tools if isinstance(tools, list) else ():
-        if isinstance(tool, dict):
-            found = member(tool, "functionDeclarations", "function_declarations")
-            yield from (f for f in found if isinstance(f, dict)) if isinstance(found, list) else ()
+    names = ("functionDeclarations", "function_declarations")
+    return [found for tool in objects_in(tools) for found in objects_in(member(tool, *names))]
 
 
 def schema_of(declared: JsonObject) -> JsonObject:

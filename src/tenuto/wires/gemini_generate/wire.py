@@ -12,6 +12,7 @@ new, and the last one says why the model stopped. There is no end mark.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from urllib.parse import unquote
 
 from tenuto.core.fault import Fault, FaultKind
@@ -22,7 +23,6 @@ from tenuto.core.signals import (
     ChoiceSeen,
     FaultSeen,
     OtherSeen,
-    RefusalDelta,
     Signal,
     StopSeen,
     Usage,
@@ -53,10 +53,13 @@ from tenuto.wires.gemini_generate.errors import (
 )
 from tenuto.wires.gemini_generate.form import FORM
 from tenuto.wires.gemini_generate.request import STREAMING, WHOLE, parse_request
-from tenuto.wires.json import as_text, count
+from tenuto.wires.json import count
+from tenuto.wires.members import word_in
+from tenuto.wires.reading import decoded_arguments, explained
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, clean_stop, look_up, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -124,10 +127,7 @@ NUMBERS = {
 https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/content.proto,
 https://github.com/googleapis/googleapis/blob/master/google/ai/generativelanguage/v1/generative_service.proto"""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 _REPEATING_FAILS = frozenset({"too_many_tool_calls", "missing_thought_signature"})
 """Stops by which the same request would only fail again."""
@@ -142,9 +142,9 @@ def read_stop(raw: object, field: str) -> StopSeen | None:
     'max_tokens'
     """
     if type(raw) is int and raw in NUMBERS:
-        seen = look_up(NUMBERS[raw], field, _ALL_STOPS)
+        seen = _look_up(NUMBERS[raw], field)
         return None if seen is None else StopSeen(str(raw), field, seen.reason, seen.detail)
-    return look_up(raw, field, _ALL_STOPS)
+    return _look_up(raw, field)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -204,19 +204,17 @@ def _stop_of(candidate: JsonObject, number: int) -> list[Signal]:
     if stop.reason is _R.PAUSED and not member(candidate, TOKEN, "continuation_token"):
         # Nothing to go on with: what there is was cut by a limit.
         stop = StopSeen(stop.raw, field, _R.MAX_TOKENS, "no_continuation_token")
-    signals: list[Signal] = [stop]
-    if number == 0:
-        signals += _explained(stop, member(candidate, "finishMessage", "finish_message"))
+    words = member(candidate, "finishMessage", "finish_message") if number == 0 else None
+    signals = _explained(stop, words)
     if stop.raw.strip().lower() in _REPEATING_FAILS:
         signals.append(FaultSeen(Fault(FaultKind.INVALID_REQUEST, stop.raw.strip().lower())))
     return signals
 
 
 def _explained(stop: StopSeen, words: object) -> list[Signal]:
-    """The words beside a filter's stop. Beside other stops they are no refusal: `STOP` has "Model
-    generated function call(s).", and a malformed call is quoted."""
-    told = stop.reason is _R.SAFETY_BLOCKED and isinstance(words, str) and words
-    return [RefusalDelta(words)] if told and isinstance(words, str) else []
+    """A stop, and the words beside a filter's. Beside other stops they are no refusal: `STOP` has
+    "Model generated function call(s).", and a malformed call is quoted."""
+    return [*explained(stop, _R.SAFETY_BLOCKED, words)]
 
 
 def _read_part(part: JsonObject) -> list[AnySignal]:
@@ -234,8 +232,7 @@ def _read_part(part: JsonObject) -> list[AnySignal]:
 
 def _call(part: JsonObject, call: JsonObject) -> CallDelta:
     """A call comes whole: ids are left out by many models, which then tell calls by their order."""
-    call_id, name = call.get("id"), call.get("name")
-    name = name if isinstance(name, str) and name else None
+    name = word_in(call, "name")
     arguments, odd, decoded = _arguments(call, name)
     extra = {
         "part": {k: v for k, v in part.items() if "unction" not in k and v is not None},
@@ -243,7 +240,7 @@ def _call(part: JsonObject, call: JsonObject) -> CallDelta:
     }
     return CallDelta(
         None,
-        call_id if isinstance(call_id, str) and call_id else None,
+        word_in(call, "id"),
         name,
         arguments,
         odd,
@@ -262,12 +259,7 @@ def _arguments(call: JsonObject, name: str | None) -> tuple[str | None, tuple[st
     more = member(call, "willContinue", "will_continue") is True
     if more or (name is None and "args" not in call):
         return ("{" if name is not None else "" if more else "}"), (), False
-    given = call.get("args")
-    if isinstance(given, dict):
-        return as_text(given), (), True
-    if given is None or isinstance(given, str):
-        return given, ("arguments_text",) if given else (), False
-    return as_text(given), ("arguments_no_object",), False
+    return decoded_arguments(call.get("args"))
 
 
 def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
@@ -282,26 +274,23 @@ def _blocked(value: JsonObject, answered: bool) -> list[Signal]:
         # Whatever the reason is, the prompt was blocked.
         stop = StopSeen(stop.raw, field, _R.SAFETY_BLOCKED, "prompt", stop.known, stop.readable)
     words = member(feedback, "blockReasonMessage", "block_reason_message")
-    return [stop, *_explained(stop, words)]
+    return _explained(stop, words)
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object, which every event of a stream may hold."""
-    usage = member(value, "usageMetadata", "usage_metadata")
-    return usage if isinstance(usage, dict) else None
+usage_object = usage_at("usageMetadata", "usage_metadata")
+"""The native usage object, which every event of a stream may hold."""
 
 
 def _usage(usage: JsonObject) -> Usage:
-    """`candidatesTokenCount` leaves out the thoughts."""
-    said = count(member(usage, "candidatesTokenCount", "candidates_token_count"))
-    thought = count(member(usage, "thoughtsTokenCount", "thoughts_token_count"))
-    made = None if said is None and thought is None else (said or 0) + (thought or 0)
-    return Usage(
-        input_tokens=count(member(usage, "promptTokenCount", "prompt_token_count")),
-        output_tokens=made,
-        reasoning_tokens=thought,
-        cached_tokens=count(member(usage, "cachedContentTokenCount", "cached_content_token_count")),
-    )
+    told = {_in_camel_case(name): tokens for name, tokens in usage.items()}
+    return render.COUNTS.read(told.get)
+
+
+@cache
+def _in_camel_case(name: str) -> str:
+    """A name as the APIs write it; the SDK's objects have it in snake_case."""
+    first, *others = name.split("_")
+    return first + "".join(map(str.capitalize, others))
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -385,7 +374,7 @@ WIRE = Wire(
     parse_fault=parse_fault,
     layout=render.ResponseLayout,
     content=merged_content,
-    clean_stop=render.clean_stop,
+    clean_stop=clean_stop("STOP"),
     as_body=as_body,
     render_body=render.render_body,
     render_error=render.render_error,

@@ -6,14 +6,13 @@ its types in the tests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
-
-import msgspec
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Message
 from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.gemini_interactions.content import PAUSE, TOKEN, output, without_token
 from tenuto.wires.gemini_interactions.steps import CALL
@@ -31,6 +30,7 @@ COUNTS = Counts(
     output="total_output_tokens",
     total="total_tokens",
     reasoning="total_thought_tokens",
+    cached=("total_cached_tokens",),
 )
 
 _CLEAN = ("completed", "requires_action")
@@ -43,11 +43,6 @@ def identity_of(interaction: Mapping[str, Any]) -> JsonObject:
     {'id': 'v1_1'}
     """
     return {key: item for key, item in interaction.items() if key not in _NOT_SHARED}
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "requires_action" if calls else "completed"
 
 
 def ending_of(answer: Answer) -> JsonObject:
@@ -65,8 +60,7 @@ def ending_of(answer: Answer) -> JsonObject:
 
 def call_step(call: ToolCall) -> JsonObject:
     """A call as a step."""
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
-    named = {"type": CALL, "id": call.id, "name": call.name, "arguments": arguments}
+    named = {"type": CALL, "id": call.id, "name": call.name, "arguments": object_of(call)}
     return {**(call.extra or {}), **named}
 
 

@@ -19,35 +19,34 @@ from tenuto.wires.gemini_interactions.steps import (
     THOUGHT,
     kind_of,
     parts_of,
-    steps_of,
     text_in,
 )
-from tenuto.wires.items_content import Speech
+from tenuto.wires.items_content import Speech, parts_in_order
 
 TOKEN = "continuation_token"
 """What goes on where the provider paused; it stands in the content as a step of its own, with the
 id of the interaction that gave it."""
 
 PAUSE = "pause"
-"""Where a message of a stream keeps that step."""
-
-_WAITING = ("queued", "in_progress")
+"""Where a message keeps that step."""
 
 
 def merged_content(spoken: Sequence[Spoken]) -> Content:
     """The steps of all attempts in order, with the text that is kept of each, and behind them the
     token of a pause, if the last of them paused.
 
-    >>> def body(text):
-    ...     part = {"type": "text", "text": text}
-    ...     return {"steps": [{"type": "model_output", "content": [part]}]}
-    >>> merged = merged_content([
-    ...     Spoken(body("Half of "), "Half "), Spoken(body("half of it."), "of it.")])
+    >>> from tenuto.core.parts import Message, Opened
+    >>> def spoken(came, kept):
+    ...     step, message = {"type": "model_output", "content": [{"text": came}]}, Message()
+    ...     message.take([Opened((0,), Kind.TEXT, step)])
+    ...     return Spoken(None, kept, message=message)
+    >>> merged = merged_content([spoken("Half of ", "Half "), spoken("half of it.", "of it.")])
     >>> len(merged), merged[0]["content"][0]["text"]
     (1, 'Half of it.')
     """
     merged = SPEECH.merged(spoken, _steps)
-    paused = _pause(spoken[-1]) if spoken else None
+    last = spoken[-1].message if spoken else None
+    paused = last.said.get(PAUSE) if last is not None else None
     return (*merged, paused) if paused else tuple(merged)
 
 
@@ -112,18 +111,8 @@ def _may_go_back(step: JsonObject, run: list[Any]) -> bool:
 
 def _steps(spoken: Spoken) -> list[JsonObject]:
     """The steps of one attempt, without calls for the caller and what was asked."""
-    if spoken.value is not None:
-        waiting = spoken.value.get("status") in _WAITING
-        found: list[Any] = [] if waiting else steps_of(spoken.value)
-    else:
-        parts = spoken.message.parts if spoken.message is not None else []
-        found = [_step(part) for part in sorted(parts, key=_number) if part.kind is not Kind.CALL]
-    return [dict(s) for s in found if isinstance(s, dict) and kind_of(s) not in (CALL, INPUT)]
-
-
-def _number(part: Part) -> tuple[bool, Any]:
-    """Where a step stands; those without a number are the last."""
-    return part.place[0] is None, part.place[0]
+    steps = [_step(part) for part in parts_in_order(spoken) if part.kind is not Kind.CALL]
+    return [step for step in steps if kind_of(step) not in (CALL, INPUT)]
 
 
 def _step(part: Part) -> JsonObject:
@@ -170,13 +159,3 @@ def _add(step: JsonObject, delta: JsonObject) -> None:
             step["content"] = [*parts_of(step), delta]
         case _:
             step.update({key: item for key, item in delta.items() if key != "type"})
-
-
-def _pause(spoken: Spoken) -> JsonObject | None:
-    """The token at the end of an attempt that paused."""
-    if spoken.value is None:
-        return spoken.message.said.get(PAUSE) if spoken.message is not None else None
-    token = spoken.value.get(TOKEN)
-    if not token or spoken.value.get("status") != "requires_continuation":
-        return None
-    return {TOKEN: token, "id": spoken.value.get("id") or ""}

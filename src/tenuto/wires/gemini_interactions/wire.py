@@ -9,7 +9,7 @@ the writing side in `body` and `render`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, cast
 
 import msgspec
@@ -27,15 +27,12 @@ from tenuto.core.parts import (
     Said,
 )
 from tenuto.core.signals import (
-    Began,
     CallDelta,
     Ended,
     FaultSeen,
-    OtherSeen,
     Signal,
     StopSeen,
     TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -57,9 +54,12 @@ from tenuto.wires.gemini_interactions.steps import (
     thought,
 )
 from tenuto.wires.json import UNREADABLE, as_text, count, is_no_piece
+from tenuto.wires.members import others_in, word_in
 from tenuto.wires.plain import say_something
+from tenuto.wires.reading import ReadOne, began, by_name, decoded_arguments, numbered, reader
 from tenuto.wires.retry_after import retry_after_s
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -82,10 +82,7 @@ STOPS: StopTable = {
 }
 """`InteractionStatus`, in the order and spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 
 def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
@@ -96,7 +93,7 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
     >>> read_stop({"status": "requires_continuation"}).detail
     'no_continuation_token'
     """
-    stop = look_up(interaction.get("status"), f"{at}status", _ALL_STOPS)
+    stop = _look_up(interaction.get("status"), f"{at}status")
     if stop is not None and stop.detail == "resumable" and not interaction.get(TOKEN):
         # Nothing to go on with: what there is was cut by a limit.
         return StopSeen(stop.raw, stop.field, _R.MAX_TOKENS, "no_continuation_token")
@@ -106,23 +103,13 @@ def read_stop(interaction: JsonObject, at: str = "") -> StopSeen | None:
 # --- reading ----------------------------------------------------------------------------------
 
 
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else [*_read_body(value)]
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
-
-
 def _read_body(interaction: JsonObject) -> Iterator[AnySignal]:
-    yield _began_as(interaction)
+    yield began(interaction)
     steps = steps_of(interaction)
     answered = answered_in(steps)
     for index, step in enumerate(steps):
         yield from _read_step(step, index, answered)
+    yield from _paused(interaction)
     yield from _end_of(interaction, "")
 
 
@@ -136,7 +123,10 @@ def _read_step(
     match kind_of(step):
         case "model_output":
             yield Opened(place, Kind.TEXT, step)
-            yield from map(_part, parts_of(step))
+            for part in parts_of(step):
+                text = text_in(part)
+                other = Piece(place, Kind.OTHER, raw=part)
+                yield other if text is None else TextDelta(text)
             if error := step.get("error"):
                 yield FaultSeen(read_fault(error))
         case "thought":
@@ -154,55 +144,34 @@ def _is_answered(step: JsonObject, answered: Collection[str]) -> bool:
     return isinstance(call_id, str) and call_id in answered
 
 
-def _part(part: JsonObject) -> Signal:
-    text = text_in(part)
-    return OtherSeen() if text is None else TextDelta(text)
-
-
 _CALL_KEYS = frozenset({"type", "id", "name", "arguments"})
 
 
 def _call(step: JsonObject, index: int | None, *, begun: bool) -> CallDelta:
     """A call. A stream begins it with an empty object, whose text is still to come."""
-    call_id, name, given = step.get("id"), step.get("name"), step.get("arguments")
-    arguments, odd, decoded = _arguments(None if begun and given == {} else given)
-    extra = {k: v for k, v in step.items() if k not in _CALL_KEYS and v is not None}
+    given = step.get("arguments")
+    arguments, odd, decoded = decoded_arguments(None if begun and given == {} else given)
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        word_in(step, "id"),
+        word_in(step, "name"),
         arguments,
-        odd if index is not None else (*odd, "call_index_missing"),
+        numbered(index, odd),
         may_be_empty=begun or decoded,
         decoded=decoded,
-        extra=extra or None,
+        extra=others_in(step, _CALL_KEYS),
     )
-
-
-def _arguments(given: object) -> tuple[str | None, tuple[str, ...], bool]:
-    """Argument text, what was odd about it, and whether it was decoded before it came."""
-    if given is None or isinstance(given, str):
-        return given, ("arguments_text",) if given else (), False
-    if isinstance(given, dict):
-        return as_text(given), (), True
-    return as_text(given), ("arguments_no_object",), False
 
 
 def _end_of(interaction: JsonObject, at: str) -> list[Signal]:
     """The stop of an interaction, and its usage."""
     stop = read_stop(interaction, at)
     usage = interaction.get("usage")
-    used = [UsageSeen(_usage(usage))] if isinstance(usage, dict) else []
+    used = [UsageSeen(body.COUNTS.read(usage.get))] if isinstance(usage, dict) else []
     return [*([] if stop is None else [stop]), *used]
 
 
 # --- events
-
-
-def _read_event(event: JsonObject) -> list[AnySignal]:
-    kind = event.get("event_type")
-    read = _EVENTS.get(kind) if isinstance(kind, str) else None
-    return [*read(event)] if read is not None else []
 
 
 def _index(event: JsonObject) -> int | None:
@@ -214,13 +183,8 @@ def _interaction(event: JsonObject) -> JsonObject:
     return found if isinstance(found, dict) else {}
 
 
-def _began_as(interaction: JsonObject) -> Began:
-    name = interaction.get("id")
-    return Began(name if isinstance(name, str) else "")
-
-
 def _created(event: JsonObject) -> list[AnySignal]:
-    return [_began_as(_interaction(event)), Said(_interaction(event))]
+    return [began(_interaction(event)), Said(_interaction(event))]
 
 
 def _status_update(event: JsonObject) -> Iterator[AnySignal]:
@@ -230,12 +194,11 @@ def _status_update(event: JsonObject) -> Iterator[AnySignal]:
     stop = read_stop(event)
     usage = event.get("usage")
     if stop is None or not stop.known or stop.detail == "background":
-        name = event.get("interaction_id")
-        yield Began(name if isinstance(name, str) else "")
+        yield began({"id": event.get("interaction_id")})
     else:
         yield stop
     if isinstance(usage, dict):
-        yield UsageSeen(_usage(usage))
+        yield UsageSeen(body.COUNTS.read(usage.get))
 
 
 def _paused(told: JsonObject) -> list[Said]:
@@ -274,8 +237,7 @@ def _step_piece(event: JsonObject) -> list[AnySignal]:
 
 def _call_piece(given: object, index: int | None) -> CallDelta:
     arguments = given if given is None or isinstance(given, str) else as_text(given)
-    odd = ("arguments_object",) if isinstance(given, dict) else ()
-    odd = odd if index is not None else (*odd, "call_index_missing")
+    odd = numbered(index, ("arguments_object",) if isinstance(given, dict) else ())
     return CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
 
 
@@ -284,7 +246,7 @@ def _completed(event: JsonObject) -> list[AnySignal]:
     return [Said(told), *_paused(told or event), *_end_of(told, "interaction."), Ended()]
 
 
-_EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
+_EVENTS: dict[str, ReadOne] = {
     "interaction.created": _created,
     "interaction.status_update": _status_update,
     "step.start": _step_begun,
@@ -308,24 +270,11 @@ def _error_of(value: JsonObject) -> object | None:
     return cast("object", errors_in(told)) if told.get("status") == "failed" else None
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, of the interaction in an event, or of the event."""
-    usage = _interaction(value).get("usage") or value.get("usage")
-    return usage if isinstance(usage, dict) else None
+read = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
 
 
-def _usage(usage: JsonObject) -> Usage:
-    """`total_output_tokens` leaves out the thoughts."""
-    said, thought_of = count(usage.get("total_output_tokens")), usage.get("total_thought_tokens")
-    thoughts = count(thought_of)
-    made = None if said is None and thoughts is None else (said or 0) + (thoughts or 0)
-    return Usage(
-        input_tokens=count(usage.get("total_input_tokens")),
-        output_tokens=made,
-        reasoning_tokens=thoughts,
-        cached_tokens=count(usage.get("total_cached_tokens")),
-    )
-
+usage_object = usage_at("interaction.usage", "usage")
+"""The native usage object: of the interaction in an event, of a body, or of the event."""
 
 # --- the quick reading of a whole body that is nothing but text ---------------------------------
 
@@ -433,7 +382,7 @@ WIRE = Wire(
     parse_fault=parse_fault,
     layout=InteractionLayout,
     content=merged_content,
-    clean_stop=body.clean_stop,
+    clean_stop=clean_stop("completed", "requires_action"),
     as_body=body.as_body,
     render_body=body.render_body,
     render_error=body.render_error,

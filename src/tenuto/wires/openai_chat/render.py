@@ -34,6 +34,13 @@ COUNTS = Counts(
     total="total_tokens",
     reasoning="reasoning_tokens",
     details="completion_tokens_details",
+    # Behind the details: DeepSeek, Kimi, Mistral.
+    cached=(
+        "prompt_tokens_details.cached_tokens",
+        "prompt_cache_hit_tokens",
+        "cached_tokens",
+        "num_cached_tokens",
+    ),
 )
 
 

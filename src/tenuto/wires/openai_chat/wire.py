@@ -19,21 +19,20 @@ from tenuto.core.signals import (
     ChoiceSeen,
     FaultSeen,
     StopSeen,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.errors import blames, fault_parser
-from tenuto.wires.json import arguments_of, count, is_no_piece
-from tenuto.wires.members import object_in
+from tenuto.wires.json import arguments_of, is_no_piece
 from tenuto.wires.openai_chat import render, short
 from tenuto.wires.openai_chat.errors import ERRORS, read_fault
 from tenuto.wires.openai_chat.form import FORM
 from tenuto.wires.openai_chat.paths import is_request
 from tenuto.wires.openai_chat.request import parse_request
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -51,22 +50,7 @@ STOPS: StopTable = {
 }
 """OpenAI's own values, in the order and spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
-
-
-def read_stop(raw: object, field: str) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
-
-    >>> read_stop(" MAX_TOKENS ", "finish_reason").reason.value
-    'max_tokens'
-    >>> read_stop("brand_new", "finish_reason").known
-    False
-    """
-    return look_up(raw, field, _ALL_STOPS)
-
+read_stop = stop_reader(STOPS)
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -93,10 +77,6 @@ _OWN = {"role", "content", "annotations"} | _CALLS
 _TEXT_ALONE = {"role", "content"}
 _NOT_OF_THE_CHOICE = {"delta", "message", "logprobs"}
 
-CACHED_ELSEWHERE = ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
-"""Where tokens that were read from a cache are counted by those who do it beside the details:
-DeepSeek, Kimi, Mistral."""
-
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
@@ -104,16 +84,15 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         return []
     signals: list[AnySignal] = [Envelope(value)]
     choices = value.get("choices")
-    if isinstance(choices, list):
-        for choice in choices:
-            if isinstance(choice, dict):
-                _read_choice(choice, event, signals)
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict):
+            _read_choice(choice, event, signals)
     error = _error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
     usage = usage_object(value)
     if usage is not None:
-        signals.append(UsageSeen(_usage(usage)))
+        signals.append(UsageSeen(render.COUNTS.read(usage.get)))
     return signals
 
 
@@ -295,25 +274,8 @@ def _error_of(value: JsonObject) -> object | None:
     return None
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
-    usage = value.get("usage")
-    groq = value.get("x_groq")
-    if usage is None and isinstance(groq, dict):
-        usage = groq.get("usage")
-    return usage if isinstance(usage, dict) else None
-
-
-def _usage(usage: JsonObject) -> Usage:
-    given = object_in(usage.get("prompt_tokens_details"))
-    made = object_in(usage.get("completion_tokens_details"))
-    cached = map(count, (given.get("cached_tokens"), *map(usage.get, CACHED_ELSEWHERE)))
-    return Usage(
-        count(usage.get("prompt_tokens")),
-        count(usage.get("completion_tokens")),
-        count(made.get("reasoning_tokens")),
-        next((tokens for tokens in cached if tokens is not None), None),
-    )
+usage_object = usage_at("usage", "x_groq.usage")
+"""The native usage object: `usage`, or Groq's `x_groq.usage` in streams."""
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -360,13 +322,7 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     is_plain=short.is_text,
-    short=ShortPath(
-        parse_request,
-        read,
-        short.asks,
-        short.is_whole,
-        short.event,
-    ),
+    short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.ChatLayout,

@@ -7,13 +7,14 @@ the tests.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.wires.base import Answer, JsonObject, kept_of
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode
+from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.content import message
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, kind_of
 from tenuto.wires.usage import Counts
@@ -24,12 +25,13 @@ _STATUSES = ("completed", "failed", "in_progress", "cancelled", "queued")
 _NOT_SHARED = frozenset({"output", "status", "incomplete_details", "error", "usage"})
 
 
-_COUNTS = Counts(
+COUNTS = Counts(
     input="input_tokens",
     output="output_tokens",
     total="total_tokens",
     reasoning="reasoning_tokens",
     details="output_tokens_details",
+    cached=("input_tokens_details.cached_tokens",),
 )
 
 _NO_USAGE: JsonObject = {
@@ -77,11 +79,6 @@ def identity_of(response: Mapping[str, Any]) -> JsonObject:
     return {key: item for key, item in response.items() if key not in _NOT_SHARED}
 
 
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none: the same either way."""
-    return "completed"
-
-
 def ending_of(answer: Answer) -> JsonObject:
     """Status, reason and error that an answer shows: as they came beside its stop, where it came.
 
@@ -102,7 +99,7 @@ def ending_of(answer: Answer) -> JsonObject:
 def whole_response(identity: Mapping[str, Any], output: list[JsonObject], answer: Answer) -> Any:
     """The response of a whole turn."""
     given = _NO_USAGE | (answer.raw_usage or {})
-    usage = _COUNTS.merged(given, answer.usage) if answer.usage else None
+    usage = COUNTS.merged(given, answer.usage) if answer.usage else None
     ending = ending_of(answer)
     return {**bare_response(""), **identity, **ending, "output": output, "usage": usage}
 
@@ -143,8 +140,7 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     if content and kind_of(content[-1]) == "message":
         content[-1] = {**content[-1], "status": status}
     kept = [item.get("id") for item in content if kind_of(item) == "reasoning"]
-    output = last.get("output")
-    thoughts = [i for i in output if kind_of(i) == "reasoning"] if isinstance(output, list) else []
+    thoughts = [item for item in list_in(last.get("output")) if kind_of(item) == "reasoning"]
     tied = all(item.get("id") in kept for item in thoughts)
     identity = identity_of(first)
     if status == "completed" and last.get("store") is not False and last.get("id"):

@@ -12,10 +12,9 @@ from typing import Any
 from tenuto.core.actions import Content
 from tenuto.core.parts import Kind, Part
 from tenuto.wires.base import JsonObject, Spoken
-from tenuto.wires.items_content import Speech
+from tenuto.wires.items_content import Speech, parts_in_order
+from tenuto.wires.members import list_in
 from tenuto.wires.openai_responses.items import SUMMARY, kind_of, parts_of
-
-_WAITING = ("queued", "in_progress")
 
 
 def merged_content(spoken: Sequence[Spoken]) -> Content:
@@ -54,7 +53,7 @@ def moved(annotations: object, by: int) -> list[Any]:
         {k: v + by if k in _PLACES and type(v) is int else v for k, v in one.items()}
         if isinstance(one, dict)
         else one
-        for one in (annotations if isinstance(annotations, list) else ())
+        for one in list_in(annotations)
     ]
 
 
@@ -162,16 +161,8 @@ def said_items(text: str, content: Content) -> list[JsonObject]:
 def _items(spoken: Spoken) -> list[JsonObject]:
     """The items of one attempt, without calls for the caller. Of several under one number the last
     one counts."""
-    waits = spoken.value is not None and spoken.value.get("status") in _WAITING
-    if spoken.message is None or waits:
-        return []
-    last = {part.place: part for part in spoken.message.parts if len(part.place) == 1}
-    return [_item(p) for p in sorted(last.values(), key=_order) if p.kind is not Kind.CALL]
-
-
-def _order(part: Part) -> tuple[bool, int]:
-    number = part.place[0]
-    return (False, number) if isinstance(number, int) else (True, 0)
+    last = {part.place: part for part in parts_in_order(spoken) if len(part.place) == 1}
+    return [_item(part) for part in last.values() if part.kind is not Kind.CALL]
 
 
 def _item(group: Part) -> JsonObject:

@@ -6,13 +6,13 @@ end all that was in it; the last one holds the whole response."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
-from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.base import Answer, GroupLayout, JsonObject
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import count, encode_named_event
+from tenuto.wires.members import objects_in
 from tenuto.wires.openai_responses.body import (
     bare_response,
     call_item,
@@ -31,16 +31,15 @@ _HOLDS = {"message": Kind.TEXT, "reasoning": Kind.REASONING}
 """Items that hold parts, and what these are."""
 
 
-class ResponseLayout:
+class ResponseLayout(GroupLayout):
     """A response as events (`wires.base.GroupLayout`): items begin, hold parts that grow by deltas,
     and end."""
 
-    numbered: Literal["groups"] = "groups"
+    error_follows_start = True
 
     def __init__(self, model: str) -> None:
         self._identity = bare_response(model)
         self._sequence = -1
-        self.ahead: Sequence[Native] = ()
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity from the first event, or from a whole body, whose items that are
@@ -48,12 +47,10 @@ class ResponseLayout:
         response = value.get("response", value)
         if isinstance(response, dict) and "id" in response:
             self._identity |= identity_of(response)
-            output = response.get("output")
             self.ahead = [
                 item
-                for item in (output if isinstance(output, list) else ())
-                if isinstance(item, dict) and kind_of(item) not in ("message", *ARGUMENTS)
-                if not is_client_call(item)
+                for item in objects_in(response.get("output"))
+                if kind_of(item) not in ("message", *ARGUMENTS) and not is_client_call(item)
             ]
 
     def follow(self, last: JsonObject | None, events: int) -> None:
@@ -175,10 +172,6 @@ class ResponseLayout:
         response = whole_response(self._identity, paired(map(_whole, items)), answer)
         kind = _ENDS.get(str(ending_of(answer)["status"]), "response.incomplete")
         return self._event(kind, {"response": response})
-
-    def beside(self, raw: Native) -> bytes:
-        """Write nothing: what keeps a connection alive is that of one attempt."""
-        return b""
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises `APIError`; nothing may follow it. The

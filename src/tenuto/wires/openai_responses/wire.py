@@ -10,8 +10,8 @@ writing side in `content` and `render`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import cast
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -27,23 +27,20 @@ from tenuto.core.parts import (
     Said,
 )
 from tenuto.core.signals import (
-    Began,
     CallDelta,
     Ended,
-    FaultSeen,
     OtherSeen,
     ReasoningDelta,
     Signal,
     StopSeen,
     TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.errors import blames, fault_parser
-from tenuto.wires.json import arguments_of, as_text, count, is_no_piece
-from tenuto.wires.members import object_in
+from tenuto.wires.json import arguments_of, as_text, count
+from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.openai_responses import body, short
 from tenuto.wires.openai_responses.content import merged_content
 from tenuto.wires.openai_responses.errors import ERRORS, read_fault
@@ -58,8 +55,10 @@ from tenuto.wires.openai_responses.items import (
 )
 from tenuto.wires.openai_responses.render import ResponseLayout
 from tenuto.wires.openai_responses.request import parse_request
+from tenuto.wires.reading import ReadOne, began, call_piece, numbered, reader
 from tenuto.wires.short import ShortPath
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, clean_stop, stop_reader
+from tenuto.wires.usage import usage_at
 
 _R = StopReason
 
@@ -84,10 +83,7 @@ STOPS: StopTable = {
 """OpenAI's own values of `status` and then of `incomplete_details.reason`, in the order and
 spelling of the reference."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_look_up = stop_reader(STOPS)
 
 
 def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen | None:
@@ -98,10 +94,10 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
     >>> read_stop("incomplete").reason.value, read_stop("incomplete").readable
     ('max_tokens', False)
     """
-    stop = look_up(status, f"{at}status", _ALL_STOPS)
+    stop = _look_up(status, f"{at}status")
     if stop is None or stop.raw.strip().lower() != "incomplete":
         return stop
-    why = look_up(reason, f"{at}incomplete_details.reason", _ALL_STOPS)
+    why = _look_up(reason, f"{at}incomplete_details.reason")
     if why is None:
         return StopSeen(stop.raw, stop.field, stop.reason, readable=False)
     if why.reason in (_R.END_TURN, _R.TOOL_CALL, _R.STOP_SEQUENCE):  # it is not: it is incomplete
@@ -112,19 +108,8 @@ def read_stop(status: object, reason: object = None, at: str = "") -> StopSeen |
 # --- reading ----------------------------------------------------------------------------------
 
 
-def read(value: object, *, event: bool) -> list[AnySignal]:
-    """The signals of a body, or of one event; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals = _read_event(value) if event else _read_body(value)
-    error = _error_of(value)
-    if error is not None:
-        signals.append(FaultSeen(read_fault(error)))
-    return signals
-
-
 def _read_body(body: JsonObject) -> list[AnySignal]:
-    signals: list[AnySignal] = [_began_as(body)]
+    signals: list[AnySignal] = [began(body)]
     output = body.get("output")
     for index, item in enumerate(output if isinstance(output, list) else ()):
         if isinstance(item, dict):
@@ -150,11 +135,12 @@ def _begin_item(item: JsonObject, index: int | None) -> list[AnySignal]:
 
 def _parts_within(item: JsonObject, index: int | None) -> list[Opened]:
     """The parts that an item holds. All that a reasoning item says is reasoning."""
-    content = list(enumerate(parts_of(item)))
-    if kind_of(item) == "message":
-        return [_begin_part((index, number), part) for number, part in content]
-    if kind_of(item) != "reasoning":
+    kind = kind_of(item)
+    if kind not in _GROUPS:
         return []
+    content = list(enumerate(parts_of(item)))
+    if kind == "message":
+        return [_begin_part((index, number), part) for number, part in content]
     summary = enumerate(parts_of(item, "summary"))
     return [
         *(_begin_part((index, SUMMARY, n), part, _THOUGHT) for n, part in summary),
@@ -187,22 +173,22 @@ _CALL_KEYS = frozenset({"type", "call_id", "name", "status", *ARGUMENTS.values()
 
 def _call(item: JsonObject, index: int | None, *, whole: bool) -> CallDelta:
     kind = kind_of(item)
-    call_id, name = item.get("call_id"), item.get("name")
-    if kind not in ARGUMENTS:
-        call_id, name = call_id or item.get("id"), kind
-        arguments, odd = arguments_of(as_text(item))
-        extra: dict[str, Any] = {FOREIGN_CALL: item}
-    else:
+    call_id, name = word_in(item, "call_id"), word_in(item, "name")
+    if kind in ARGUMENTS:
         arguments, odd = arguments_of(item.get(ARGUMENTS[kind]))
-        extra = {k: v for k, v in item.items() if k not in _CALL_KEYS and v is not None}
+        extra = others_in(item, _CALL_KEYS)
+    else:
+        call_id, name = call_id or word_in(item, "id"), kind
+        arguments, odd = arguments_of(as_text(item))
+        extra = {FOREIGN_CALL: item}
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        call_id,
+        name,
         arguments,
-        odd if index is not None else (*odd, "call_index_missing"),
+        numbered(index, odd),
         free=kind != "function_call",
-        extra=extra or None,
+        extra=extra,
         whole=whole,
     )
 
@@ -220,7 +206,7 @@ def _end_of(response: JsonObject, at: str) -> list[Signal]:
                 field = f"{at}output[{number}].status"
                 signals.append(StopSeen("incomplete", field, _R.MAX_TOKENS))
     usage = usage_object(response)
-    return signals if usage is None else [*signals, UsageSeen(_usage(usage))]
+    return signals if usage is None else [*signals, UsageSeen(body.COUNTS.read(usage.get))]
 
 
 # --- events
@@ -250,21 +236,16 @@ def _index(event: JsonObject) -> int | None:
     return count(event.get("output_index"))
 
 
-def _in_content(event: JsonObject) -> Place:
-    return _index(event), count(event.get("content_index"))
-
-
-def _in_summary(event: JsonObject) -> Place:
-    return _index(event), SUMMARY, count(event.get("summary_index"))
+def _place(event: JsonObject) -> Place:
+    """Where in its item an event belongs; one of a summary says so by its name."""
+    item = count(event.get("output_index"))
+    if "_summary_" in event["type"]:
+        return item, SUMMARY, count(event.get("summary_index"))
+    return item, count(event.get("content_index"))
 
 
 def _began(event: JsonObject) -> list[AnySignal]:
-    return [_began_as(event.get("response"))]
-
-
-def _began_as(response: object) -> Began:
-    name = object_in(response).get("id")
-    return Began(name if isinstance(name, str) else "")
+    return [began(event.get("response"))]
 
 
 def _item_added(event: JsonObject) -> list[AnySignal]:
@@ -288,65 +269,49 @@ def _said_again(part: Opened) -> Restated:
     return Restated(part.place, part.kind, part.native, part.holds)
 
 
-_Reading = Callable[[JsonObject], list[AnySignal]]
-
-
 def _part_added(event: JsonObject) -> list[AnySignal]:
     part = event.get("part")
-    return [_begin_part(_in_content(event), part)] if isinstance(part, dict) else []
+    return [_begin_part(_place(event), part)] if isinstance(part, dict) else []
 
 
-def _thought_added(place_of: Callable[[JsonObject], Place]) -> _Reading:
-    def read_one(event: JsonObject) -> list[AnySignal]:
-        return [Opened(place_of(event), Kind.REASONING, object_in(event.get("part")), "text")]
-
-    return read_one
+def _thought_added(event: JsonObject) -> list[AnySignal]:
+    return [Opened(_place(event), Kind.REASONING, object_in(event.get("part")), "text")]
 
 
-def _part_done(place_of: Callable[[JsonObject], Place]) -> _Reading:
-    def read_one(event: JsonObject) -> list[AnySignal]:
-        part, closed = event.get("part"), PartClosed(place_of(event))
-        if not isinstance(part, dict):
-            return [closed]
-        return [_said_again(_begin_part(closed.place, part)), closed]
-
-    return read_one
+def _part_done(event: JsonObject) -> list[AnySignal]:
+    part, closed = event.get("part"), PartClosed(_place(event))
+    said = [_said_again(_begin_part(closed.place, part))] if isinstance(part, dict) else []
+    return [*said, closed]
 
 
-def _words(kind: Kind, place_of: Callable[[JsonObject], Place] = _in_content) -> _Reading:
+def _words(kind: Kind) -> ReadOne:
     def read_one(event: JsonObject) -> list[AnySignal]:
         delta = event.get("delta")
-        return [Piece(place_of(event), kind, delta)] if isinstance(delta, str) else []
+        return [Piece(_place(event), kind, delta)] if isinstance(delta, str) else []
 
     return read_one
 
 
 def _words_done(event: JsonObject) -> list[AnySignal]:
     """The part follows as a whole in an event of its own."""
-    return [PartClosed(_in_content(event))]
+    return [PartClosed((_index(event), count(event.get("content_index"))))]
 
 
 def _annotation(event: JsonObject) -> list[AnySignal]:
     """It belongs to the text that is being written."""
     found = event.get("annotation")
     adds = {"annotations": [found]} if isinstance(found, dict) else None
-    return [Piece(_in_content(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
+    return [Piece(_place(event), Kind.TEXT, adds=adds, raw=event if adds else None)]
 
 
 def _call_piece(event: JsonObject) -> list[AnySignal]:
-    given = event.get("delta")
-    arguments, odd = arguments_of(given)
     index = _index(event)
-    odd = odd if index is not None else (*odd, "call_index_missing")
-    delta = CallDelta(index, None, None, arguments, odd, unreadable=is_no_piece(given))
-    return [CallPiece((index,), delta)]
+    return [CallPiece((index,), call_piece(index, event.get("delta")))]
 
 
 def _call_done(event: JsonObject) -> list[AnySignal]:
-    raw = event.get("arguments", event.get("input"))
-    arguments, odd = arguments_of(raw)
-    index = _index(event)
-    return [CallPiece((index,), CallDelta(index, None, None, arguments, odd, whole=True))]
+    index, given = _index(event), event.get("arguments", event.get("input"))
+    return [CallPiece((index,), call_piece(index, given, whole=True))]
 
 
 _TYPE_MEANS = {
@@ -362,10 +327,9 @@ def _ended(event: JsonObject) -> list[AnySignal]:
     """The last event. Where its name and the status in it differ, the graver one counts. The calls
     in it have no places: not all servers number its items as the stream did."""
     response = object_in(event.get("response"))
-    output = response.get("output")
     calls: list[AnySignal] = [
         _call(item, number, whole=True)
-        for number, item in enumerate(output if isinstance(output, list) else ())
+        for number, item in enumerate(list_in(response.get("output")))
         if is_client_call(item)
     ]
     signals = _end_of(response, "response.")
@@ -381,14 +345,14 @@ def _differs(stop: StopSeen, named: StopSeen) -> bool:
     return (stop.reason is _R.END_TURN) != (named.reason is _R.END_TURN)
 
 
-_EVENTS: dict[str, _Reading] = {
+_EVENTS: dict[str, ReadOne] = {
     "response.created": _began,
     "response.queued": _began,
     "response.in_progress": _began,
     "response.output_item.added": _item_added,
     "response.output_item.done": _item_done,
     "response.content_part.added": _part_added,
-    "response.content_part.done": _part_done(_in_content),
+    "response.content_part.done": _part_done,
     "response.output_text.delta": _words(Kind.TEXT),
     "response.output_text.done": _words_done,
     "response.output_text.annotation.added": _annotation,
@@ -396,11 +360,11 @@ _EVENTS: dict[str, _Reading] = {
     "response.refusal.done": _words_done,
     "response.reasoning_text.delta": _words(Kind.REASONING),
     "response.reasoning_text.done": _words_done,
-    "response.reasoning_part.added": _thought_added(_in_content),
-    "response.reasoning_part.done": _part_done(_in_content),
-    "response.reasoning_summary_part.added": _thought_added(_in_summary),
-    "response.reasoning_summary_part.done": _part_done(_in_summary),
-    "response.reasoning_summary_text.delta": _words(Kind.REASONING, _in_summary),
+    "response.reasoning_part.added": _thought_added,
+    "response.reasoning_part.done": _part_done,
+    "response.reasoning_summary_part.added": _thought_added,
+    "response.reasoning_summary_part.done": _part_done,
+    "response.reasoning_summary_text.delta": _words(Kind.REASONING),
     "response.reasoning_summary_text.done": _words_done,
     "response.function_call_arguments.delta": _call_piece,
     "response.function_call_arguments.done": _call_done,
@@ -438,22 +402,11 @@ def _error_of(value: JsonObject) -> object | None:
     return object_in(value.get("response")).get("error") or None
 
 
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the response in an event."""
-    response = value.get("response")
-    usage = (response if isinstance(response, dict) else value).get("usage")
-    return usage if isinstance(usage, dict) else None
+read = reader(_read_body, _read_event, _error_of, read_fault)
 
 
-def _usage(usage: JsonObject) -> Usage:
-    made = object_in(usage.get("output_tokens_details"))
-    given = object_in(usage.get("input_tokens_details"))
-    return Usage(
-        input_tokens=count(usage.get("input_tokens")),
-        output_tokens=count(usage.get("output_tokens")),
-        reasoning_tokens=count(made.get("reasoning_tokens")),
-        cached_tokens=count(given.get("cached_tokens")),
-    )
+usage_object = usage_at("response.usage", "usage")
+"""The native usage object: of the response in an event, or of a body."""
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -516,18 +469,13 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     short=ShortPath(
-        parse_request,
-        read,
-        short.asks,
-        short.is_whole,
-        short.event,
-        holes=short.HOLES,
+        parse_request, read, short.asks, short.is_whole, short.event, holes=short.HOLES
     ),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=ResponseLayout,
     content=merged_content,
-    clean_stop=body.clean_stop,
+    clean_stop=clean_stop("completed"),
     render_body=body.render_body,
     render_error=body.render_error,
     form=FORM,
