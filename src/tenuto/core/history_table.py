@@ -194,7 +194,8 @@ class Rules:
         beside: members that say something where the content says nothing.
         turns: the model's rows that follow each other are one turn.
         result_rows: a result is a row of its own.
-        in_place: results may stand anywhere, and an id counts in the whole history.
+        pair: pairs calls and results where that is not done by turns; of the rows, these rules,
+            whether the provider keeps rows before these, and what is done in words.
         answers: tells whether a result answers a call, where more than the id counts.
         ordered: results come first, in the order of their calls.
         moves: a result that stands elsewhere is moved behind its call.
@@ -223,7 +224,7 @@ class Rules:
     beside: tuple[str, ...] = ()
     turns: bool = True
     result_rows: bool = False
-    in_place: bool = False
+    pair: Callable[[list[Row], Rules, bool, list[str]], list[Row]] | None = None
     answers: Callable[[Any, Any], bool] | None = None
     ordered: bool = True
     moves: bool = True

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from tenuto.core import hints
+from tenuto.core.history_table import Rules
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
@@ -31,11 +33,13 @@ _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
 class MistralRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
+    def __init__(
+        self, body: bytes, facts: RequestFacts, values: list[JsonObject], rules: Rules
+    ) -> None:
         # The end of every stream tells the usage, asked for or not.
         barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
-        super().__init__(body, values, facts)
+        super().__init__(body, facts, values, rules)
         if any(value.get("role") not in ("user", "system", "developer") for value in values):
             self._split()
 
@@ -44,15 +48,13 @@ class MistralRequest(ChatRequest):
             return
         super()._split()
         named = [_named(row) for row in self._rows]
-        arranged = self._arranged(named)
+        arranged = _arranged(named)
         self.repairs += ("call_ids_renamed",) if named != self._rows else ()
         self.repairs += ("rows_arranged",) if arranged != named else ()
         self._rows = arranged
 
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        """The rows in an order that is taken: a beginning of the caller's that is gone on with
-        becomes one with it, and nobody but the assistant speaks behind the results of tools."""
-        return _bridged(with_beginnings(rows, "prefix"))
+    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        return _arranged(super()._rows_with(added))
 
 
 def _named(row: bytes) -> bytes:
@@ -119,8 +121,10 @@ def begins_answer(row: JsonObject, mark: str) -> bool:
     return begins and isinstance(row.get("content"), str)
 
 
-def _bridged(rows: list[bytes]) -> list[bytes]:
-    """The rows with a word of the assistant's between the results of tools and the user."""
+def _arranged(rows: list[bytes]) -> list[bytes]:
+    """The rows in an order that is taken: a beginning of the caller's that is gone on with becomes
+    one with it, and between the results of tools and the user the assistant speaks."""
+    rows = with_beginnings(rows, "prefix")
     out = rows[:1]
     for before, row in pairwise(rows):
         if _role(before) == "tool" and _role(row) == "user":
