@@ -121,9 +121,8 @@ class MessagesRequest(EditableRequest):
         """Half the budget of what the caller asked for, no thinking where that was the least
         already, low effort where there is no budget."""
         thinking = object_in(value_of(self._members.get("thinking")))
-        enabled, budget = thinking.get("type") == "enabled", thinking.get("budget_tokens")
-        less = max(budget // 2, LEAST_THINKING_TOKENS) if type(budget) is int else 0
-        if enabled and type(budget) is int and less < budget:
+        enabled = thinking.get("type") == "enabled"
+        if enabled and (less := less_budget(thinking.get("budget_tokens"))) is not None:
             put(members, _BUDGET, encode(less))
         elif enabled:
             members["thinking"] = b'{"type":"disabled"}'
@@ -134,19 +133,39 @@ class MessagesRequest(EditableRequest):
     def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
         """The budget for thinking must stay below the output limit, else the request is refused."""
         budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
-        if type(budget) is not int or budget < max_tokens:
-            return
-        less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
-        if less < max_tokens:
-            put(members, _BUDGET, encode(less))
-        else:
-            del members["thinking"]
+        if type(budget) is int and budget >= max_tokens:
+            less = fitting_budget(max_tokens)
+            if less is not None:
+                put(members, _BUDGET, encode(less))
+            else:
+                del members["thinking"]
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = object_in(value_of(members.get("tool_choice")))
         if choice.get("type") in ("any", "tool"):
             changes = {"type": b'"auto"', "name": None}
             members["tool_choice"] = with_members(members["tool_choice"], changes)
+
+
+def less_budget(budget: object) -> int | None:
+    """Half a budget for thinking, None where that was the least already.
+
+    >>> less_budget(9000), less_budget(1500), less_budget(1024)
+    (4500, 1024, None)
+    """
+    if type(budget) is not int or budget <= LEAST_THINKING_TOKENS:
+        return None
+    return max(budget // 2, LEAST_THINKING_TOKENS)
+
+
+def fitting_budget(max_tokens: int) -> int | None:
+    """A budget for thinking that an output limit leaves room for, None where there is none.
+
+    >>> fitting_budget(4000), fitting_budget(1024)
+    (2000, None)
+    """
+    less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
+    return less if less < max_tokens else None
 
 
 def parse_request(

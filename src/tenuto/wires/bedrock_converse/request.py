@@ -120,7 +120,7 @@ class ConverseRequest(EditableRequest):
         return (_CONFIG, (_budget_key(object_in(value_of(members.get("inferenceConfig")))),))
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        reasoning.lower(members)
+        members |= reasoning.lowered(members)
 
     def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
         reasoning.fit(members, max_tokens)

@@ -10,13 +10,12 @@ https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from tenuto.core import hints
-from tenuto.core.arguments import Finding, judge
 from tenuto.core.hints import without_notice
+from tenuto.core.history_rows import whole_arguments
 from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
@@ -84,20 +83,13 @@ def _mend(value: JsonObject, changes: Changes, done: list[str]) -> bool:
         return any((text := text_in(part)) is None or text.strip() for part in shown)
     if kind == CALL and not isinstance(value.get("arguments"), dict):
         done.append("broken_arguments_replaced")
-        changes["arguments"] = _restored(value.get("arguments"))
+        changes["arguments"] = whole_arguments(value.get("arguments")).encode("utf-8", "replace")
     return True
 
 
 def _without_notice(part: JsonObject) -> JsonObject:
     text = text_in(part)
     return part if text is None else part | {"text": without_notice(text)}
-
-
-def _restored(found: Any) -> bytes:
-    """The object that a text holds, an empty one for all else (H4)."""
-    judged = judge(found) if isinstance(found, str) else None
-    whole = judged is not None and judged.finding is Finding.WHOLE
-    return judged.text.encode("utf-8", "replace") if judged is not None and whole else b"{}"
 
 
 def _is_the_models(step: JsonObject) -> bool:
