@@ -98,6 +98,8 @@ class RowRepair:
 
     def _without_notice(self, content: Any, changes: Changes) -> Any:
         """Return the model's text without our notice. A list of parts is mended part by part."""
+        if self._rules.parts_in is not None:
+            content = self._rules.parts_in(content)
         shown = content
         if isinstance(content, str):
             shown = hints.without_notice(content)

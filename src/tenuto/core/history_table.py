@@ -190,6 +190,8 @@ class Rules:
         shapes: what a part of each kind is, by the role of its row.
         row_kind: the member that tells the kind of a row.
         rows: what a row of each kind is, where a row itself is a call or a result.
+        parts_in: makes a list of parts of what a row of the model's says, where that may be written
+            in several ways.
         is_empty: tells whether content other than a list of parts says nothing.
         beside: members that say something where the content says nothing.
         turns: the model's rows that follow each other are one turn.
@@ -220,6 +222,7 @@ class Rules:
     shapes: Mapping[Role, Mapping[str, Shape]] = field(default_factory=dict)
     row_kind: str = "type"
     rows: Mapping[str, Shape] | None = None
+    parts_in: Callable[[Any], Any] | None = None
     is_empty: Callable[[Any], bool] = is_blank
     beside: tuple[str, ...] = ()
     turns: bool = True

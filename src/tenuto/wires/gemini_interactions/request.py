@@ -30,7 +30,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
-from tenuto.wires.gemini_interactions.history import repair_history, result_of
+from tenuto.wires.gemini_interactions.history import RULES, result_of
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
 from tenuto.wires.json import UNREADABLE, decode_object, encode
 from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of
@@ -89,11 +89,8 @@ class InteractionRequest(EditableRequest):
         constraints=[((key,),) for key in _CONSTRAINTS],
     )
 
-    def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
-        self._repaired, repairs = repair_history(rows, bool(asked.previous_interaction_id))
-        super().__init__(body, facts)
-        self.repairs = repairs
-        self._stored = asked.store is not False
+    stored = True
+    """Whether the provider keeps what is said."""
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """The members of the request with these edits; what a pause goes on with is no row."""
@@ -102,13 +99,13 @@ class InteractionRequest(EditableRequest):
             pause = pause_in(edit.content) if isinstance(edit, AppendContent) else None
             if pause is not None:  # the tables rule out one without a token
                 members[TOKEN] = encode(pause[TOKEN])
-                if self._stored and pause.get("id"):
+                if self.stored and pause.get("id"):
                     members["previous_interaction_id"] = encode(pause["id"])
                     members.pop("input", None)
         return members
 
     def _rows_in(self, raw: bytes) -> list[bytes]:
-        return self._repaired
+        return _rows_of(raw) or []
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_steps(edit.text, edit.content)
@@ -156,8 +153,12 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Interac
         rows = _rows_of(bytes(asked.input).strip())
         if rows is None or not (asked.model or asked.agent):
             return None
-        last = decode_object(rows[-1]) if rows else None
-        return InteractionRequest(body, asked, rows, _facts(asked, last, probe_max_tokens))
+        values = [decode_object(row) for row in rows]
+        facts = _facts(asked, values[-1] if values else None, probe_max_tokens)
+        elsewhere = bool(asked.previous_interaction_id)
+        made = InteractionRequest(body, facts, values, RULES, elsewhere=elsewhere)
+        made.stored = asked.store is not False
+        return made
     except UNREADABLE:
         return None
 
