@@ -22,6 +22,7 @@ from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request_reading import text_in
 from tenuto.wires.watched import Watched
 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -140,21 +141,16 @@ def _role(row: bytes) -> Any:
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
 ) -> MistralRequest | Watched | None:
-    """A chat request, or one that fills in the middle; None where the bytes are none.
+    """A chat request, or one that fills in the middle; None where the bytes are none. What stands
+    between a prompt and a suffix is only watched: its limit says how much is wanted, so that an
+    answer which that cuts is no broken one.
 
     >>> begun = {"role": "assistant", "content": "It", "prefix": True}
     >>> parse_request(encode({"model": "m", "messages": [begun]})).facts.prefill_barred
     False
     """
     chat = request_of(MistralRequest, body, probe_max_tokens, dialect)
-    if chat is None:
-        asked = object_in(decode_object(body))
-        return _filling(body, asked) if isinstance(asked.get("prompt"), str) else None
+    asked = object_in(decode_object(body)) if chat is None else {}
+    if isinstance(asked.get("prompt"), str):
+        return Watched(body, text_in(asked.get("model")), bool(asked.get("stream")))
     return chat
-
-
-def _filling(body: bytes, asked: JsonObject) -> Watched:
-    """A request for what stands between a prompt and a suffix. Its limit says how much is wanted,
-    so that an answer which that cuts is no broken one."""
-    model = asked.get("model")
-    return Watched(body, model if isinstance(model, str) else "", bool(asked.get("stream")))
