@@ -200,9 +200,9 @@ def unpaired(events: Iterable[Event], rules: Rules) -> list[tuple[list[str], lis
             calls.append(name)
         elif kind == "result":
             results.append(name)
-    if rules.in_place:
+    if rules.pair is not None:
         turns = [([i for c, _ in turns for i in c], [i for _, r in turns for i in r])]
-    as_given = rules.ordered and not rules.in_place
+    as_given = rules.ordered and rules.pair is None
     return [
         (calls, results)
         for calls, results in turns

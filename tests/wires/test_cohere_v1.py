@@ -54,6 +54,15 @@ def asked(**members: Any) -> ChatRequest:
     return made
 
 
+def test_a_character_that_is_escaped_as_a_pair_is_asked_about_as_any_other():
+    text, go_on = "Hi \U0001f600", AppendUser("Go on.")
+    alone = parse_request(json.dumps({"model": "m", "message": text}).encode())
+    assert alone is not None
+    body = json.loads(alone.apply([go_on], DIALECT))
+    assert body["chat_history"] == [{"role": "USER", "message": text}]
+    assert sent(go_on, message=text, chat_history=[CALLS])["chat_history"][-1]["message"] == text
+
+
 def sent(*edits: Any, **members: Any) -> dict[str, Any]:
     """What leaves, which the simulator takes."""
     body: dict[str, Any] = json.loads(asked(tools=TOOLS, **members).apply(edits, DIALECT))

@@ -23,8 +23,9 @@ from tenuto.providers.table import by_url
 from tenuto.sim.ollama.wire import WIRE as SIMULATED
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Dialect
+from tenuto.wires.history import repair_history
 from tenuto.wires.ollama.errors import read_fault
-from tenuto.wires.ollama.history import repair_history
+from tenuto.wires.ollama.history import RULES
 from tenuto.wires.ollama.wire import WIRE
 from tenuto.wires.registry import wire_for_path
 
@@ -46,8 +47,8 @@ def edited(request: Any, *edits: Any) -> Any:
 
 
 def repaired(*rows: Any) -> tuple[list[Any], tuple[str, ...]]:
-    out, done = repair_history([json.dumps(row).encode() for row in rows])
-    again, nothing = repair_history(out)
+    out, done = repair_history([json.dumps(row).encode() for row in rows], RULES)
+    again, nothing = repair_history(out, RULES)
     assert (again, nothing) == (out, ())
     body = {"model": "m", "stream": True, "messages": [json.loads(row) for row in out]}
     assert SIMULATED.violation({}, body, Settings()) is None

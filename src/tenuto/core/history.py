@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from tenuto.core.history_pairs import pair_anywhere, pair_by_turns
+from tenuto.core.history_pairs import pair_by_turns
 from tenuto.core.history_rows import RowRepair, is_plain
 from tenuto.core.history_table import Role, Row, Rules
 
@@ -48,9 +48,8 @@ def plan_repairs(
             repair.words.append("empty_row_removed")
     if rules.alternates:
         repair.words += _joins_and_removals(rows, len(values))
-    if rules.in_place:
-        elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
-        rows = pair_anywhere(rows, rules, elsewhere, repair.words)
+    if rules.pair is not None:
+        rows = rules.pair(rows, rules, elsewhere, repair.words)
     else:
         rows = pair_by_turns(rows, rules, repair.words)
     if rules.alternates:

@@ -174,6 +174,7 @@ def pair_anywhere(rows: list[Row], rules: Rules, elsewhere: bool, words: list[st
     Args:
         elsewhere: whether there may be calls that are not seen here.
     """
+    elsewhere = elsewhere or any(row.role is Role.UNSEEN for row in rows)
     if _count_results(rows) == Counter(call.id for call in _calls(rows)):
         return rows
     # What stood apart may be one message of the model's without the strays.

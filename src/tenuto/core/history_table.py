@@ -190,11 +190,14 @@ class Rules:
         shapes: what a part of each kind is, by the role of its row.
         row_kind: the member that tells the kind of a row.
         rows: what a row of each kind is, where a row itself is a call or a result.
+        parts_in: makes a list of parts of what a row of the model's says, where that may be written
+            in several ways.
         is_empty: tells whether content other than a list of parts says nothing.
         beside: members that say something where the content says nothing.
         turns: the model's rows that follow each other are one turn.
         result_rows: a result is a row of its own.
-        in_place: results may stand anywhere, and an id counts in the whole history.
+        pair: pairs calls and results where that is not done by turns; of the rows, these rules,
+            whether the provider keeps rows before these, and what is done in words.
         answers: tells whether a result answers a call, where more than the id counts.
         ordered: results come first, in the order of their calls.
         moves: a result that stands elsewhere is moved behind its call.
@@ -219,11 +222,12 @@ class Rules:
     shapes: Mapping[Role, Mapping[str, Shape]] = field(default_factory=dict)
     row_kind: str = "type"
     rows: Mapping[str, Shape] | None = None
+    parts_in: Callable[[Any], Any] | None = None
     is_empty: Callable[[Any], bool] = is_blank
     beside: tuple[str, ...] = ()
     turns: bool = True
     result_rows: bool = False
-    in_place: bool = False
+    pair: Callable[[list[Row], Rules, bool, list[str]], list[Row]] | None = None
     answers: Callable[[Any, Any], bool] | None = None
     ordered: bool = True
     moves: bool = True

@@ -11,7 +11,6 @@ what less reasoning is, how a forced tool choice is lifted.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -29,11 +28,12 @@ from tenuto.core.actions import (
     SetOutputBudget,
 )
 from tenuto.core.history import plan_repairs
-from tenuto.core.history_table import Rules
+from tenuto.core.history_table import Row, Rules
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
+from tenuto.wires.calls import schemas_in
 from tenuto.wires.history import apply_repairs
 from tenuto.wires.json import encode
-from tenuto.wires.members import joined, listed, members_of, rows_of, value_of
+from tenuto.wires.members import joined, list_in, listed, members_of, rows_of, value_of
 
 Path = tuple[tuple[str, ...], ...]
 """Leads to a member, from the outside in; each step is all of its spellings."""
@@ -44,15 +44,17 @@ class Paths:
     """Where in a request stands what edits change.
 
     Attributes:
-        rows: the member that holds the history.
+        rows: the member that holds the history, or the prompt.
         output_limit: the path of the output limit in tokens. Of several spellings the first that is
             there counts; where none is, the first.
         constraints: the paths of what the output is constrained by.
+        not_empty: a member that goes where nothing but a constraint stood in it; "" for none.
     """
 
     rows: str
     output_limit: Path
     constraints: Sequence[Path]
+    not_empty: str = ""
 
 
 LESS_EFFORT = {
@@ -93,13 +95,14 @@ def put(members: dict[str, bytes], path: Path, value: bytes | None) -> None:
             members.pop(name, None)
 
 
-class EditableRequest(ABC):
+class EditableRequest:
     """A request as bytes, with what was read of it (`wires.base.WireRequest`).
 
     Args:
-        rows: the history as decoded values.
-        rules: how the wire's history is repaired.
         facts: what the relay needs to know of it.
+        rows: the history as decoded values.
+        rules: how the wire's history is repaired; None: it is not.
+        elsewhere: whether the provider keeps rows before these.
 
     Attributes:
         repairs: what had to be put right in its history, in words; often empty.
@@ -107,10 +110,21 @@ class EditableRequest(ABC):
 
     paths: ClassVar[Paths]
 
-    def __init__(self, body: bytes, rows: Sequence[Any], rules: Rules, facts: RequestFacts) -> None:
+    def __init__(
+        self,
+        body: bytes,
+        facts: RequestFacts,
+        rows: Sequence[Any] = (),
+        rules: Rules | None = None,
+        *,
+        elsewhere: bool = False,
+    ) -> None:
         self._body = body
         self._rules = rules
-        self._plan, self.repairs = plan_repairs(rows, rules)
+        self._plan: Sequence[Row] = ()
+        self.repairs: tuple[str, ...] = ()
+        if rules is not None:
+            self._plan, self.repairs = plan_repairs(rows, rules, elsewhere)
         self._members: dict[str, bytes] = {}
         self._rows: list[bytes] = []
         self.facts = facts
@@ -122,8 +136,9 @@ class EditableRequest(ABC):
         """Take the members and rows apart: a request that passes as it came needs none."""
         if not self._members:
             self._members = members_of(self._body)
-            rows = rows_of(self._members[self.paths.rows])
-            self._rows = apply_repairs(self._plan, rows, self._rules) if self.repairs else rows
+            self._rows = self._rows_in(self._members.get(self.paths.rows, b"null"))
+            if self.repairs and self._rules is not None:
+                self._rows = apply_repairs(self._plan, self._rows, self._rules)
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each attached tool, by name; {} for one that has none."""
@@ -141,10 +156,11 @@ class EditableRequest(ABC):
         self._split()
         members = dict(self._members)
         added: list[Any] = []
+        limit: int | None = None
         for edit in edits:  # in their order: what one sets, a later one may take out again
             match edit:
-                case SetOutputBudget(tokens):
-                    put(members, self._output_limit(members, dialect), encode(tokens))
+                case SetOutputBudget(limit):
+                    put(members, self._output_limit(members, dialect), encode(limit))
                 case LowerReasoning():
                     self._lower_reasoning(members, dialect)
                 case DropConstraint():
@@ -154,7 +170,9 @@ class EditableRequest(ABC):
                 case _:
                     added += self._added(edit, members, dialect)
         if added or self.repairs:
-            members[self.paths.rows] = listed(self._arranged([*self._rows, *self._written(added)]))
+            members[self.paths.rows] = listed(self._rows_with(added))
+        if limit is not None:  # last: what it does to reasoning depends on what is left of that
+            self._fit_reasoning(members, limit)
         return members
 
     def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> Iterable[Any]:
@@ -172,11 +190,23 @@ class EditableRequest(ABC):
                 return self._called(edit, dialect)
         return []
 
-    # --- what a wire says
+    def _drop_constraint(self, members: dict[str, bytes]) -> None:
+        """Leave the form of the output to the model."""
+        for path in self.paths.constraints:
+            put(members, path, None)
+        emptied = self.paths.not_empty
+        if members.get(emptied) == b"{}" != self._members.get(emptied):
+            del members[emptied]
 
-    @abstractmethod
+    # --- what a wire may say otherwise
+
+    def _rows_in(self, raw: bytes) -> list[bytes]:
+        """Return the rows of the history, of the member that holds it; null: it is not there."""
+        return rows_of(raw)
+
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> Iterable[Any]:
         """Return the rows that say what the model has said."""
+        return [{"role": "assistant", "content": edit.text}]
 
     def _asked(self, text: str) -> Any:
         """Return the row that holds a hint of ours."""
@@ -186,35 +216,27 @@ class EditableRequest(ABC):
         """Return the rows by which a paused turn goes on, or change members to that end."""
         raise AssertionError("this wire keeps no content: no rung sends any back")
 
-    @abstractmethod
     def _called(self, edit: AppendCalls, dialect: Dialect) -> Iterable[Any]:
         """Return the rows that hold the model's calls, in a valid form, and a result for each."""
+        raise AssertionError("this wire has no calls: no rung sends any back")
 
-    @abstractmethod
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         """Return the JSON Schema of each tool of the caller's, by name."""
+        return schemas_in(list_in(tools))
 
-    @abstractmethod
+    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+        """Return the path of the output limit."""
+        return self.paths.output_limit
+
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        """Ask for less reasoning."""
+        """Ask for less reasoning, where there is a knob."""
 
-    @abstractmethod
+    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+        """Leave room for an answer where reasoning has a budget of its own."""
+
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
         """Leave it to the model which tools it calls, unless it may call none."""
 
-    def _written(self, added: list[Any]) -> list[bytes]:
-        """Return appended rows as bytes."""
-        return [encode(row) for row in added]
-
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        """The rows, ours among them, as those who speak alike may want them arranged."""
-        return rows
-
-    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
-        """The path of the output limit."""
-        return self.paths.output_limit
-
-    def _drop_constraint(self, members: dict[str, bytes]) -> None:
-        """Leave the form of the output to the model."""
-        for path in self.paths.constraints:
-            put(members, path, None)
+    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        """Return the rows with those that edits append, as the provider wants them arranged."""
+        return [*self._rows, *map(encode, added)]

@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import AppendAssistant, AppendCalls, Content, Edit, SetOutputBudget
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
 from tenuto.wires.anthropic_messages.content import SPEECH, is_kept, is_thought, text_block
 from tenuto.wires.anthropic_messages.history import RULES, UNSIGNED_RULES, result_of
@@ -84,20 +84,13 @@ class MessagesRequest(EditableRequest):
         rows="messages",
         output_limit=(("max_tokens",),),
         constraints=[(("output_format",),), (("output_config",), ("format",))],
+        not_empty="output_config",
     )
 
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         listed = tools if isinstance(tools, list) else []
         ours = [t for t in listed if isinstance(t, dict) and _is_client_tool(t.get("type"))]
         return schemas_in(ours, "input_schema")
-
-    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
-        members = super().edited(edits, dialect)
-        for edit in edits:  # last: what a limit does to thinking depends on what is left of it
-            if isinstance(edit, SetOutputBudget):
-                _fit_thinking(members, edit.tokens)
-        return members
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return [_row("assistant", SPEECH.said_before(edit.text, edit.content))]
@@ -128,9 +121,8 @@ class MessagesRequest(EditableRequest):
         """Half the budget of what the caller asked for, no thinking where that was the least
         already, low effort where there is no budget."""
         thinking = object_in(value_of(self._members.get("thinking")))
-        enabled, budget = thinking.get("type") == "enabled", thinking.get("budget_tokens")
-        less = max(budget // 2, LEAST_THINKING_TOKENS) if type(budget) is int else 0
-        if enabled and type(budget) is int and less < budget:
+        enabled = thinking.get("type") == "enabled"
+        if enabled and (less := less_budget(thinking.get("budget_tokens"))) is not None:
             put(members, _BUDGET, encode(less))
         elif enabled:
             members["thinking"] = b'{"type":"disabled"}'
@@ -138,16 +130,42 @@ class MessagesRequest(EditableRequest):
         if effort in EFFORTS_ABOVE_LOW or (_thinks(thinking) and not enabled):
             put(members, _EFFORT, b'"low"')
 
-    def _drop_constraint(self, members: dict[str, bytes]) -> None:
-        super()._drop_constraint(members)
-        if members.get("output_config") == b"{}" != self._members.get("output_config"):
-            del members["output_config"]
+    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+        """The budget for thinking must stay below the output limit, else the request is refused."""
+        budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
+        if type(budget) is int and budget >= max_tokens:
+            less = fitting_budget(max_tokens)
+            if less is not None:
+                put(members, _BUDGET, encode(less))
+            else:
+                del members["thinking"]
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
         choice = object_in(value_of(members.get("tool_choice")))
         if choice.get("type") in ("any", "tool"):
             changes = {"type": b'"auto"', "name": None}
             members["tool_choice"] = with_members(members["tool_choice"], changes)
+
+
+def less_budget(budget: object) -> int | None:
+    """Half a budget for thinking, None where that was the least already.
+
+    >>> less_budget(9000), less_budget(1500), less_budget(1024)
+    (4500, 1024, None)
+    """
+    if type(budget) is not int or budget <= LEAST_THINKING_TOKENS:
+        return None
+    return max(budget // 2, LEAST_THINKING_TOKENS)
+
+
+def fitting_budget(max_tokens: int) -> int | None:
+    """A budget for thinking that an output limit leaves room for, None where there is none.
+
+    >>> fitting_budget(4000), fitting_budget(1024)
+    (2000, None)
+    """
+    less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
+    return less if less < max_tokens else None
 
 
 def parse_request(
@@ -175,7 +193,7 @@ def parse_request(
         # With a thread the provider holds the rows before these, and calls that these answer.
         rows = [] if asked.thread else asked.messages
         rules = RULES if dialect.signed_thinking else UNSIGNED_RULES
-        return MessagesRequest(body, rows, rules, _facts(asked, probe_max_tokens))
+        return MessagesRequest(body, _facts(asked, probe_max_tokens), rows, rules)
     except UNREADABLE:
         return None
 
@@ -289,15 +307,3 @@ def _call(call: ToolCall, made: str) -> JsonObject:
 def _extra(call: ToolCall, *keys: str) -> JsonObject:
     """Further keys of a call that the provider wants back."""
     return {key: call.extra[key] for key in keys if call.extra and call.extra.get(key)}
-
-
-def _fit_thinking(members: dict[str, bytes], max_tokens: int) -> None:
-    """The budget for thinking must stay below the output limit, else the request is rejected."""
-    budget = object_in(value_of(members.get("thinking"))).get("budget_tokens")
-    if type(budget) is not int or budget < max_tokens:
-        return
-    less = max(LEAST_THINKING_TOKENS, max_tokens // 2)
-    if less < max_tokens:
-        put(members, _BUDGET, encode(less))
-    else:
-        del members["thinking"]

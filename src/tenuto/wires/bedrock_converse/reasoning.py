@@ -12,6 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tenuto.wires.anthropic_messages.request import (
+    EFFORTS_ABOVE_LOW,
+    fitting_budget,
+    less_budget,
+)
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in, value_of, with_members
 
@@ -19,9 +24,6 @@ FIELDS = "additionalModelRequestFields"
 BUDGETS = ("thinking", "reasoning_config")
 EFFORTS = (("reasoning_effort",), ("reasoningConfig", "maxReasoningEffort"),
            ("output_config", "effort"))  # fmt: skip
-EFFORTS_ABOVE_LOW = ("medium", "high", "xhigh", "max")
-LEAST_BUDGET_TOKENS = 1024
-"""A budget may not be lower."""
 
 
 def is_on(members: Mapping[str, bytes]) -> bool:
@@ -37,38 +39,33 @@ def is_on(members: Mapping[str, bytes]) -> bool:
 
 def can_be_lowered(members: Mapping[str, bytes]) -> bool:
     """Whether the request could ask for less."""
-    fields = object_in(value_of(members.get(FIELDS)))
-    efforts = [_at(fields, path) for path in EFFORTS]
-    efforts.append(object_in(value_of(members.get("outputConfig"))).get("effort"))
-    budgets = [object_in(fields.get(key)).get("type") for key in BUDGETS]
-    return "enabled" in budgets or any(effort in EFFORTS_ABOVE_LOW for effort in efforts)
+    return bool(lowered(members))
 
 
-def lower(members: dict[str, bytes]) -> None:
-    """Half the budget, no reasoning where that was the least already; low effort."""
+def lowered(members: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The members that ask for less: half the budget, no reasoning where that was the least
+    already; low effort.
+
+    >>> lowered({FIELDS: b'{"thinking":{"type":"enabled","budget_tokens":1024}}'})
+    {'additionalModelRequestFields': b'{"thinking":{"type":"disabled"}}'}
+    """
     fields = object_in(value_of(members.get(FIELDS)))
     changes: dict[str, bytes | None] = {}
     for key in BUDGETS:
         knob = object_in(fields.get(key))
         if knob.get("type") == "enabled":
-            changes[key] = encode(_less(knob))
+            less = less_budget(knob.get("budget_tokens"))
+            changed = {"type": "disabled"} if less is None else {**knob, "budget_tokens": less}
+            changes[key] = encode(changed)
     for first, *rest in EFFORTS:
         if _at(fields, (first, *rest)) in EFFORTS_ABOVE_LOW:
             knob = fields[first]
             changes[first] = encode({**knob, rest[0]: "low"} if rest else "low")
-    if changes:
-        members[FIELDS] = with_members(members[FIELDS], changes)
+    less_of = {FIELDS: with_members(members[FIELDS], changes)} if changes else {}
     config = object_in(value_of(members.get("outputConfig")))
     if config.get("effort") in EFFORTS_ABOVE_LOW:
-        members["outputConfig"] = with_members(members["outputConfig"], {"effort": b'"low"'})
-
-
-def _less(knob: Mapping[str, Any]) -> Mapping[str, Any]:
-    budget = knob.get("budget_tokens")
-    less = max(budget // 2, LEAST_BUDGET_TOKENS) if type(budget) is int else 0
-    if type(budget) is int and less < budget:
-        return {**knob, "budget_tokens": less}
-    return {"type": "disabled"}
+        less_of["outputConfig"] = with_members(members["outputConfig"], {"effort": b'"low"'})
+    return less_of
 
 
 def fit(members: dict[str, bytes], max_tokens: int) -> None:
@@ -77,11 +74,10 @@ def fit(members: dict[str, bytes], max_tokens: int) -> None:
     for key in BUDGETS:
         knob = object_in(fields.get(key))
         budget = knob.get("budget_tokens")
-        if type(budget) is not int or budget < max_tokens:
-            continue
-        less = max(LEAST_BUDGET_TOKENS, max_tokens // 2)
-        fitting = encode({**knob, "budget_tokens": less}) if less < max_tokens else None
-        members[FIELDS] = with_members(members[FIELDS], {key: fitting})
+        if type(budget) is int and budget >= max_tokens:
+            less = fitting_budget(max_tokens)
+            fitting = None if less is None else encode({**knob, "budget_tokens": less})
+            members[FIELDS] = with_members(members[FIELDS], {key: fitting})
 
 
 def _at(fields: Mapping[str, Any], path: tuple[str, ...]) -> Any:

@@ -2,10 +2,9 @@
 
 Theory of operation
 -------------------
-As in `openai_chat.request`: the body is split into its members and rows, each kept as the bytes
-that the caller sent, and an edit replaces or appends whole ones. Roles must alternate: between two
-rows of the user stands one of the assistant's, and what the model has said goes on in a row of the
-assistant's that the caller sent last.
+As in `request_edits`. Roles must alternate: between two rows of the user stands one of the
+assistant's, and what the model has said goes on in a row of the assistant's that the caller sent
+last.
 
 The path names the model, and whether to stream. What only one maker's models know stands in
 `additionalModelRequestFields`, in that maker's own words.
@@ -19,31 +18,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-import msgspec
-
 from tenuto.core import hints
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendCalls,
-    AppendContent,
-    AppendUser,
-    DropConstraint,
-    Edit,
-    FreeToolChoice,
-    LowerReasoning,
-    SetOutputBudget,
-)
+from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.bedrock_converse import reasoning
 from tenuto.wires.bedrock_converse.content import SPEECH, is_unsigned
 from tenuto.wires.bedrock_converse.history import RULES, UNSIGNED_RULES, result_of
+from tenuto.wires.blocks_content import Block
 from tenuto.wires.calls import accepted_ids, object_of, schemas_in, valid_call
-from tenuto.wires.history import apply_repairs
-from tenuto.wires.json import decode_object, encode, is_utf8
+from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
 from tenuto.wires.members import (
-    joined,
     list_in,
     listed,
     members_of,
@@ -52,6 +37,7 @@ from tenuto.wires.members import (
     value_of,
     with_members,
 )
+from tenuto.wires.request_edits import EditableRequest, Path, Paths, put
 from tenuto.wires.request_reading import limit_in, why_left_alone
 
 _PATH = re.compile(r"/model/(?P<model>.+)/(?P<what>converse|invoke)(?P<stream>-.*)?\Z")
@@ -65,17 +51,25 @@ BRIDGE = hints.EMPTY_WITH_TOOLS_NOTE
 """What the assistant says between two rows of the user's: roles must alternate, and no text may be
 blank."""
 
+_CONFIG = ("inferenceConfig",)
 
-class ConverseRequest:
+_Row = tuple[str, Sequence[Block]]
+"""The role of a row, and its blocks."""
+
+
+class ConverseRequest(EditableRequest):
     """A Converse request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    def __init__(
-        self, body: bytes, rows: list[bytes] | None, facts: RequestFacts, repairs: tuple[str, ...]
-    ) -> None:
-        self._body = body
-        self._repaired = rows
-        self.facts = facts
-        self.repairs = repairs
+    paths = Paths(
+        rows="messages",
+        output_limit=(_CONFIG, ("maxTokens",)),
+        constraints=[(("outputConfig",), ("textFormat",))],
+        not_empty="outputConfig",
+    )
+
+    def _split(self) -> None:
+        super()._split()
+        self._members["messages"] = listed(self._rows)  # whatever the edit is
 
     def tool_parameters(self) -> dict[str, JsonObject]:
         """The JSON Schema of each of the caller's tools, by name; {} for one that has none."""
@@ -86,60 +80,55 @@ class ConverseRequest:
             for name, schema in schemas_in(specs, "inputSchema").items()
         }
 
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        members = members_of(self._body)
-        own = rows_of(members["messages"]) if self._repaired is None else self._repaired
-        rows = _Rows(own)
-        tokens: int | None = None
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    rows.say("assistant", SPEECH.said_before(text, edit.content))
-                    if edit.prefill:
-                        members |= {k: encode(v) for k, v in dialect.prefill_members}
-                case AppendUser(text):
-                    rows.say("user", [{"text": text}])
-                case AppendContent(content):
-                    rows.say("assistant", [block for block in content if not is_unsigned(block)])
-                case AppendCalls():
-                    _say_failed(rows, edit)
-                case SetOutputBudget(tokens):
-                    pass
-                case LowerReasoning():
-                    reasoning.lower(members)
-                case DropConstraint():
-                    _drop_constraint(members)
-                case FreeToolChoice():
-                    _free_tool_choice(members)
-        if tokens is not None:  # last: what it does to reasoning depends on what is left of it
-            _set_budget(members, tokens)
-        members["messages"] = listed(rows.raws)
-        return joined(members)
+    def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[_Row]:
+        return [("assistant", SPEECH.said_before(edit.text, edit.content))]
 
+    def _asked(self, text: str) -> _Row:
+        return ("user", [{"text": text}])
 
-class _Rows:
-    """The rows of a request, to which others are added in turns."""
+    def _kept(self, content: Content, members: dict[str, bytes], dialect: Dialect) -> list[_Row]:
+        return [("assistant", [block for block in content if not is_unsigned(block)])]
 
-    def __init__(self, raws: Sequence[bytes]) -> None:
-        self.raws = list(raws)
-        self._last = object_in(value_of(self.raws[-1])).get("role") if self.raws else None
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[_Row]:
+        ids = accepted_ids(edit.calls, 60)
+        said: list[Block] = []
+        said += [b for b in edit.content if "reasoningContent" in b and not is_unsigned(b)]
+        said += [{"text": edit.text}] if edit.text.strip() else []
+        said += [_call(valid_call(call), made) for call, made in zip(edit.calls, ids, strict=True)]
+        answers = zip(ids, edit.answers, strict=True)
+        results = [result_of(made, text, failed) for made, (_, text, failed) in answers]
+        return [("assistant", said), ("user", results)]
 
-    def say(self, role: str, blocks: Sequence[Mapping[str, Any]]) -> None:
-        """Add a row; what the assistant goes on to say stands in the row that it stands in."""
-        if not blocks:
-            return
-        if self._last == role == "assistant":
-            content = rows_of(members_of(self.raws[-1])["content"])
-            more = [*content, *map(encode, blocks)]
-            self.raws[-1] = with_members(self.raws[-1], {"content": listed(more)})
-            return
-        if self._last == role:
-            self.say("assistant", [{"text": BRIDGE}])
-        self.raws.append(encode({"role": role, "content": [dict(block) for block in blocks]}))
-        self._last = role
+    def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
+        """Roles alternate; what the assistant goes on to say stands in its last row."""
+        rows = list(self._rows)
+        last = object_in(value_of(rows[-1])).get("role") if rows else None
+        for role, blocks in added:
+            if not blocks:
+                continue
+            if last == role == "user":
+                rows.append(encode({"role": "assistant", "content": [{"text": BRIDGE}]}))
+            if last == role == "assistant":
+                content = [*rows_of(members_of(rows[-1])["content"]), *map(encode, blocks)]
+                rows[-1] = with_members(rows[-1], {"content": listed(content)})
+            else:
+                rows.append(encode({"role": role, "content": [*map(dict, blocks)]}))
+            last = role
+        return rows
+
+    def _output_limit(self, members: dict[str, bytes], dialect: Dialect) -> Path:
+        return (_CONFIG, (_budget_key(object_in(value_of(members.get("inferenceConfig")))),))
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        members |= reasoning.lowered(members)
+
+    def _fit_reasoning(self, members: dict[str, bytes], max_tokens: int) -> None:
+        reasoning.fit(members, max_tokens)
+
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        choice = object_in(object_in(value_of(members.get("toolConfig"))).get("toolChoice"))
+        if "any" in choice or "tool" in choice:
+            put(members, (("toolConfig",), ("toolChoice",)), b'{"auto":{}}')
 
 
 def parse_request(
@@ -157,16 +146,13 @@ def parse_request(
         if not is_utf8(body):  # members that are only carried on are not looked at below
             return None
         members = members_of(body)
-        raws = rows_of(members["messages"])
-        rows = [decode_object(raw) for raw in raws]
+        rows = [decode_object(raw) for raw in rows_of(members["messages"])]
         if not rows or not all(isinstance(object_in(row).get("content"), list) for row in rows):
             return None
         facts = _facts(members, [object_in(row) for row in rows], probe_max_tokens, path)
         rules = UNSIGNED_RULES if _SIGNS_NOTHING.search(facts.model) else RULES
-        plan, repairs = plan_repairs(rows, rules)
-        repaired = apply_repairs(plan, raws, rules) if repairs else None
-        return ConverseRequest(body, repaired, facts, repairs)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError):
+        return ConverseRequest(body, facts, rows, rules)
+    except (*UNREADABLE, KeyError):
         return None
 
 
@@ -228,43 +214,5 @@ def _budget_key(config: Mapping[str, Any]) -> str:
 # --- rows -------------------------------------------------------------------------------------
 
 
-def _say_failed(rows: _Rows, edit: AppendCalls) -> None:
-    """The model's calls in a valid form, each with a result."""
-    ids = accepted_ids(edit.calls, 60)
-    signed = [b for b in edit.content if "reasoningContent" in b and not is_unsigned(b)]
-    said: list[Mapping[str, Any]] = [*signed]
-    said += [{"text": edit.text}] if edit.text.strip() else []
-    said += [_call(valid_call(call), made) for call, made in zip(edit.calls, ids, strict=True)]
-    rows.say("assistant", said)
-    answers = zip(ids, edit.answers, strict=True)
-    rows.say("user", [result_of(made, text, failed) for made, (_, text, failed) in answers])
-
-
 def _call(call: ToolCall, made: str) -> JsonObject:
     return {"toolUse": {"toolUseId": made, "name": call.name, "input": object_of(call)}}
-
-
-# --- members ----------------------------------------------------------------------------------
-
-
-def _set_budget(members: dict[str, bytes], tokens: int) -> None:
-    config = members.get("inferenceConfig", b"{}")
-    key = _budget_key(object_in(value_of(config)))
-    members["inferenceConfig"] = with_members(config, {key: encode(tokens)})
-    reasoning.fit(members, tokens)
-
-
-def _drop_constraint(members: dict[str, bytes]) -> None:
-    config = object_in(value_of(members.get("outputConfig")))
-    if "textFormat" in config:
-        members["outputConfig"] = with_members(members["outputConfig"], {"textFormat": None})
-        if len(config) == 1:
-            del members["outputConfig"]
-
-
-def _free_tool_choice(members: dict[str, bytes]) -> None:
-    config = object_in(value_of(members.get("toolConfig")))
-    choice = object_in(config.get("toolChoice"))
-    if "any" in choice or "tool" in choice:
-        changes = {"toolChoice": b'{"auto":{}}'}
-        members["toolConfig"] = with_members(members["toolConfig"], changes)

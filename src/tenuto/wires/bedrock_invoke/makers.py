@@ -6,6 +6,7 @@ top to bottom: the stop table, the places of the makers, and reading.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,7 @@ from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import guardrail_signals
 from tenuto.wires.json import decode_object
+from tenuto.wires.members import path_of
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable, in_other_words, look_up
 
@@ -64,6 +66,10 @@ METRICS = "amazon-bedrock-invocationMetrics"
 """A member that Bedrock adds to the last event of whatever the model wrote."""
 
 Path = tuple[str | int, ...]
+"""Leads to a value inside an object."""
+
+Paths = dict[str, Path]
+"""Several, by how each is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,80 +77,82 @@ class Place:
     """Where a maker's answer keeps what is read of it.
 
     Attributes:
-        shape: the members by which it is known, one path each.
-        text: the paths of its text, of which the first that is there counts.
+        shape: the members by which it is known.
+        text: where its text is; the first that is there counts.
         stop: the same of its stop.
-        used: the paths of the tokens of input and output.
+        used: where the tokens of input and output are.
     """
 
-    shape: tuple[Path, ...]
-    text: tuple[Path, ...]
-    stop: tuple[Path, ...]
-    used: tuple[Path, Path] = ((), ())
+    shape: Paths
+    text: Paths
+    stop: Paths
+    used: Paths
 
 
-_TITAN_INPUT: Path = ("inputTextTokenCount",)
+def paths(written: str) -> Paths:
+    """Return paths that are written with spaces between them.
+
+    >>> paths("results[0].outputText")
+    {'results[0].outputText': ('results', 0, 'outputText')}
+    """
+    return {
+        path: tuple(int(step) if step.isdigit() else step for step in path_of(path))
+        for path in written.split()
+    }
+
+
+def _place(shape: str, text: str, stop: str, used: str = "") -> Place:
+    return Place(paths(shape), paths(text), paths(stop), paths(used))
+
 
 PLACES: tuple[Place, ...] = (
     # Titan's body, and an event of its stream.
-    Place(
-        (("results", 0, "outputText"),),
-        (("results", 0, "outputText"),),
-        (("results", 0, "completionReason"),),
-        (_TITAN_INPUT, ("results", 0, "tokenCount")),
+    _place(
+        "results[0].outputText",
+        "results[0].outputText",
+        "results[0].completionReason",
+        "inputTextTokenCount results[0].tokenCount",
     ),
-    Place(
-        (("outputText",),),
-        (("outputText",),),
-        (("completionReason",),),
-        (_TITAN_INPUT, ("totalOutputTextTokenCount",)),
+    _place(
+        "outputText",
+        "outputText",
+        "completionReason",
+        "inputTextTokenCount totalOutputTextTokenCount",
     ),
     # Llama.
-    Place(
-        (("generation",), ("stop_reason",)),
-        (("generation",),),
-        (("stop_reason",),),
-        (("prompt_token_count",), ("generation_token_count",)),
+    _place(
+        "generation stop_reason",
+        "generation",
+        "stop_reason",
+        "prompt_token_count generation_token_count",
     ),
     # Mistral's text.
-    Place((("outputs", 0, "text"),), (("outputs", 0, "text"),), (("outputs", 0, "stop_reason"),)),
+    _place("outputs[0].text", "outputs[0].text", "outputs[0].stop_reason"),
     # Cohere's Command.
-    Place(
-        (("generations", 0, "text"),),
-        (("generations", 0, "text"),),
-        (("generations", 0, "finish_reason"),),
-    ),
+    _place("generations[0].text", "generations[0].text", "generations[0].finish_reason"),
     # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
-    Place((("event_type",), ("response",)), (), (("finish_reason",),)),
-    Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
+    _place("event_type response", "", "finish_reason"),
+    _place("text generation_id", "text", "finish_reason"),
+    _place("text event_type", "text", "finish_reason"),
+    _place("text is_finished", "text", "finish_reason"),
     # The last event of Command's stream has the stop alone; in its `response` all stands again.
-    Place((("is_finished",), ("finish_reason",)), (), (("finish_reason",),)),
-    Place(
-        (("is_finished",), ("response", "generations", 0)),
-        (),
-        (("response", "generations", 0, "finish_reason"),),
-    ),
+    _place("is_finished finish_reason", "", "finish_reason"),
+    _place("is_finished response.generations[0]", "", "response.generations[0].finish_reason"),
     # AI21's Jurassic.
-    Place(
-        (("completions", 0, "data"),),
-        (("completions", 0, "data", "text"),),
-        (("completions", 0, "finishReason", "reason"),),
-    ),
+    _place("completions[0].data", "completions[0].data.text", "completions[0].finishReason.reason"),
     # Claude's text completions.
-    Place((("completion",), ("stop_reason",)), (("completion",),), (("stop_reason",),)),
+    _place("completion stop_reason", "completion", "stop_reason"),
 )
 """The makers that keep one text and one stop, by shape; the first that fits counts."""
 
-SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape)
+SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape.values())
 """Members of which an answer of any of these has one: every wire is asked about every shape."""
 
-_COMPLETION = Place(
-    (("choices", 0, "text"),),
-    (("choices", 0, "text"),),
-    (("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")),
-    (("usage", "prompt_tokens"), ("usage", "completion_tokens")),
+_COMPLETION = _place(
+    "choices[0].text",
+    "choices[0].text",
+    "choices[0].finish_reason choices[0].stop_reason",
+    "usage.prompt_tokens usage.completion_tokens",
 )
 """Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
 
@@ -177,7 +185,7 @@ def has(value: object, path: Path) -> bool:
 
 def fits(value: JsonObject, place: Place) -> bool:
     """Whether a value has the shape of a maker's answer."""
-    return all(has(value, path) for path in place.shape)
+    return all(has(value, path) for path in place.shape.values())
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -205,7 +213,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals += guardrail_signals(value)
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
-        used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
+        used = _used(metrics, (("inputTokenCount",), ("outputTokenCount",)))
         if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
             signals.append(UsageSeen(used))
         if event and not any(isinstance(signal, Ended) for signal in signals):
@@ -260,31 +268,22 @@ def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
 
 def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
     signals: list[AnySignal] = []
-    text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
+    text = next((t for path in place.text.values() if isinstance(t := at(value, path), str)), "")
     if text:
         signals.append(TextDelta(text))
-    for path in place.stop:
-        stop = look_up(at(value, path), _written(path), _ALL_STOPS)
+    for field, path in place.stop.items():
+        stop = look_up(at(value, path), field, _ALL_STOPS)
         if stop is not None:
             signals.append(stop)
             break
-    used = _used(value, *place.used)
+    used = _used(value, place.used.values())
     return [*signals, UsageSeen(used)] if used is not None else signals
 
 
-def _written(path: Path) -> str:
-    """A path as it is written.
-
-    >>> _written(("results", 0, "completionReason"))
-    'results[0].completionReason'
-    """
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return steps.removeprefix(".")
-
-
-def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
-    counts = [_tokens(at(value, path)) if path else None for path in (asked, said)]
-    return Usage(counts[0], counts[1]) if counts != [None, None] else None
+def _used(value: JsonObject, where: Iterable[Path]) -> Usage | None:
+    """Return the tokens of input and output, which two paths lead to."""
+    counts = [_tokens(at(value, path)) for path in where]
+    return Usage(*counts) if any(count is not None for count in counts) else None
 
 
 def _tokens(value: object) -> int | None:

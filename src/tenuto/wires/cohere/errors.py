@@ -12,18 +12,25 @@ from tenuto.wires.errors import OURS, PREFILL_REJECTED, ErrorRow, fault_reader, 
 
 _K = FaultKind
 
+GAVE_UP = row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:")
+"""The end of a stream has room for words alone."""
+
+SAID_ALIKE: tuple[ErrorRow, ...] = (
+    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
+    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
+    # Blocked by the usage guidelines.
+    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
+)
+"""What both versions say in the same words."""
+
 ERRORS: tuple[ErrorRow, ...] = (
-    # The end of a stream has room for words alone.
-    row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"),
+    GAVE_UP,
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"max.?tokens must be less than or equal to (?P<allowed>\d{1,9})",
     ),
     PREFILL_REJECTED,
-    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
-    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
-    # Blocked by the usage guidelines.
-    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
+    *SAID_ALIKE,
     row(_K.AUTHENTICATION, statuses=range(401, 404)),
     row(_K.RATE_LIMITED, words=r"rate limit|trial key", statuses=range(429, 430)),
     row(_K.OVERLOADED, words=r"overloaded", statuses=range(503, 504)),

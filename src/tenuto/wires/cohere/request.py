@@ -7,58 +7,22 @@ https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import msgspec
 
-from tenuto.core.actions import Edit, FreeToolChoice, LowerReasoning
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts
-from tenuto.wires.json import encode
-from tenuto.wires.members import members_of, object_in, value_of, with_members
-from tenuto.wires.openai_chat.request import ChatRequest
-from tenuto.wires.openai_chat.request import parse_request as parse_chat
+from tenuto.wires.base import Dialect
+from tenuto.wires.members import members_of, object_in, value_of
+from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 
-class CohereRequest:
+class CohereRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, chat: ChatRequest) -> None:
-        self._body, self._chat = body, chat
-        # Whoever names no thinking may ask a model that has none, and does not take the knob.
-        reasons = b'"thinking"' in body and _reasons(body)
-        # The events of a stream tell of usage, asked for or not.
-        self.facts: RequestFacts = msgspec.structs.replace(
-            chat.facts, include_usage=True, lower_reasoning=reasons
-        )
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        members["thinking"] = b'{"type":"disabled"}'
 
-    @property
-    def repairs(self) -> tuple[str, ...]:
-        """What had to be put right in its history."""
-        return self._chat.repairs
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function."""
-        return self._chat.tool_parameters()
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        changes = _own_changes(members_of(self._body), edits) if edits else {}
-        chat = parse_chat(with_members(self._body, changes)) if changes else None
-        # What Chat has the same words for is left to it.
-        common = [edit for edit in edits if not isinstance(edit, FreeToolChoice | LowerReasoning)]
-        return (chat or self._chat).apply(common, dialect)
-
-
-def _own_changes(members: Mapping[str, bytes], edits: Sequence[Edit]) -> dict[str, bytes | None]:
-    """The members that edits change in Cohere's own words."""
-    changes: dict[str, bytes | None] = {}
-    for edit in edits:
-        match edit:
-            case LowerReasoning():
-                changes["thinking"] = encode({"type": "disabled"})
-            case FreeToolChoice() if value_of(members.get("tool_choice")) == "REQUIRED":
-                changes["tool_choice"] = None  # a free choice has no word here
-    return changes
+    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
+        if value_of(members.get("tool_choice")) == "REQUIRED":
+            del members["tool_choice"]  # a free choice has no word here
 
 
 def _reasons(body: bytes) -> bool:
@@ -74,5 +38,12 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CohereR
     >>> parse_request(body).facts.max_tokens
     9
     """
-    chat = parse_chat(body, probe_max_tokens)
-    return None if chat is None else CohereRequest(body, chat)
+    made = request_of(CohereRequest, body, probe_max_tokens, PLAIN)
+    if made is not None:
+        # Whoever names no thinking may ask a model that has none, and does not take the knob.
+        reasons = b'"thinking"' in body and _reasons(body)
+        # The events of a stream tell of usage, asked for or not.
+        made.facts = msgspec.structs.replace(
+            made.facts, include_usage=True, lower_reasoning=reasons
+        )
+    return made

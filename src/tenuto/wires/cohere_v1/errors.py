@@ -8,21 +8,18 @@ from __future__ import annotations
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.wires.base import JsonObject
-from tenuto.wires.errors import HISTORY_REJECTED, OURS, ErrorRow, by_status, fault_reader, row
+from tenuto.wires.cohere.errors import GAVE_UP, SAID_ALIKE
+from tenuto.wires.errors import HISTORY_REJECTED, ErrorRow, by_status, fault_reader, row
 
 _K = FaultKind
 
 ERRORS: tuple[ErrorRow, ...] = (
-    # The end of a stream has room for words alone.
-    row(_K.UPSTREAM_GAVE_UP, "cascade_exhausted", OURS, words=rf"^{OURS}:"),
+    GAVE_UP,
     row(
         _K.OUTPUT_BUDGET_TOO_LARGE,
         words=r"tokens must be less than or equal to (?P<allowed>\d{1,9})",
     ),
-    row(_K.UNKNOWN_KEY, words=r"unknown field: parameter '?(?P<unknown>[\w.\[\]]+)'? is not"),
-    row(_K.CONTEXT_OVERFLOW, words=r"too many tokens|size limit exceeded"),
-    # Blocked by the usage guidelines.
-    row(_K.CONTENT_BLOCKED, words=r"blocked (?:output|input)", statuses=range(498, 499)),
+    *SAID_ALIKE,
     HISTORY_REJECTED,
     *by_status(),
 )

@@ -17,7 +17,6 @@ from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.cohere_v1.history import PARTS, RULES
 from tenuto.wires.cohere_v1.render import call_of
-from tenuto.wires.history import apply_repairs
 from tenuto.wires.json import UNREADABLE, decode_object, encode, is_utf8
 from tenuto.wires.members import joined, list_in, listed, members_of, object_in, rows_of, value_of
 from tenuto.wires.request_edits import EditableRequest, Paths
@@ -45,14 +44,15 @@ class ChatRequest(EditableRequest):
         before = rows_of(members[ROWS]) if list_in(value_of(members.get(ROWS))) else []
         self._now = _asked_now(members, before)
         own = [*before, *self._now]
-        planned = [_renamed(row, RESULTS, PARTS) for row in own]
+        planned = self._planned = [_renamed(row, RESULTS, PARTS) for row in own]
         self._own = dict(zip(planned, own, strict=True))
         self.asked = [object_in(decode_object(row)) for row in own]
-        super().__init__(body, list(map(decode_object, planned)), RULES, facts)
-        self._members = members
-        self._rows = apply_repairs(self._plan, planned, RULES) if self.repairs else planned
-        if len(self._now) == 1 and self._arranged(planned) != planned:
+        super().__init__(body, facts, list(map(decode_object, planned)), RULES)
+        if len(self._now) == 1 and _bridged(planned) != planned:
             self.repairs += ("rows_arranged",)
+
+    def _rows_in(self, raw: bytes) -> list[bytes]:
+        return self._planned
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """The members of the request with these edits."""
@@ -72,11 +72,8 @@ class ChatRequest(EditableRequest):
             rows.pop()
         return members | {ROWS: listed(rows)}
 
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        """The rows; between results and a last word of the user's the model speaks."""
-        roles = [value_of(members_of(row).get("role")) for row in rows[-2:]]
-        bridged = roles in (["TOOL", "USER"], ["user", "USER"])
-        return [*rows[:-1], _BRIDGE, rows[-1]] if bridged else rows
+    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        return _bridged(super()._rows_with(added))
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return [{"role": "CHATBOT", "message": edit.text}]
@@ -98,11 +95,12 @@ class ChatRequest(EditableRequest):
             for name, own in told.items()
         }
 
-    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        """Do nothing: there is no knob."""
 
-    def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        """Do nothing: no tool can be forced here."""
+def _bridged(rows: list[bytes]) -> list[bytes]:
+    """Return the rows; between results and a last word of the user's the model speaks."""
+    roles = [value_of(members_of(row).get("role")) for row in rows[-2:]]
+    bridged = roles in (["TOOL", "USER"], ["user", "USER"])
+    return [*rows[:-1], _BRIDGE, rows[-1]] if bridged else rows
 
 
 def _asked_now(members: Mapping[str, bytes], before: Sequence[bytes]) -> list[bytes]:

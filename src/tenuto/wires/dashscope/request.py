@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from tenuto.core.actions import Edit
-from tenuto.wires.base import Dialect, JsonObject, RequestFacts, WireRequest
+from tenuto.wires.base import Dialect, JsonObject, WireRequest
 from tenuto.wires.json import encode, is_utf8
 from tenuto.wires.members import joined, members_of, object_in, value_of, with_members
 from tenuto.wires.mistral.request import begins_answer, with_beginnings
@@ -37,42 +37,24 @@ _ASIDE = frozenset({"model", "messages", "stream"})
 """Names that mean something else at the top of Chat Completions."""
 
 
-class _Chat(ChatRequest):
-    """The same as a chat request. Where contents are lists, ours are."""
+class DashScopeRequest(ChatRequest):
+    """A request as bytes, with what was read of it (`wires.base.WireRequest`): a chat request, and
+    the body that it stands for.
 
+    Attributes:
+        given: that body.
+        lists: whether its contents are lists; then ours are.
+    """
+
+    given = b""
     lists = False
-
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        known = len(self._rows)
-        ours = [self._ours(row) for row in rows[known:]]
-        return with_beginnings([*rows[:known], *ours], _PARTIAL)
-
-    def _ours(self, row: bytes) -> bytes:
-        value = object_in(value_of(row))
-        content = value.get("content") or ""
-        if self.lists:
-            content = [{"text": content}] if content else []
-        return encode(value | {"content": content})
-
-
-class DashScopeRequest:
-    """A request as bytes, with what was read of it (`wires.base.WireRequest`)."""
-
-    def __init__(self, body: bytes, chat: ChatRequest, facts: RequestFacts) -> None:
-        self._body, self._chat = body, chat
-        self.facts = facts
-        self.repairs = chat.repairs
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        return self._chat.tool_parameters()
 
     def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
         """The bytes of the request with these edits; without any, the caller's own."""
         if not edits and not self.repairs:
-            return self._body
-        flat = self._chat.edited(edits, dialect)
-        members = members_of(self._body)
+            return self.given
+        flat = self.edited(edits, dialect)
+        members = members_of(self.given)
         asked = {"messages": flat["messages"], "prompt": None, "history": None}
         own = members_of(members.get("parameters", b"{}"))
         aside = {key: raw for key, raw in own.items() if key in _ASIDE}
@@ -81,6 +63,15 @@ class DashScopeRequest:
         if parameters or own:
             members["parameters"] = joined(parameters)
         return joined(members)
+
+    def _rows_with(self, added: Sequence[JsonObject]) -> list[bytes]:
+        ours = [row | {"content": self._content(row["content"] or "")} for row in added]
+        return with_beginnings(super()._rows_with(ours), _PARTIAL)
+
+    def _content(self, text: str) -> object:
+        if self.lists:
+            return [{"text": text}] if text else []
+        return text
 
 
 def is_request(path: str) -> bool:
@@ -111,22 +102,22 @@ def parse_request(
     except (msgspec.DecodeError, UnicodeDecodeError, KeyError):
         return None
     asked = joined({"model": model, "messages": rows, **flat})
-    chat = request_of(_Chat, asked, probe_max_tokens, dialect)
+    chat = request_of(DashScopeRequest, asked, probe_max_tokens, dialect)
     if chat is None:
         return None
     name = chat.facts.model.lower()
     if _NO_CHAT.search(name) or "asr_options" in parameters:
         return Watched(body, chat.facts.model, stream=False)
-    chat.lists = path.rstrip("/").endswith(MULTIMODAL)
+    chat.given, chat.lists = body, path.rstrip("/").endswith(MULTIMODAL)
     barred = chat.facts.prefill_barred and not begins_answer(_last(rows), _PARTIAL)
-    facts = msgspec.structs.replace(
+    chat.facts = msgspec.structs.replace(
         chat.facts,
         stream=False,
         include_usage=True,
         prefill_barred=barred,
         repeats=_repeats(value_of(parameters.get("incremental_output")), name),
     )
-    return DashScopeRequest(body, chat, facts)
+    return chat
 
 
 def heeding(parsed: WireRequest, headers: Mapping[str, str]) -> WireRequest:

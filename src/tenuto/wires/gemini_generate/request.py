@@ -36,7 +36,7 @@ from tenuto.wires.gemini_generate.content import (
 from tenuto.wires.gemini_generate.history import RULES, result_of, role_of
 from tenuto.wires.gemini_generate.tools import declarations, schema_of
 from tenuto.wires.json import UNREADABLE, encode
-from tenuto.wires.members import list_in, members_of, object_in, value_of
+from tenuto.wires.members import list_in, members_of, object_in, rows_of, value_of
 from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     are_several,
@@ -103,10 +103,6 @@ class GenerateRequest(EditableRequest):
         constraints=[(CONFIG, names) for names in CONSTRAINTS],
     )
 
-    def __init__(self, body: bytes, rows: list[Any], facts: RequestFacts) -> None:
-        super().__init__(body, rows, RULES, facts)
-        self._last_role = role_of(rows[-1])
-
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         return {
             declared["name"]: schema_of(declared)
@@ -131,17 +127,19 @@ class GenerateRequest(EditableRequest):
         results = [result_of(_named(call), text, no) for call, text, no in edit.answers]
         return [("model", [*said, *calls]), ("user", results)]
 
-    def _written(self, added: list[_Row]) -> list[bytes]:
+    def _rows_with(self, added: Sequence[_Row]) -> list[bytes]:
         """Models take what follows a result in the same turn for a turn of their own, so that words
         of the user stand apart from results by a row of the model's."""
         rows: list[_Row] = []
-        before, answers = self._last_role, self.facts.after_tool_result
+        before = role_of(value_of(rows_of(self._members["contents"])[-1]))
+        answers = self.facts.after_tool_result
         for role, parts in added:
             if role == "user" and before == "user" and answers:
                 rows.append(("model", [{"text": hints.EMPTY_WITH_TOOLS_NOTE}]))
             rows.append((role, parts))
             before, answers = role, any("functionResponse" in part for part in parts)
-        return [encode({"role": role, "parts": [*map(dict, parts)]}) for role, parts in rows]
+        ours = [encode({"role": role, "parts": [*map(dict, parts)]}) for role, parts in rows]
+        return [*self._rows, *ours]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
         config = object_in(value_of(members.get(_spelled(CONFIG, members))))
@@ -183,7 +181,7 @@ def parse_request(
             asked.continuation_token = asked.continuation_token or members.get("continuation_token")
         if not asked.contents:
             return None
-        return GenerateRequest(body, asked.contents, _facts(asked, probe_max_tokens, path))
+        return GenerateRequest(body, _facts(asked, probe_max_tokens, path), asked.contents, RULES)
     except UNREADABLE:
         return None
 

@@ -1,9 +1,8 @@
-"""Repairs of the steps that an Interactions request carries (H1–H5).
+"""Say how an Interactions request writes its steps, for the repairs of `core.history`.
 
 Every call is answered once, behind the model's steps that it stands among, and no result is without
 a call. Arguments are objects, and thoughts go back as they came. What is kept at the provider is
-that of `previous_interaction_id`: a result whose call may be there is left alone. The repairs
-depend on the steps alone, so the same history gives the same bytes each time (H5a).
+that of `previous_interaction_id`: a result whose call may be there is left alone.
 https://ai.google.dev/gemini-api/docs/function-calling (read 2026-11-22)
 """
 
@@ -12,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from tenuto.core import hints
-from tenuto.core.arguments import Finding, judge
-from tenuto.core.hints import without_notice
+from tenuto.core.history_table import Call, Entry, Result, Role, Row, Rules
 from tenuto.wires.base import JsonObject
 from tenuto.wires.gemini_interactions.steps import (
     CALL,
@@ -27,82 +23,6 @@ from tenuto.wires.gemini_interactions.steps import (
     parts_of,
     text_in,
 )
-from tenuto.wires.json import decode_object, encode
-from tenuto.wires.members import with_members
-
-Step = tuple[bytes, JsonObject]
-"""As it came or was put right, and as it was read."""
-
-Changes = dict[str, bytes | None]
-"""Members to be replaced, or to be left out."""
-
-
-def repair_history(rows: list[bytes], elsewhere: bool) -> tuple[list[bytes], tuple[str, ...]]:
-    """Steps that the provider accepts, and what was done, in words; a valid history is returned as
-    it came.
-
-    Args:
-        rows: the steps, as bytes.
-        elsewhere: whether the history before them is kept at the provider.
-
-    >>> row = b'{"type":"function_call","id":"a","name":"f","arguments":{}}'
-    >>> repair_history([row], False)[1]
-    ('unanswered_call_answered',)
-    """
-    done: list[str] = []
-    steps = [step for row in rows if (step := _mended(row, done)) is not None]
-    steps = _paired(steps, elsewhere, done)
-    return ([raw for raw, _ in steps], tuple(dict.fromkeys(done))) if done else (rows, ())
-
-
-def _mended(row: bytes, done: list[str]) -> Step | None:
-    """One step put right, None where nothing is left of it."""
-    value = decode_object(row)
-    if not isinstance(value, dict):
-        return row, {}
-    changes: Changes = {key: None for key in value if key.startswith("_")}
-    if changes:
-        done.append("private_keys_removed")
-    try:
-        if _mend(value, changes, done):
-            return with_members(row, changes) if changes else row, value
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return row, value  # the provider will say what it thinks of it
-    done.append("empty_row_removed")
-    return None
-
-
-def _mend(value: JsonObject, changes: Changes, done: list[str]) -> bool:
-    """Put one step right; whether anything is left of it."""
-    kind = kind_of(value)
-    if kind == OUTPUT:
-        parts = parts_of(value)
-        shown = [_without_notice(part) for part in parts]
-        if shown != parts:
-            done.append("notice_removed")
-            changes["content"] = encode(shown)
-        return any((text := text_in(part)) is None or text.strip() for part in shown)
-    if kind == CALL and not isinstance(value.get("arguments"), dict):
-        done.append("broken_arguments_replaced")
-        changes["arguments"] = _restored(value.get("arguments"))
-    return True
-
-
-def _without_notice(part: JsonObject) -> JsonObject:
-    text = text_in(part)
-    return part if text is None else part | {"text": without_notice(text)}
-
-
-def _restored(found: Any) -> bytes:
-    """The object that a text holds, an empty one for all else (H4)."""
-    judged = judge(found) if isinstance(found, str) else None
-    whole = judged is not None and judged.finding is Finding.WHOLE
-    return judged.text.encode("utf-8", "replace") if judged is not None and whole else b"{}"
-
-
-def _is_the_models(step: JsonObject) -> bool:
-    kind = kind_of(step)
-    return kind != RESULT and kind.endswith(MADE_BY_THE_MODEL)
 
 
 def result_of(call_id: str, name: str, text: str, failed: bool = True) -> JsonObject:
@@ -118,76 +38,85 @@ def result_of(call_id: str, name: str, text: str, failed: bool = True) -> JsonOb
     return {"type": RESULT, **named, **flag, "result": text}
 
 
-def _stub(call: JsonObject) -> Step:
-    stub = result_of(call["id"], _text_of(call, "name"), hints.ORPHAN_RESULT)
-    return encode(stub), stub
+def _role_of(step: Any) -> Role:
+    kind = kind_of(step)
+    if kind in (OUTPUT, RESULT):
+        return Role.MODEL if kind == OUTPUT else Role.ANSWERS
+    return Role.STEP if kind.endswith(MADE_BY_THE_MODEL) else Role.OTHER
 
 
-def _text_of(value: JsonObject, key: str) -> str:
-    found = value.get(key)
-    return found if isinstance(found, str) else ""
+def _stub(call: JsonObject) -> JsonObject:
+    name = call.get("name")
+    return result_of(call["id"], name if isinstance(name, str) else "", hints.ORPHAN_RESULT)
+
+
+def _show_nothing(parts: Sequence[object]) -> bool:
+    texts = [text_in(part) for part in parts]
+    return not any(text is None or text.strip() for text in texts)
 
 
 # --- calls and results ------------------------------------------------------------------------
 
 
-def _paired(steps: Sequence[Step], elsewhere: bool, done: list[str]) -> list[Step]:
-    """Every call answered once, behind the model's steps that it stands among, and no result
+def _paired(rows: list[Row], rules: Rules, elsewhere: bool, words: list[str]) -> list[Row]:
+    """Answer every call once, behind the model's steps that it stands among, and drop results
     without a call. `elsewhere`: there may be calls that are not seen here."""
 
-    def missing(waiting: Mapping[str, JsonObject]) -> list[Step]:
+    def missing(waiting: Mapping[str, Entry]) -> list[Row]:
         """For each call that waits its result from elsewhere, or one that says there is none."""
         if waiting.keys() - strays.keys():
-            done.append("unanswered_call_answered")
+            words.append("unanswered_call_answered")
         found = {name: strays.pop(name, None) for name in waiting}
-        return [found[name] or _stub(call) for name, call in waiting.items()]
+        return [
+            found[name] or Row(None, rules.stub(call.value), Role.ANSWERS)
+            for name, call in waiting.items()
+        ]
 
-    called = {name for _, value in steps if (name := _call_id(value))}
-    in_place = _in_place(steps)
-    answers = [(at, step) for at, step in enumerate(steps) if kind_of(step[1]) == RESULT]
+    called = {call.id for row in rows for call in row.calls if call.id}
+    in_place = _in_place(rows)
     # An id may be used again: a result that stands behind a call is that call's alone.
-    strays = {
-        _text_of(step[1], "call_id"): step for at, step in reversed(answers) if at not in in_place
-    }
-    out: list[Step] = []
-    waiting: dict[str, JsonObject] = {}
-    for at, step in enumerate(steps):
-        value = step[1]
-        if kind_of(value) == RESULT:
-            call_id = _text_of(value, "call_id")
-            waiting.pop(call_id, None)
-            if at not in in_place and (call_id in called or not elsewhere):
-                done.append("stray_result_moved_or_removed")
+    strays = {r.id: row for row in reversed(rows) if row not in in_place for r in row.results}
+    out: list[Row] = []
+    waiting: dict[str, Entry] = {}
+    for row in rows:
+        if row.role is Role.ANSWERS:
+            (result,) = row.results
+            waiting.pop(result.id, None)
+            if row not in in_place and (result.id in called or not elsewhere):
+                words.append("stray_result_moved_or_removed")
                 continue
-        elif not _is_the_models(value) or (out and kind_of(out[-1][1]) == RESULT):
+        elif row.role is Role.OTHER or (out and out[-1].role is Role.ANSWERS):
             out += missing(waiting)
             waiting = {}
-        out.append(step)
-        if name := _call_id(value):
-            waiting[name] = value
+        out.append(row)
+        waiting |= {call.id: call for call in row.calls if call.id}
     return out + missing(waiting)
 
 
-def _call_id(value: JsonObject) -> str:
-    return _text_of(value, "id") if kind_of(value) == CALL else ""
-
-
-def _in_place(steps: Sequence[Step]) -> set[int]:
-    """Where results stand behind the model's steps that their calls stand among."""
-    found: set[int] = set()
+def _in_place(rows: Sequence[Row]) -> set[Row]:
+    """Return the results that stand behind the model's steps that their calls stand among."""
+    found: set[Row] = set()
     waiting: set[str] = set()
     answering = False
-    for at, (_, value) in enumerate(steps):
-        kind = kind_of(value)
-        if kind == RESULT:
-            call_id = _text_of(value, "call_id")
-            if call_id in waiting:
-                waiting.discard(call_id)
-                found.add(at)
+    for row in rows:
+        for result in row.results:
+            if result.id in waiting:
+                waiting.discard(result.id)
+                found.add(row)
                 answering = True
-            continue
-        if not _is_the_models(value) or answering:
+        if row.role is Role.OTHER or (answering and row.role is not Role.ANSWERS):
             waiting, answering = set(), False
-        if kind == CALL:
-            waiting.add(_text_of(value, "id"))
+        if kind_of(row.value) == CALL:
+            waiting.update({call.id for call in row.calls} or {""})
     return found
+
+
+RULES = Rules(
+    role_of=_role_of,
+    stub=_stub,
+    rows={CALL: Call(("id",), ("arguments",)), RESULT: Result(("call_id",))},
+    parts_in=lambda content: parts_of({"content": content}),
+    is_empty=_show_nothing,
+    object_arguments=True,
+    pair=_paired,
+)

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-As in `items_request`. An input that is a text, or content, becomes a step that holds it.
+As in `request_edits`. An input that is a text, or content, becomes a step that holds it.
 
 Where the provider keeps the history (`previous_interaction_id`), a continuation goes on from the
 same interaction as the request did: what was said and the hint are input of its own. It is stored
@@ -20,7 +20,7 @@ https://ai.google.dev/gemini-api/docs/interactions-overview
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -30,12 +30,11 @@ from tenuto.core.calls import ToolCall
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import object_of, valid_call
 from tenuto.wires.gemini_interactions.content import TOKEN, pause_in, said_steps
-from tenuto.wires.gemini_interactions.history import repair_history, result_of
+from tenuto.wires.gemini_interactions.history import RULES, result_of
 from tenuto.wires.gemini_interactions.steps import CALL, INPUT, OUTPUT, RESULT, THOUGHT, kind_of
-from tenuto.wires.items_request import ItemsRequest
 from tenuto.wires.json import UNREADABLE, decode_object, encode
-from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of, with_members
-from tenuto.wires.request_edits import Paths
+from tenuto.wires.members import list_in, listed, object_in, rows_of, value_of
+from tenuto.wires.request_edits import EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     holds,
     limit_in,
@@ -56,6 +55,7 @@ LESS_THINKING = {"xhigh": "low", "high": "low", "medium": "low", "low": "minimal
 _THINKS_HIGH = re.compile(r"gemini-(?:[3-9]|\d{2})")
 """Models that think much where nothing is said: `low` is what all of them take."""
 
+_CONFIG = "generation_config"
 _CONSTRAINTS = ("response_format", "response_mime_type")
 
 
@@ -80,26 +80,32 @@ class _Asked(msgspec.Struct):
 _read = reader(_Asked)
 
 
-class InteractionRequest(ItemsRequest):
+class InteractionRequest(EditableRequest):
     """A request (`wires.base.WireRequest`)."""
 
     paths = Paths(
         rows="input",
-        output_limit=(("generation_config",), ("max_output_tokens",)),
+        output_limit=((_CONFIG,), ("max_output_tokens",)),
         constraints=[((key,),) for key in _CONSTRAINTS],
     )
 
-    def __init__(self, body: bytes, asked: _Asked, rows: list[bytes], facts: RequestFacts) -> None:
-        super().__init__(body, facts, *repair_history(rows, bool(asked.previous_interaction_id)))
-        self._stored = asked.store is not False
+    stored = True
+    """Whether the provider keeps what is said."""
 
     def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
         """The members of the request with these edits; what a pause goes on with is no row."""
         members = super().edited(edits, dialect)
         for edit in edits:
-            if isinstance(edit, AppendContent):
-                self._go_on(members, edit.content)
+            pause = pause_in(edit.content) if isinstance(edit, AppendContent) else None
+            if pause is not None:  # the tables rule out one without a token
+                members[TOKEN] = encode(pause[TOKEN])
+                if self.stored and pause.get("id"):
+                    members["previous_interaction_id"] = encode(pause["id"])
+                    members.pop("input", None)
         return members
+
+    def _rows_in(self, raw: bytes) -> list[bytes]:
+        return _rows_of(raw) or []
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_steps(edit.text, edit.content)
@@ -119,20 +125,19 @@ class InteractionRequest(ItemsRequest):
         return [*said, *calls, *results]
 
     def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
-        _configure(members, {"thinking_level": encode(_less_thinking(members))})
+        level = object_in(value_of(members.get(_CONFIG))).get("thinking_level")
+        less = LESS_THINKING.get(str(level), "low")
+        put(members, ((_CONFIG,), ("thinking_level",)), encode(less))
 
     def _free_tool_choice(self, members: dict[str, bytes]) -> None:
-        _free_tool_choice(members)
-
-    def _go_on(self, members: dict[str, bytes], content: Content) -> None:
-        """With the token of a pause; without one, which the tables rule out, nothing changes."""
-        pause = pause_in(content)
-        if pause is None:
+        choice = object_in(value_of(members.get(_CONFIG))).get("tool_choice")
+        if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
+            freed: Any = choice | {"allowed_tools": allowed | {"mode": "auto"}}
+        elif choice is None or choice == "none":
             return
-        members[TOKEN] = encode(pause[TOKEN])
-        if self._stored and pause.get("id"):
-            members["previous_interaction_id"] = encode(pause["id"])
-            members.pop("input", None)
+        else:
+            freed = "auto"
+        put(members, ((_CONFIG,), ("tool_choice",)), encode(freed))
 
 
 def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> InteractionRequest | None:
@@ -148,8 +153,12 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Interac
         rows = _rows_of(bytes(asked.input).strip())
         if rows is None or not (asked.model or asked.agent):
             return None
-        last = decode_object(rows[-1]) if rows else None
-        return InteractionRequest(body, asked, rows, _facts(asked, last, probe_max_tokens))
+        values = [decode_object(row) for row in rows]
+        facts = _facts(asked, values[-1] if values else None, probe_max_tokens)
+        elsewhere = bool(asked.previous_interaction_id)
+        made = InteractionRequest(body, facts, values, RULES, elsewhere=elsewhere)
+        made.stored = asked.store is not False
+        return made
     except UNREADABLE:
         return None
 
@@ -239,25 +248,3 @@ def _can_think_less(level: Any, model: str) -> bool:
 def _call(call: ToolCall) -> JsonObject:
     named = {"type": CALL, "id": call.id, "name": call.name}
     return {**(call.extra or {}), **named, "arguments": object_of(call)}
-
-
-# --- members ----------------------------------------------------------------------------------
-
-
-def _configure(members: dict[str, bytes], changes: Mapping[str, bytes]) -> None:
-    config = members.get("generation_config", b"{}")
-    members["generation_config"] = with_members(config if config != b"null" else b"{}", changes)
-
-
-def _less_thinking(members: Mapping[str, bytes]) -> str:
-    config = object_in(value_of(members.get("generation_config")))
-    return LESS_THINKING.get(str(config.get("thinking_level")), "low")
-
-
-def _free_tool_choice(members: dict[str, bytes]) -> None:
-    choice = object_in(value_of(members.get("generation_config"))).get("tool_choice")
-    if isinstance(choice, dict) and isinstance(allowed := choice.get("allowed_tools"), dict):
-        freed = choice | {"allowed_tools": allowed | {"mode": "auto"}}
-        _configure(members, {"tool_choice": encode(freed)})
-    elif choice is not None and choice != "none":
-        _configure(members, {"tool_choice": b'"auto"'})

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import msgspec
 
 from tenuto.core import hints
+from tenuto.core.history_table import Rules
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.json import decode_object, encode
 from tenuto.wires.members import listed, members_of, object_in, rows_of, value_of, with_members
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request_reading import text_in
 from tenuto.wires.watched import Watched
 
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
@@ -31,11 +34,13 @@ _BRIDGE = encode({"role": "assistant", "content": hints.EMPTY_WITH_TOOLS_NOTE})
 class MistralRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
+    def __init__(
+        self, body: bytes, facts: RequestFacts, values: list[JsonObject], rules: Rules
+    ) -> None:
         # The end of every stream tells the usage, asked for or not.
         barred = facts.prefill_barred and not begins_answer(values[-1], "prefix")
         facts = msgspec.structs.replace(facts, include_usage=True, prefill_barred=barred)
-        super().__init__(body, values, facts)
+        super().__init__(body, facts, values, rules)
         if any(value.get("role") not in ("user", "system", "developer") for value in values):
             self._split()
 
@@ -44,15 +49,13 @@ class MistralRequest(ChatRequest):
             return
         super()._split()
         named = [_named(row) for row in self._rows]
-        arranged = self._arranged(named)
+        arranged = _arranged(named)
         self.repairs += ("call_ids_renamed",) if named != self._rows else ()
         self.repairs += ("rows_arranged",) if arranged != named else ()
         self._rows = arranged
 
-    def _arranged(self, rows: list[bytes]) -> list[bytes]:
-        """The rows in an order that is taken: a beginning of the caller's that is gone on with
-        becomes one with it, and nobody but the assistant speaks behind the results of tools."""
-        return _bridged(with_beginnings(rows, "prefix"))
+    def _rows_with(self, added: Sequence[Any]) -> list[bytes]:
+        return _arranged(super()._rows_with(added))
 
 
 def _named(row: bytes) -> bytes:
@@ -119,8 +122,10 @@ def begins_answer(row: JsonObject, mark: str) -> bool:
     return begins and isinstance(row.get("content"), str)
 
 
-def _bridged(rows: list[bytes]) -> list[bytes]:
-    """The rows with a word of the assistant's between the results of tools and the user."""
+def _arranged(rows: list[bytes]) -> list[bytes]:
+    """The rows in an order that is taken: a beginning of the caller's that is gone on with becomes
+    one with it, and between the results of tools and the user the assistant speaks."""
+    rows = with_beginnings(rows, "prefix")
     out = rows[:1]
     for before, row in pairwise(rows):
         if _role(before) == "tool" and _role(row) == "user":
@@ -136,21 +141,16 @@ def _role(row: bytes) -> Any:
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, _path: str = "", dialect: Dialect = PLAIN
 ) -> MistralRequest | Watched | None:
-    """A chat request, or one that fills in the middle; None where the bytes are none.
+    """A chat request, or one that fills in the middle; None where the bytes are none. What stands
+    between a prompt and a suffix is only watched: its limit says how much is wanted, so that an
+    answer which that cuts is no broken one.
 
     >>> begun = {"role": "assistant", "content": "It", "prefix": True}
     >>> parse_request(encode({"model": "m", "messages": [begun]})).facts.prefill_barred
     False
     """
     chat = request_of(MistralRequest, body, probe_max_tokens, dialect)
-    if chat is None:
-        asked = object_in(decode_object(body))
-        return _filling(body, asked) if isinstance(asked.get("prompt"), str) else None
+    asked = object_in(decode_object(body)) if chat is None else {}
+    if isinstance(asked.get("prompt"), str):
+        return Watched(body, text_in(asked.get("model")), bool(asked.get("stream")))
     return chat
-
-
-def _filling(body: bytes, asked: JsonObject) -> Watched:
-    """A request for what stands between a prompt and a suffix. Its limit says how much is wanted,
-    so that an answer which that cuts is no broken one."""
-    model = asked.get("model")
-    return Watched(body, model if isinstance(model, str) else "", bool(asked.get("stream")))

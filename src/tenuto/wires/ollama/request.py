@@ -3,9 +3,8 @@ with a prompt instead of messages in `prompt`.
 
 Theory of operation
 -------------------
-As in `openai_chat.request`: the body is split into its members and rows, each kept as the bytes
-that the caller sent, and an edit replaces or appends whole ones. The output limit stands among the
-`options`; what a request does not say of `stream` means that it streams.
+As in `request_edits`. The output limit stands among the `options`; what a request does not say of
+`stream` means that it streams.
 
 A body is a request of ours only where it asks the model something: without messages, or without a
 prompt, the model is loaded and no more.
@@ -13,37 +12,20 @@ prompt, the model is loaded and no more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendCalls,
-    AppendContent,
-    AppendUser,
-    DropConstraint,
-    Edit,
-    LowerReasoning,
-    SetOutputBudget,
-)
+from tenuto.core.actions import AppendCalls
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import schemas_in, valid_call
 from tenuto.wires.json import UNREADABLE, encode
-from tenuto.wires.members import (
-    joined,
-    list_in,
-    listed,
-    members_of,
-    object_in,
-    rows_of,
-    value_of,
-    with_members,
-)
-from tenuto.wires.ollama.history import repair_history, result_of
+from tenuto.wires.members import list_in, listed, object_in, value_of
+from tenuto.wires.ollama.history import RULES, result_of
 from tenuto.wires.ollama.render import call_of
-from tenuto.wires.prompt import Members, PromptRequest
+from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request_edits import EditableRequest, Paths
 from tenuto.wires.request_reading import limit_in, reader, why_left_alone
 
 CHAT, GENERATE = "/api/chat", "/api/generate"
@@ -84,77 +66,36 @@ def less_thinking(think: Any) -> str | bool | None:
     return "low" if think in ("max", "high", "medium") else None
 
 
-def edited(members: Members, edits: Sequence[Edit], *_: object) -> Members:
-    """The members, with the edits that are about none of the conversation."""
-    members = dict(members)
-    for edit in edits:
-        match edit:
-            case SetOutputBudget(tokens):
-                raw = members.get("options", b"{}")
-                options = raw if isinstance(value_of(raw), dict) else b"{}"
-                members["options"] = with_members(options, {BUDGET: encode(tokens)})
-            case LowerReasoning():
-                less = less_thinking(value_of(members.get("think")))
-                members["think"] = encode(less or False)
-            case DropConstraint():
-                members.pop("format", None)
-    return members  # no tool can be forced here
+class _Knobs(EditableRequest):
+    """What all requests say alike; no tool can be forced."""
+
+    paths = Paths("messages", (("options",), (BUDGET,)), [(("format",),)])
+
+    def _lower_reasoning(self, members: dict[str, bytes], dialect: Dialect) -> None:
+        less = less_thinking(value_of(members.get("think")))
+        members["think"] = encode(less or False)
 
 
-class ChatRequest:
+class GenerateRequest(PromptRequest, _Knobs):
+    """A request with a prompt (`wires.base.WireRequest`)."""
+
+    paths = replace(_Knobs.paths, rows="prompt")
+
+
+class ChatRequest(_Knobs):
     """A request with messages (`wires.base.WireRequest`)."""
 
-    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
-        self._body = body
-        self.facts = facts
-        self.repairs: tuple[str, ...] = ()
-        self._members: Members = {}
-        self._rows: list[bytes] = []
-        # Nothing of a history without answers can need a repair. Half a surrogate pair cannot be
-        # split: then this is no request for us.
-        halves = b"\\ud" in body or b"\\uD" in body
-        if halves or b'"_' in body or any(v.get("role") not in ("user", "system") for v in values):
-            self._split()
-
     def _split(self) -> None:
-        """The members and rows as bytes: a request that passes as it came needs none."""
-        if not self._members:
-            self._members = members_of(self._body)
-            self._rows, self.repairs = repair_history(rows_of(self._members["messages"]))
+        super()._split()
+        self._members["messages"] = listed(self._rows)  # whatever the edit is
 
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function, by name; {} for one that has none."""
-        self._split()
-        tools = list_in(value_of(self._members.get("tools")))
-        return schemas_in(object_in(tool).get("function") for tool in tools)
+    def _called(self, edit: AppendCalls, dialect: Dialect) -> list[JsonObject]:
+        calls = [call_of(valid_call(call)) for call in edit.calls]
+        said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
+        return [said, *map(result_of, calls, edit.results)]
 
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits; without any, the caller's own."""
-        if not edits and not self.repairs:
-            return self._body
-        self._split()
-        members = edited(self._members, edits)
-        rows = list(self._rows)
-        for edit in edits:
-            match edit:
-                case AppendAssistant(text):
-                    rows.append(encode({"role": "assistant", "content": text}))
-                case AppendUser(text):
-                    rows.append(encode({"role": "user", "content": text}))
-                case AppendContent():
-                    raise AssertionError("this wire keeps no content: no rung sends any back")
-                case AppendCalls():
-                    rows.extend(_failed_rows(edit))
-        members["messages"] = listed(rows)
-        return joined(members)
-
-
-def _failed_rows(edit: AppendCalls) -> list[bytes]:
-    """The model's calls in a valid form, each with a failed result (T5)."""
-    calls = [call_of(valid_call(call)) for call in edit.calls]
-    said = {"role": "assistant", "content": edit.text, "tool_calls": calls}
-    results = zip(calls, edit.results, strict=True)
-    return [encode(said), *(encode(result_of(call, text)) for call, text in results)]
+    def _schemas(self, tools: Any) -> dict[str, JsonObject]:
+        return schemas_in(object_in(tool).get("function") for tool in list_in(tools))
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -162,7 +103,7 @@ def _failed_rows(edit: AppendCalls) -> list[bytes]:
 
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = CHAT, *_: object
-) -> ChatRequest | PromptRequest | None:
+) -> ChatRequest | GenerateRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> body = b'{"model": "m", "messages": [{"role": "user", "content": "Hi"}]}'
@@ -178,11 +119,11 @@ def parse_request(
         if path.rstrip("/").endswith(GENERATE):
             asks = isinstance(asked.prompt, str) and asked.prompt.strip()
             facts = _facts(asked, probe_max_tokens, {})
-            return PromptRequest(body, facts, edited, raw=asked.raw is True) if asks else None
+            return GenerateRequest(body, facts, raw=asked.raw is True) if asks else None
         rows = asked.messages
         if not rows:
             return None
-        return ChatRequest(body, rows, _facts(asked, probe_max_tokens, rows[-1]))
+        return ChatRequest(body, _facts(asked, probe_max_tokens, rows[-1]), rows, RULES)
     except UNREADABLE:
         return None
 

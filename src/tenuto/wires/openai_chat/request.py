@@ -75,9 +75,6 @@ class ChatRequest(EditableRequest):
         constraints=[(("response_format",),)],
     )
 
-    def __init__(self, body: bytes, values: list[JsonObject], facts: RequestFacts) -> None:
-        super().__init__(body, values, RULES, facts)
-
     def _schemas(self, tools: Any) -> dict[str, JsonObject]:
         found = [object_in(tool).get("function") for tool in list_in(tools)]
         return schemas_in(found + list_in(value_of(self._members.get("functions"))))
@@ -146,7 +143,7 @@ def request_of(
     try:
         asked = _read(body)
         facts = _facts(asked, probe_max_tokens, dialect) if asked.messages else None
-        return kind(body, asked.messages, facts) if facts is not None else None
+        return kind(body, facts, asked.messages, RULES) if facts is not None else None
     except UNREADABLE:
         return None
 

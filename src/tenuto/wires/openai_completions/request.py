@@ -7,16 +7,15 @@ has no characters to go on behind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from tenuto.core.actions import DropConstraint, Edit, SetOutputBudget
-from tenuto.wires.base import Dialect, RequestFacts
-from tenuto.wires.json import UNREADABLE, encode
+from tenuto.wires.base import RequestFacts
+from tenuto.wires.json import UNREADABLE
 from tenuto.wires.members import object_in
-from tenuto.wires.prompt import Members, PromptRequest
+from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request_edits import Paths
 from tenuto.wires.request_reading import (
     asks_for_json,
     limit_in,
@@ -24,8 +23,6 @@ from tenuto.wires.request_reading import (
     text_in,
     why_left_alone,
 )
-
-BUDGET = "max_tokens"
 
 
 class _Asked(msgspec.Struct):
@@ -48,7 +45,13 @@ class _Asked(msgspec.Struct):
 _read = reader(_Asked)
 
 
-def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptRequest | None:
+class CompletionRequest(PromptRequest):
+    """A request (`wires.base.WireRequest`). No tool is forced, and no reasoning can be lowered."""
+
+    paths = Paths("prompt", (("max_tokens",),), [(("response_format",),)])
+
+
+def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> CompletionRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
     >>> parse_request(b'{"model": "m", "prompt": "The tide"}').facts.model
@@ -60,7 +63,7 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> PromptR
         asked = _read(body)
         if asked.prompt is None:
             return None
-        return PromptRequest(body, _facts(asked, probe_max_tokens), _edited, raw=True)
+        return CompletionRequest(body, _facts(asked, probe_max_tokens))
     except UNREADABLE:
         return None
 
@@ -93,14 +96,3 @@ def _left_alone(asked: _Asked, max_tokens: int | None, probe_max_tokens: int) ->
         "fill_in": bool(asked.suffix),  # the text goes between two others
     }
     return why_left_alone(reasons, max_tokens, probe_max_tokens)
-
-
-def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect) -> Members:
-    """The members, with the edits that are about none of the conversation."""
-    for edit in edits:
-        match edit:
-            case SetOutputBudget(tokens):
-                members = {**members, BUDGET: encode(tokens)}
-            case DropConstraint():
-                members = {k: raw for k, raw in members.items() if k != "response_format"}
-    return members  # no tool can be forced here, and no reasoning be lowered

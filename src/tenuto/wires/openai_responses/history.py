@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenuto.core import hints
+from tenuto.core.history_pairs import pair_anywhere
 from tenuto.core.history_table import Call, Result, Role, Rules
 from tenuto.wires.openai_responses.items import kind_of
 
@@ -48,6 +49,6 @@ RULES = Rules(
         "function_call_output": Result(("call_id",)),
         "custom_tool_call_output": Result(("call_id",)),
     },
-    in_place=True,
+    pair=pair_anywhere,
     led_by_reasoning=True,
 )

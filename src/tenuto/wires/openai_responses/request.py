@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-As in `items_request`. An input that is one text becomes a row that holds that text.
+As in `request_edits`. An input that is one text becomes a row that holds that text.
 
 What the model has said goes back as rows without ids. The provider ties an item with an id to the
 reasoning before it and refuses one without the other; a row without an id stands for itself. What
@@ -25,17 +25,14 @@ import msgspec
 
 from tenuto.core.actions import AppendAssistant, AppendCalls, Content
 from tenuto.core.calls import ToolCall
-from tenuto.core.history import plan_repairs
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts
 from tenuto.wires.calls import valid_call
-from tenuto.wires.history import apply_repairs
-from tenuto.wires.items_request import ItemsRequest
 from tenuto.wires.json import UNREADABLE, decode_object, encode
 from tenuto.wires.members import list_in, object_in, rows_of, value_of
 from tenuto.wires.openai_responses.content import said_items
 from tenuto.wires.openai_responses.history import RULES
 from tenuto.wires.openai_responses.items import FOREIGN_CALL, RESULTS, is_run_by_client, kind_of
-from tenuto.wires.request_edits import LESS_EFFORT, Paths, put
+from tenuto.wires.request_edits import LESS_EFFORT, EditableRequest, Paths, put
 from tenuto.wires.request_reading import (
     asks_for_json,
     holds,
@@ -79,7 +76,7 @@ class _Asked(msgspec.Struct):
 _read = reader(_Asked)
 
 
-class ResponsesRequest(ItemsRequest):
+class ResponsesRequest(EditableRequest):
     """A Responses request (`wires.base.WireRequest`)."""
 
     paths = Paths(
@@ -87,6 +84,11 @@ class ResponsesRequest(ItemsRequest):
         output_limit=(("max_output_tokens",),),
         constraints=[(("text",), ("format",))],
     )
+
+    def _rows_in(self, raw: bytes) -> list[bytes]:
+        if raw.startswith(b"["):
+            return rows_of(raw)
+        return [] if raw == b"null" else [b'{"role":"user","content":' + raw + b"}"]
 
     def _said(self, edit: AppendAssistant, dialect: Dialect) -> list[JsonObject]:
         return said_items(edit.text, edit.content)
@@ -138,20 +140,10 @@ def parse_request(body: bytes, probe_max_tokens: int = 0, *_: object) -> Respons
         if not all(isinstance(row, dict) for row in rows):
             return None
         facts = _facts(asked, rows, probe_max_tokens)
-        return ResponsesRequest(body, facts, *_items_of(asked, rows))
+        elsewhere = bool(asked.previous_response_id or asked.conversation)
+        return ResponsesRequest(body, facts, rows, RULES, elsewhere=elsewhere)
     except UNREADABLE:
         return None
-
-
-def _items_of(asked: _Asked, values: list[Any]) -> tuple[list[bytes], tuple[str, ...]]:
-    """The items of the input, repaired, and what was done."""
-    given = bytes(asked.input)
-    if given.lstrip()[:1] != b"[":
-        return [] if given == b"null" else [b'{"role":"user","content":' + given + b"}"], ()
-    elsewhere = bool(asked.previous_response_id or asked.conversation)
-    plan, repairs = plan_repairs(values, RULES, elsewhere)
-    raws = rows_of(given)
-    return apply_repairs(plan, raws, RULES) if repairs else raws, repairs
 
 
 # --- facts ------------------------------------------------------------------------------------

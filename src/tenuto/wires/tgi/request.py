@@ -9,28 +9,22 @@ what is asked of no other task.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
 import msgspec
 
-from tenuto.core.actions import (
-    AppendAssistant,
-    AppendUser,
-    DropConstraint,
-    Edit,
-    SetOutputBudget,
-)
+from tenuto.core.actions import AppendAssistant, AppendUser, Edit
 from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire
-from tenuto.wires.json import UNREADABLE, encode
-from tenuto.wires.members import object_in, value_of, with_members
-from tenuto.wires.prompt import Members, PromptRequest
+from tenuto.wires.json import UNREADABLE
+from tenuto.wires.members import object_in
+from tenuto.wires.prompt import PromptRequest
+from tenuto.wires.request_edits import Paths, put
 from tenuto.wires.request_reading import limit_in, reader, why_left_alone
 
 BUDGET = "max_new_tokens"
+_PARAMETERS = ("parameters",)
 
 _ASKED_OF_NO_OTHER_TASK = frozenset(
     {"adapter_id", "best_of", "decoder_input_details", "details", "do_sample", "grammar"}
@@ -80,17 +74,25 @@ class Form:
 
 
 class FormedRequest(PromptRequest):
-    """A request whose `wire` is that of the form of its answer."""
+    """A request, and the form of its answer; the `wire` is that of the form."""
 
     wire: Wire
+    form: Form
+    paths = Paths("inputs", (_PARAMETERS, (BUDGET,)), [(_PARAMETERS, ("grammar",))])
+
+    def _added(self, edit: Edit, members: dict[str, bytes], dialect: Dialect) -> tuple[()]:
+        if self.form.echoed and isinstance(edit, AppendAssistant | AppendUser):
+            # Else what we add comes again with the prompt.
+            put(members, (_PARAMETERS, ("return_full_text",)), b"false")
+        return ()
 
 
 def parse_request(
     body: bytes, probe_max_tokens: int = 0, path: str = "/generate", *_: object
-) -> tuple[FormedRequest, Form] | None:
+) -> FormedRequest | None:
     """A request, or None where the bytes are none: they then pass untouched (C7).
 
-    >>> parse_request(b'{"inputs": "The tide"}')[0].facts.goes_on
+    >>> parse_request(b'{"inputs": "The tide"}').facts.goes_on
     True
     >>> parse_request(b'{"inputs": "The tide"}', path="/") is None  # it may be to be classified
     True
@@ -123,8 +125,9 @@ def parse_request(
             include_usage=form.details,
             left_alone=_left_alone(parameters, probe_max_tokens),
         )
-        edit = partial(_edited, echoes=bool(form.echoed))
-        return FormedRequest(body, facts, edit, raw=True, key="inputs"), form
+        made = FormedRequest(body, facts)
+        made.form = form
+        return made
     except UNREADABLE:
         return None
 
@@ -150,19 +153,3 @@ def _left_alone(parameters: JsonObject, probe_max_tokens: int) -> str:
         "grammar": _grammar(parameters) == "regex",  # the rest of a text does not fit the whole
     }
     return why_left_alone(reasons, _budget(parameters), probe_max_tokens)
-
-
-def _edited(members: Members, edits: Sequence[Edit], dialect: Dialect, *, echoes: bool) -> Members:
-    """The members, with the edits that are about none of the conversation."""
-    changes: dict[str, bytes | None] = {}
-    for edit in edits:
-        match edit:
-            case SetOutputBudget(tokens):
-                changes[BUDGET] = encode(tokens)
-            case DropConstraint():
-                changes["grammar"] = None
-            case AppendAssistant() | AppendUser() if echoes:  # else it comes again with the prompt
-                changes["return_full_text"] = b"false"
-    raw = members.get("parameters", b"{}")
-    raw = raw if isinstance(value_of(raw), dict) else b"{}"
-    return {**members, "parameters": with_members(raw, changes)} if changes else members

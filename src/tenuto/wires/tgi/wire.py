@@ -154,11 +154,9 @@ def looks_like(value: JsonObject) -> bool:
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
     """A request, which says in which form its answer comes; None where the bytes are none."""
-    found = parse_request(body, probe_max_tokens, path)
-    if found is None:
-        return None
-    parsed, form = found
-    parsed.wire = in_form(form)
+    parsed = parse_request(body, probe_max_tokens, path)
+    if parsed is not None:
+        parsed.wire = in_form(parsed.form)
     return parsed
 
 
