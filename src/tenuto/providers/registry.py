@@ -215,11 +215,20 @@ def _checked_dialect(name: str, dialect: Mapping[str, Any], like: Dialect) -> Di
     return replace(like, name=name, **dialect)
 
 
+def is_host(name: str) -> bool:
+    """Whether this can stand in `hosts`.
+
+    >>> is_host("gpu.lab:8000"), is_host("two words"), is_host("")
+    (True, False, False)
+    """
+    return _HOST.fullmatch(name.lower()) is not None
+
+
 def _checked_hosts(hosts: object) -> tuple[str, ...]:
     if isinstance(hosts, str) or not isinstance(hosts, Collection):
         raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
     for host in hosts:
-        if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
+        if not isinstance(host, str) or not is_host(host):
             raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
     return tuple(host.lower() for host in hosts)
 
