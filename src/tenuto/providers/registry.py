@@ -233,7 +233,7 @@ def _checked_hosts(hosts: object) -> tuple[str, ...]:
     return tuple(host.lower() for host in hosts)
 
 
-def _checked_overrides(overrides: object) -> Overrides:
+def _checked_overrides(overrides: Any) -> Overrides:
     if overrides is None:
         return UNKNOWN.overrides
     _check_type("overrides", overrides, Mapping, "a mapping")
