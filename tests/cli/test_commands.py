@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -23,7 +24,7 @@ from tenuto.cli.app import build
 from tenuto.core.policy import RULES
 from tenuto.providers.addresses import ADDRESSES
 from tenuto.providers.table import ROWS
-from tenuto.sim import CASES, CASES_ON
+from tenuto.sim import CASES, CASES_ON, Simulator
 
 COMMAND = [sys.executable, "-c", "import sys; from tenuto.cli import main; sys.exit(main())"]
 CUT_BODY = json.dumps(
@@ -81,6 +82,16 @@ def test_help_has_examples_that_are_allowed(
         (["run", "Hi.", "--model", "m", "--max-tokens", "1e3"], "a whole number, 1 or more"),
         (["sim", "--prefill", "perhaps"], "perhaps"),
         (["detect"], "name at least one file"),
+        (["detect", "--wire", "foo", "a.json"], "--wire is 'foo', allowed is one of anthropic-mes"),
+        (["providers", "--url", "foo"], "--url is 'foo', allowed is the URL of a provider"),
+        (["providers", "--url", ""], "--url is '', allowed is the URL of a provider"),
+        (["providers", "--url", "http://a:99999"], "allowed is the URL of a provider"),
+        (["run", "Hi.", "--model", "m"], "--model is 'm', allowed is provider:model"),
+        (["run", "Hi.", "--model", "vllm:m"], "vllm has no base URL of its own: give --base-url"),
+        (
+            ["run", "Hi.", "--model", "openai-chat:m", "--base-url", "ftp://a"],
+            "--base-url is 'ftp://a', allowed is http(s)://host[:port][/path]",
+        ),
         (["demo", "--live"], "OPENAI_API_KEY"),
         (["demo", "--model", "x"], "--live"),
         (["demo", "--live", "--no-model"], "cannot be used together"),
@@ -129,6 +140,51 @@ def test_detect_tells_files_and_standard_input_apart(
     assert (first["file"], first["reason"], first["raw"]) == ("cut.json", "max_tokens", "length")
     assert first["field"] == "choices[0].finish_reason"
     assert (second["file"], second["reason"]) == ("-", "end_turn")
+
+
+@pytest.mark.behaviour("N8")
+def test_detect_reads_what_explain_reads_half_a_body_gzip_and_the_end_of_a_capture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("half.json", "half.sse", "cut.json.gz", "chat.jsonl")
+    (tmp_path / "half.json").write_bytes(b'{"choices": [{"mess')
+    (tmp_path / "half.sse").write_bytes(b'data: {"choi')
+    (tmp_path / "cut.json.gz").write_bytes(gzip.compress(CUT_BODY.encode()))
+    started = b'{"is_finished":false,"event_type":"stream-start","generation_id":"g"}\n'
+    text = b'{"is_finished":false,"event_type":"text-generation","text":"Hi"}\n'
+    (tmp_path / "chat.jsonl").write_bytes(started + text)
+    (tmp_path / "one.jsonl").write_bytes(started)
+    with Simulator() as sim, tenuto.http_client(policy=tenuto.Policy(capture="turns")) as http:
+        row = {"role": "user", "content": "Hi"}
+        asked = {"model": "sim/length_always", "messages": [row], "max_tokens": 20}
+        http.post(f"{sim.base_url}/chat/completions", json=asked)
+    captures = [str(file) for file in Path("turns").iterdir()]
+    assert main(["detect", "--json", *names, *captures]) == 0
+    detected = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert main(["explain", "--json", *names, *captures]) == 0
+    explained = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    for one, other in zip(detected, explained, strict=True):
+        last = other["attempts"][-1]
+        assert (one["wire"], one["reason"], one["message"]) == (
+            other["wire"],
+            last["reason"],
+            last["message"],
+        )
+    reasons = [one["reason"] for one in detected]
+    assert reasons == ["dropped", "dropped", "max_tokens", "dropped", "max_tokens"]
+    kinds = [other["kind"] for other in explained]
+    assert kinds == ["body", "stream", "body", "stream", "capture"]
+    assert main(["explain", "--json", "one.jsonl"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "stream"
+
+
+def test_detect_takes_the_wire_of_an_answer_or_its_provider(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cut.json").write_text(CUT_BODY, "utf-8")
+    for wire in ("openai-chat", "deepseek"):
+        assert main(["detect", "--json", "--wire", wire, "cut.json"]) == 0
+        assert json.loads(capsys.readouterr().out)["reason"] == "max_tokens"
 
 
 def test_detect_speaks_to_a_person_in_a_sentence(
@@ -265,6 +321,7 @@ def test_providers_lists_who_is_known_and_who_is_behind_a_url(
         ("https://api.anthropic.com", ["anthropic"]),
         ("https://api.anthropic.com/", ["anthropic"]),
         ("api.mistral.ai", ["mistral"]),
+        ("localhost:1234", ["lm-studio", "lm-studio-completions"]),
         ("https://generativelanguage.googleapis.com/v1beta/openai/", [
             "gemini-chat", "gemini", "gemini-interactions",
         ]),
@@ -365,6 +422,8 @@ def test_sim_announces_its_address_answers_and_ends_on_an_interrupt(
     with urllib.request.urlopen(announced["faults_url"], timeout=10) as response:
         assert "length_twice" in json.load(response)["faults"]
     assert announced["base_url"] == announced["anthropic_base_url"] + "/v1"
+    assert announced["base_urls"].keys() == CASES_ON.keys()
+    assert announced["base_urls"]["mistral"] == announced["anthropic_base_url"] + "/mistral"
     port = announced["base_url"].rpartition(":")[2].removesuffix("/v1")
     taken = subprocess.run(
         [*COMMAND, "sim", "--port", port], capture_output=True, text=True, check=False

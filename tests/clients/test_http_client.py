@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import cohere
 import openai
 import pytest
 from botocore.auth import SigV4Auth
@@ -20,6 +22,7 @@ from support.far_sides import FarSide, answer, json_answer, sse_answer
 from support.replay.openai_chat import END, MAX, TOOL, Call, R, Refused, Replay
 
 import tenuto
+from tenuto.sim import Simulator
 
 LIBRARIES = ("httpx2", "httpx")
 POLICY = tenuto.Policy(**QUICK)
@@ -337,3 +340,34 @@ def test_what_the_caller_has_signed_stays_as_it_was_signed(replay, library, way,
 def whole_of(made: dict[str, Any]) -> tuple[str, str]:
     choice = made["choices"][0]
     return choice["message"]["content"], choice["finish_reason"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_sdk_that_stands_on_the_other_library_is_told_which_one_to_give(way, stream):
+    ask: dict[str, Any] = {"model": "sim/length_twice", "messages": ASK["messages"]}
+    asks = "chat_stream" if stream else "chat"
+
+    async def said_async(sdk: dict[str, Any], library: Any) -> Any:
+        async with tenuto.async_http_client(library, policy=POLICY) as http:
+            client: Any = cohere.AsyncClientV2(**sdk, httpx_client=http)
+            made = getattr(client, asks)(**ask)
+            return [event async for event in made] if stream else await made
+
+    def said(sdk: dict[str, Any], library: Any) -> Any:
+        with tenuto.http_client(library, policy=POLICY) as http:
+            client: Any = cohere.ClientV2(**sdk, httpx_client=http)
+            made = getattr(client, asks)(**ask)
+            return list(made) if stream else made
+
+    def once(library: str) -> Any:
+        sdk = {"api_key": "key", "base_url": sim.root_url}
+        return asyncio.run(said_async(sdk, library)) if way == "async" else said(sdk, library)
+
+    with Simulator() as sim:
+        maker = "async_http_client" if way == "async" else "http_client"
+        told = f"stands on httpx was given a client of httpx2; give it tenuto.{maker}('httpx')"
+        with pytest.raises(tenuto.UnsupportedClient, match=re.escape(told)):
+            once("httpx2")
+        assert sim.requests == []
+        assert once("httpx")
+        assert len(sim.requests) == 3

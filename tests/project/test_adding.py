@@ -23,13 +23,14 @@ ROOT = Path(__file__).resolve().parents[2]
 CUT, REST, WHOLE = R("Half of", MAX), R(" it."), "Half of it."
 ROW = """
 CHAT += (
-    Provider(
-        Dialect("acme", prefill=True, prefill_row=(("partial", True),)),
-        _WIRE,
-        hosts=("%s",),
+    _row(
+        "acme",
+        ("%s",),
+        "https://docs.acme.example/chat 2026-11-22",
+        prefill=True,
+        prefill_row=(("partial", True),),
         stops=("halted",),
         quirks=("acme-halted",),
-        source="https://docs.acme.example/chat 2026-11-22",
     ),
 )
 """

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import InitVar, dataclass, field, fields, replace
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property
 from typing import Any, cast
 from urllib.parse import urlsplit
@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 from tenuto.core.errors import AgentError
 from tenuto.providers.addresses import ADDRESSES, Address
 from tenuto.providers.models import output_tokens
-from tenuto.providers.provider import Provider
-from tenuto.providers.table import ROWS, UNKNOWN_OF
+from tenuto.providers.provider import Provider, row
+from tenuto.providers.table import ROWS
 from tenuto.wires.base import Wire
 from tenuto.wires.form import Composed, Form, Opening
 from tenuto.wires.json import encode
@@ -114,9 +114,9 @@ class Model:
 
     def _beside(self, wire: str) -> str:
         """Who serves another wire at the same place, by the name that a model is asked with."""
-        rows = (row for row in ROWS.all().values() if row.wire == wire and row.hosts)
         here = self.provider.hosts
-        return next((row.dialect.name for row in rows if row.hosts == here), wire)
+        rows = (each for each in ROWS.all().values() if each.wire == wire and each.hosts == here)
+        return next((each.dialect.name for each in rows if here), wire)
 
     def __repr__(self) -> str:
         """Without what may be secret: headers, the values of options, whoever a URL names."""
@@ -165,10 +165,10 @@ class Model:
     def provider(self) -> Provider:
         """The row of who serves it."""
         name = self.name.partition(":")[0]
-        if (row := ROWS.find(name)) is not None:
-            return row
+        if (known := ROWS.find(name)) is not None:
+            return known
         if (wire := WIRES.find(name)) is not None:
-            return UNKNOWN_OF.get(wire.name) or replace(UNKNOWN_OF["openai-chat"], wire=wire.name)
+            return row(wire.name, "unknown")
         raise AgentError(f"{name} is neither a provider nor a wire; see `tenuto providers`")
 
     @cached_property

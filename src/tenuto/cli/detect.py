@@ -5,68 +5,95 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from tenuto.cli.command_error import CommandError
 from tenuto.cli.explained import plain_stop, why
 from tenuto.cli.printing import BAD_FILE, FileName, JsonFlag, print_told, read_file, told_of
-from tenuto.core.response import Response
+from tenuto.cli.recorded import Answer, Capture, NotRecorded, read_answer, read_recording
 from tenuto.core.stop import printable
-from tenuto.detection import recognize
-from tenuto.wires.base import Wire
+from tenuto.providers.registry import named
+from tenuto.wires.registry import WIRES
 
 EXAMPLES = (
-    "tenuto detect answer.json stream.sse",
+    "tenuto detect answer.json stream.sse turns/*.json",
     "curl -s $URL -d @request.json | tenuto detect -",
-    "tenuto detect --json *.json",
+    "tenuto detect --json --wire openai-chat *.json",
 )
 
 
-def detect(*files: FileName, json: JsonFlag = False) -> int:
+def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) -> int:
     """Show why each recorded answer ended.
 
-    The exit code is 2 where a file cannot be read, or holds no answer that a wire knows.
+    Of a capture it is the answer to the last request. The exit code is 2 where a file cannot be
+    read, or holds no answer that a wire knows.
 
     Args:
-        files: bodies (JSON) or streams (server-sent events) as they were received; "-" reads from
-            standard input.
+        files: bodies (JSON) or streams (server-sent events) as they were received, or captures,
+            gzipped or not; "-" reads from standard input.
+        wire: the wire of all answers, or the provider that gave them. The default is the wire that
+            each answer looks like.
         json: print one JSON object per line.
     """
+    if wire is not None and named(wire)[:2] == (None, None):
+        raise CommandError(
+            f"--wire is {printable(wire)!r}, allowed is one of {', '.join(sorted(WIRES.all()))}, "
+            "or a provider's name (see tenuto providers)",
+            2,
+        )
     code = 0
-    for found in told_of(files, lambda name: described(name, read_file(name))):
-        if "error" in found or (found["wire"] is None and found["message"] == _OF_NO_WIRE):
+    for found in told_of(files, lambda name: _told(name, wire)):
+        if "error" in found or found["message"] == _OF_NO_WIRE:
             code = BAD_FILE
         print_told(found, "read", partial(_sentence, found), json=json)
     return code
 
 
-_OF_NO_WIRE = "No known API has this format: it is not an answer, or it broke off."
+_OF_NO_WIRE = "No known API has this format: it is not an answer."
 _OF_SEVERAL_WIRES = "Several APIs return this error in the same format."
 
 
-def _message(response: Response, wire: Wire | None) -> str:
-    if wire is not None:
-        return response.stop.message
-    return f"{response.stop.message} {_OF_SEVERAL_WIRES}" if response.fault else _OF_NO_WIRE
+def _told(name: str, wire: str | None) -> dict[str, Any]:
+    try:
+        return described(name, read_file(name), wire)
+    except NotRecorded as error:
+        return {"file": name, "error": str(error)}
 
 
-def described(name: str, content: bytes) -> dict[str, Any]:
+def _message(answer: Answer) -> str:
+    if not answer.known:
+        return _OF_NO_WIRE
+    message = answer.response.stop.message
+    several = answer.wire is None and answer.response.fault is not None
+    return f"{message} {_OF_SEVERAL_WIRES}" if several else message
+
+
+def described(name: str, content: bytes, wire: str | None = None) -> dict[str, Any]:
     """Why an answer ended, as plain values; `wire` is None where no wire knows its shape, and for
     an error that several write alike.
 
-    >>> described("x", b'{"choices": [{"mess')["reason"]
-    'dropped'
+    Raises:
+        NotRecorded: the file holds nothing that can be read.
+
+    >>> described("x", b'{"choices": [{"mess')["message"]
+    'The answer broke off without any end mark.'
     >>> described("x", b"Good morning.")["message"]
-    'No known API has this format: it is not an answer, or it broke off.'
+    'No known API has this format: it is not an answer.'
     >>> refused = b'{"error": {"message": "No.", "code": "invalid_api_key"}}'
     >>> described("x", refused)["message"].partition(". ")[2]
     'Several APIs return this error in the same format.'
     """
-    response, wire = recognize(content)
-    stop = response.stop
+    answer = read_recording(content, wire)
+    if isinstance(answer, Capture):
+        body = answer.exchanges[-1].body
+        if body is None:
+            raise NotRecorded("it is a capture that does not hold all of the last answer")
+        answer = read_answer(body, wire or answer.wire)
+    stop = answer.response.stop
     return {
         "file": name,
-        "wire": wire.name if wire else None,
+        "wire": answer.wire.name if answer.wire else None,
         **plain_stop(stop),
         "broken": stop.broken,
-        "message": _message(response, wire),
+        "message": _message(answer),
     }
 
 

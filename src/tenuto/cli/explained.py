@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tenuto.cli.recorded import Capture, Exchange, NotRecorded, read_capture, unpacked
+from tenuto.cli.recorded import Answer, Capture, Exchange, NotRecorded, read_recording
 from tenuto.core.actions import (
     AppendAssistant,
     AppendCalls,
@@ -45,20 +45,15 @@ from tenuto.core.runaway import is_runaway
 from tenuto.core.stop import Stop, StopReason, printable
 from tenuto.core.view import Facts, State
 from tenuto.detection import recognize
-from tenuto.frames.frame import Framing
-from tenuto.frames.sniff import begins
-from tenuto.frames.sse import SseDecoder
 from tenuto.providers.registry import route
 from tenuto.turn.commands import Head, Lost, Open, Read, Reply, Reraise, Transmit, Write
 from tenuto.turn.ending import ends_in_error
 from tenuto.turn.engine import Engine
 from tenuto.turn.usage import output_tokens
 from tenuto.wires.base import RequestFacts, Wire
-from tenuto.wires.json import decode_object
 from tenuto.wires.registry import WIRES
 
 Plain = dict[str, Any]
-_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 
 
 def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy]) -> Plain:
@@ -72,22 +67,20 @@ def explain(content: bytes, policy: Policy | None, in_force: Callable[[], Policy
     Raises:
         NotRecorded: the file holds nothing that can be explained.
     """
-    content = unpacked(content)
-    capture = read_capture(content)
-    if capture is not None:
-        told = _Turn(capture, policy or capture.policy).told()
+    recorded = read_recording(content)
+    if isinstance(recorded, Capture):
+        told = _Turn(recorded, policy or recorded.policy).told()
         return told | {"policy": "given" if policy else "recorded"}
-    told = _answer(content, policy or in_force())
+    told = _answer(recorded, policy or in_force())
     return told | {"policy": "given" if policy else "in force"}
 
 
 # --- an answer without its request --------------------------------------------------------------
 
 
-def _answer(content: bytes, policy: Policy) -> Plain:
-    response, wire = recognize(content)
-    document = content.lstrip(_SPACE_AND_BOM)[:1] in (b"{", b"[")
-    if wire is None and response.fault is None and not _breaks_off_at_once(content):
+def _answer(answer: Answer, policy: Policy) -> Plain:
+    response, wire = answer.response, answer.wire
+    if not answer.known:
         known = ", ".join(WIRES.all())
         raise NotRecorded(
             f"it is no capture, and no body or stream of a wire that is known ({known})"
@@ -99,7 +92,7 @@ def _answer(content: bytes, policy: Policy) -> Plain:
         output_tokens=output_tokens(response, None),
         input_tokens=response.usage.input_tokens if response.usage else None,
         tools=bool(response.calls),
-        http_error=document and response.fault is not None,
+        http_error=not answer.streamed and response.fault is not None,
     )
     _, action = step(State(), response, facts, replace(policy, decide=None), 0.0)
     if isinstance(action, Finish):
@@ -113,22 +106,13 @@ def _answer(content: bytes, policy: Policy) -> Plain:
     told = plain_stop(response.stop) | _message_and_size(response)
     attempt = {"number": 1, **told, "outcome": classify(response).value, "rung": action.rung}
     return {
-        "kind": "body" if document else "stream",
+        "kind": "stream" if answer.streamed else "body",
         "wire": wire.name if wire else None,
         "request": None,
         "attempts": [attempt],
         "next": follows,
         "content": {"text": response.text, "seams": []},
     }
-
-
-def _breaks_off_at_once(content: bytes) -> bool:
-    """Whether it is half a document, or a stream without one whole event: no wire can know it."""
-    if begins(content) is Framing.EVENTS:
-        return not any(event.data for event in SseDecoder().feed(content))
-    document = content.lstrip(_SPACE_AND_BOM)
-    parts = (document, document.partition(b"\n")[0])  # a document, or one on each line
-    return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
 
 
 def _shown(finish: Finish, wire: Wire | None, policy: Policy) -> str:

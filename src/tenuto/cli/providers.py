@@ -6,10 +6,12 @@ from dataclasses import fields
 from typing import Any
 from urllib.parse import urlsplit
 
+from tenuto.cli.command_error import CommandError
 from tenuto.cli.printing import JsonFlag, print_rows
+from tenuto.core.stop import printable
 from tenuto.providers.models import MODELS
 from tenuto.providers.provider import Provider
-from tenuto.providers.registry import route
+from tenuto.providers.registry import is_host, route
 from tenuto.providers.table import ROWS, by_url
 from tenuto.wires.base import Dialect
 
@@ -29,7 +31,7 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
             API that it serves; the URL of a request shows one.
         json: print one JSON object: all columns of the providers, by name, and the models.
     """
-    rows = list(ROWS.all().values()) if url is None else behind(url)
+    rows = list(ROWS.all().values()) if url is None else behind(_checked(url))
     models = [model._asdict() | {"name": model.name.pattern} for model in MODELS]
     print_rows(
         {"providers": {row.dialect.name: described(row) for row in rows}, "models": models},
@@ -49,6 +51,28 @@ def providers(*, url: str | None = None, json: JsonFlag = False) -> None:
     )
 
 
+def _checked(given: str) -> str:
+    """The URL that was given, with its scheme.
+
+    Raises:
+        CommandError: it is none."""
+    url = given if "://" in given else f"https://{given}"
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        host, port = "", None
+    # A word alone is hardly a host, unless a scheme, a port or its name says so.
+    named = "://" in given or "." in host or ":" in host or port is not None
+    if not is_host(host) or not (named or host == "localhost"):
+        raise CommandError(
+            f"--url is {printable(given)!r}, allowed is the URL of a provider or of a request, "
+            "such as https://api.openai.com/v1 or localhost:11434",
+            2,
+        )
+    return url
+
+
 def behind(url: str) -> list[Provider]:
     """Return the rows of who serves a URL: one for a request's URL, each API's for a base URL, and
     the unknown one where no row names the host.
@@ -58,7 +82,6 @@ def behind(url: str) -> list[Provider]:
     >>> [row.dialect.name for row in behind("https://nobody.example/v1")]
     ['unknown']
     """
-    url = url if "://" in url else f"https://{url}"
     wire, provider, _ = route(url)
     if wire is not None and not provider.unknown:
         return [provider]

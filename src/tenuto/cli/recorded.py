@@ -1,4 +1,4 @@
-"""What `tenuto explain` reads: captures, and bodies or streams as they were received."""
+"""What `tenuto detect` and `tenuto explain` read: captures, and bodies or streams as received."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from typing import Any
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
+from tenuto.core.response import Response
+from tenuto.detection import recognize
+from tenuto.frames.frame import Framing
+from tenuto.frames.sniff import begins
+from tenuto.frames.sse import SseDecoder
 from tenuto.turn.capture import FORMAT
 from tenuto.turn.commands import Head, Headers, Lost, Request, encoded
+from tenuto.wires.base import Wire
+from tenuto.wires.json import decode_object
+
+_SPACE_AND_BOM = b" \t\r\n\xef\xbb\xbf"
 
 UNPACKED_MAX_BYTES = 268_435_456
 """A file that unpacks to more is not read."""
 
 
 class NotRecorded(Exception):
-    """A file holds nothing that can be explained; the message says why, for a person."""
+    """A file holds nothing that can be read; the message says why, for a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,69 @@ class Capture:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-def unpacked(content: bytes) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer without its request.
+
+    Attributes:
+        response: what it says.
+        wire: the wire that knows it; None: no wire does, or several write such an error.
+        streamed: whether it is a stream; else it is a body.
+        known: whether it is an answer, or the beginning of one, as far as anybody can tell.
+    """
+
+    response: Response
+    wire: Wire | None
+    streamed: bool
+    known: bool
+
+
+def read_recording(content: bytes, wire: str | None = None) -> Capture | Answer:
+    """Read the bytes of a file, gzipped or not.
+
+    Args:
+        wire: the name of the wire of an answer, or of a provider; None: found from its shape.
+
+    Raises:
+        NotRecorded: they cannot be unpacked, or are a capture that cannot be read.
+
+    >>> read_recording(b'{"choices": [{"mess').known, read_recording(b"Good morning.").known
+    (True, False)
+    """
+    content = _unpacked(content)
+    capture = _read_capture(content)
+    return capture if capture is not None else read_answer(content, wire)
+
+
+def read_answer(content: bytes, wire: str | None = None) -> Answer:
+    """Read an answer as it was received."""
+    response, found = recognize(content, wire=wire)
+    known = found is not None or response.fault is not None or _breaks_off_at_once(content)
+    return Answer(response, found, _is_stream(content, found), known)
+
+
+def _is_stream(content: bytes, wire: Wire | None) -> bool:
+    """Whether it is framed, or is one event of a stream whose events are lines."""
+    document = content.lstrip(_SPACE_AND_BOM)
+    if document[:1] not in (b"{", b"["):
+        return True
+    line, _, rest = document.partition(b"\n")
+    first = decode_object(line)
+    if not isinstance(first, dict):
+        return False
+    return bool(rest.strip()) or (wire is not None and wire.is_event(first))
+
+
+def _breaks_off_at_once(content: bytes) -> bool:
+    """Whether it is half a document, or a stream without one whole event: no wire can know it."""
+    if begins(content) is Framing.EVENTS:
+        return not any(event.data for event in SseDecoder().feed(content))
+    document = content.lstrip(_SPACE_AND_BOM)
+    parts = (document, document.partition(b"\n")[0])  # a document, or one on each line
+    return document[:1] == b"{" and all(decode_object(part) is None for part in parts)
+
+
+def _unpacked(content: bytes) -> bytes:
     """The bytes of a file, gunzipped where they are packed.
 
     Raises:
@@ -69,7 +140,7 @@ def unpacked(content: bytes) -> bytes:
     return plain
 
 
-def read_capture(content: bytes) -> Capture | None:
+def _read_capture(content: bytes) -> Capture | None:
     """The capture that bytes hold, None where they are something else.
 
     Raises:

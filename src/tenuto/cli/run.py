@@ -19,6 +19,7 @@ from tenuto.cli.command_error import INTERRUPTED, CommandError
 from tenuto.cli.numbers import whole_number
 from tenuto.cli.printing import JsonFlag, reason_of
 from tenuto.cli.run_view import JsonView, PersonView, View
+from tenuto.core.errors import AgentError
 from tenuto.core.policy import Rule
 
 EXAMPLES = (
@@ -103,7 +104,27 @@ def _model(name: str, base_url: str, key_variable: str, limit: int | None, of: i
     key = os.environ.get(key_variable, "")
     if key_variable and not key:
         raise CommandError(f"the environment variable {key_variable} is empty or not set", 2)
-    return Model(name, base_url=base_url, api_key=key, max_output_tokens=limit)
+    try:
+        return Model(name, base_url=base_url, api_key=key, max_output_tokens=limit)
+    except AgentError as error:
+        raise CommandError(_in_options(str(error)), 2) from None
+
+
+_OPTIONS = {
+    "model": "--model",
+    "base_url": "--base-url",
+    "api_key": "--base-url and --key-variable",
+}
+_argument = re.compile(r"Model\(…, (\w+)=…\)|^(\w+)(?= is )")
+
+
+def _in_options(message: str) -> str:
+    """What is told to who calls `Model`, for who runs the command.
+
+    >>> _in_options("acme has no base URL of its own: give Model(…, base_url=…)")
+    'acme has no base URL of its own: give --base-url'
+    """
+    return _argument.sub(lambda m: _OPTIONS.get(m[1] or m[2], m[0]), message)
 
 
 def session_path(given: str) -> Path:

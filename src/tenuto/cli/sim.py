@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Mapping
 from typing import Annotated
 
 from tenuto.cli.command_error import CommandError
@@ -10,6 +12,7 @@ from tenuto.cli.printing import JsonFlag, Switch, print_json, reason_of
 from tenuto.core.policy import Rule
 from tenuto.sim import serve
 from tenuto.sim.simulator import Prefill
+from tenuto.sim.wires import WIRES
 
 EXAMPLES = (
     "tenuto sim --port 8089",
@@ -18,10 +21,18 @@ EXAMPLES = (
     "ANTHROPIC_BASE_URL=http://127.0.0.1:8089 ANTHROPIC_API_KEY=none python my_program.py",
 )
 
+_BELOW: Mapping[str, str] = {
+    "openai-chat": "/v1",
+    "openai-completions": "/v1",
+    "openai-responses": "/v1",
+    "mistral": "/mistral",
+    "dashscope": "/api/v1",
+}
+"""What stands behind the simulator's address in the base URL of a wire's clients; "" of others."""
+
 _HOW = """\
-The simulator runs until Ctrl-C and accepts any API key.
-  OpenAI Chat Completions   {url}
-  Anthropic Messages        {root}
+The simulator runs until Ctrl-C and accepts any API key. The base URL for the clients of each API:
+{urls}
 Choose a fault by the model name, for example "sim/length_twice", or by a header:
   x-sim-fault: length_twice           one fault by name
   x-sim-script: length,drop,normal    steps, one for each request of a conversation
@@ -57,14 +68,39 @@ def sim(
 
     def ready(url: str) -> None:
         root = url.removesuffix("/v1")
+        by_wire = {wire: root + _BELOW.get(wire, "") for wire in WIRES}
         if json:
             urls = {"base_url": url, "anthropic_base_url": root}
             urls |= {"faults_url": f"{root}/sim/faults", "reset_url": f"{root}/sim/reset"}
-            print_json(urls, indent=None)
+            print_json(urls | {"base_urls": by_wire}, indent=None)
         else:
-            print(_HOW.format(url=url, root=root), flush=True)
+            print(_HOW.format(urls=_listed(by_wire), root=root), flush=True)
 
     try:
         serve(port, host, ready=ready, gzip=gzip, prefill=prefill)
     except OSError as error:
         raise CommandError(f"cannot listen on {host} port {port}: {reason_of(error)}") from None
+
+
+def _listed(by_wire: Mapping[str, str]) -> str:
+    """Each base URL with the wires that are spoken there.
+
+    >>> print(_listed({"openai-chat": "http://host/v1", "cohere": "http://host"}))
+      http://host/v1  openai-chat
+      http://host     cohere
+    """
+    width = max(map(len, by_wire.values())) + 4
+    lines = []
+    for url in dict.fromkeys(by_wire.values()):
+        wires = ", ".join(wire for wire, at in by_wire.items() if at == url)
+        begin = f"{f'  {url}':<{width}}"
+        lines.append(
+            textwrap.fill(
+                wires,
+                100,
+                initial_indent=begin,
+                subsequent_indent=" " * width,
+                break_on_hyphens=False,
+            )
+        )
+    return "\n".join(lines)

@@ -11,6 +11,7 @@ closing the copy closes everything.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tenuto.clients.httpx_client import recovering
@@ -64,7 +65,9 @@ def http_client(
     used and closed as any other; what asks no model for a turn passes through untouched.
 
     Args:
-        library: "httpx2" or "httpx", whichever the taker stands on. The openai SDK takes both.
+        library: "httpx2" or "httpx", whichever the taker stands on. The openai SDK takes both,
+            Cohere's only "httpx". An SDK that does not take it is told so with its first request,
+            by an `UnsupportedClient`.
         policy: the limits; None: those of `[tool.tenuto]`, tenuto.toml and `TENUTO_*`, else the
             defaults.
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
@@ -147,10 +150,31 @@ def _made(
         ),
         "follow_redirects": True,
     }
-    cls = staying_with_its_host(getattr(module, name))
+    cls = staying_with_its_host(_of_its_library(getattr(module, name), library))
     client = recovering(cls(**(defaults | options)), made_by)
     note_made(is_async=name == "AsyncClient")
     return client
+
+
+@cache
+def _of_its_library(base: Any, library: str) -> Any:
+    """A subclass of a library's client that says so where it is given to who stands on the other
+    one. Its default timeout would be met as a number deep within, and its errors as foreign ones.
+    """
+
+    def build_request(self: Any, *args: Any, **options: Any) -> Any:
+        kind = type(options.get("timeout"))
+        taker = kind.__module__.partition(".")[0]
+        if kind.__name__ == "UseClientDefault" and taker != library:
+            maker = "async_http_client" if base.__name__ == "AsyncClient" else "http_client"
+            raise UnsupportedClient(
+                f"an SDK that stands on {taker} was given a client of {library}; "
+                f"give it tenuto.{maker}({taker!r})"
+            )
+        return base.build_request(self, *args, **options)
+
+    members = {"build_request": build_request, "__module__": base.__module__}
+    return type(base.__name__, (base,), members)
 
 
 def imported(library: str, install: str = "") -> Any:

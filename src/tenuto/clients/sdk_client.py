@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tenuto.clients import httpx_client
 from tenuto.clients.libraries import library_of
 from tenuto.clients.signing import signing
+from tenuto.core.errors import UnsupportedClient
 from tenuto.turn.engine import Engine
 
 CLASSES: Mapping[str, frozenset[str]] = {
@@ -61,7 +62,18 @@ def is_wrapped(client: Any) -> bool:
 
 
 def recovering(client: Any, engine: Engine) -> Any:
-    """A client like this one, whose turns are finished."""
+    """A client like this one, whose turns are finished.
+
+    Raises:
+        UnsupportedClient: a method was replaced on the client, or on a resource of it: it may call
+            the client that was given, whose turns nobody finishes, and nobody would call it if it
+            were left out. A method that was replaced on the class, as libraries that trace calls
+            do, is a method like any other."""
+    if replaced := next(_replaced(client, client), ""):
+        raise UnsupportedClient(
+            f"cannot wrap a client whose {replaced} was replaced; "
+            "wrap the client first, and replace it then"
+        )
     wrapped = copy.copy(client)
     wrapped.__class__ = signing(client)
     _forget_resources(wrapped, client)
@@ -69,6 +81,17 @@ def recovering(client: Any, engine: Engine) -> Any:
     vars(wrapped)["_client"] = httpx_client.recovering(http, engine)
     _rebind_middleware(wrapped)
     return wrapped
+
+
+def _replaced(part: Any, client: Any) -> Iterator[str]:
+    """The names, from a client on, of methods in whose place an instance has something else."""
+    for name, value in vars(part).items():
+        if name.startswith("_"):
+            continue
+        if callable(getattr(type(part), name, None)):
+            yield name
+        elif getattr(value, "_client", None) is client:
+            yield from (f"{name}.{below}" for below in _replaced(value, client))
 
 
 def _rebind_middleware(wrapped: Any) -> None:

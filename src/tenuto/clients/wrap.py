@@ -109,8 +109,9 @@ def wrap(
         on_event: called with each `Event` of each turn, from the thread that runs the turn.
 
     Raises:
-        UnsupportedClient: the object is none of these, or a client of cohere whose `chat` or
-            `chat_stream` was replaced on the instance.
+        UnsupportedClient: the object is none of these, or a method of it, such as
+            `chat.completions.create`, was replaced on the instance: wrap it first. Methods that
+            were replaced on the class, as tracing libraries do, are called as before.
         PolicyError: a setting outside the program is not allowed, or needs a package that is not
             installed.
 

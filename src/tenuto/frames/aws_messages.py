@@ -20,7 +20,7 @@ from zlib import crc32
 
 import msgspec
 
-from tenuto.frames.codec import SplitCodec
+from tenuto.frames.codec import SplitCodec, Splitter
 from tenuto.frames.frame import HALF, Frame, FrameTooLarge, Framing, UnreadableFrame, in_utf8
 from tenuto.frames.json import decode_object, encode
 
@@ -47,7 +47,7 @@ class UnreadableMessage(UnreadableFrame):
     """A message whose checksum, lengths or payload are wrong."""
 
 
-class AwsEventDecoder:
+class AwsEventDecoder(Splitter):
     """Incremental decoder; feeding any chunking gives the same events (S8).
 
     Args:
@@ -64,21 +64,10 @@ class AwsEventDecoder:
     """
 
     def __init__(self, limit_bytes: int = 0) -> None:
-        self._limit_bytes = limit_bytes or MOST_BYTES
+        super().__init__(limit_bytes or MOST_BYTES)
         self._small_bytes = min(self._limit_bytes, _SMALL_BYTES)
-        self._pending = bytearray()
         self._needed = 0
         self._failed: Exception | None = None
-
-    @property
-    def idle(self) -> bool:
-        """Whether no part of a message is held: what comes next begins one."""
-        return not self._pending
-
-    @property
-    def pending(self) -> bytes:
-        """What came and is no event yet."""
-        return bytes(self._pending)
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The events that this chunk completes, often none or one."""

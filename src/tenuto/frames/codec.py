@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
 
 from tenuto.frames.frame import UNREADABLE, Frame, FrameTooLarge, Framing, UnreadableFrame
 from tenuto.frames.sse import SseDecoder
@@ -96,23 +95,33 @@ class Codec(ABC):
         return b"".join(frame.raw for frame in frames)
 
 
-class SplitDecoder(Protocol):
-    """What a `SplitCodec` reads with."""
+class Splitter:
+    """What a `SplitCodec` reads with: it keeps what came until that is a frame.
+
+    Args:
+        limit_bytes: the largest frame; 0: no limit.
+    """
+
+    def __init__(self, limit_bytes: int = 0) -> None:
+        self._limit_bytes = limit_bytes
+        self._pending = bytearray()
 
     @property
     def idle(self) -> bool:
-        """Whether no part of a frame is held."""
+        """Whether no part of a frame is held: what comes next begins one."""
+        return not self._pending
 
     @property
     def pending(self) -> bytes:
-        """What came and is no frame yet."""
+        """What came and is no frame yet: at the end of an array, its closing bracket."""
+        return bytes(self._pending)
 
 
 class SplitCodec(Codec):
     """A codec that stops where the stream cannot be read. Where every byte is to leave as it came,
     each further piece is an unreadable frame."""
 
-    decoder: SplitDecoder
+    decoder: Splitter
     _over = False
 
     @property

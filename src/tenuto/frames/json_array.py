@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from tenuto.frames.codec import SplitCodec
+from tenuto.frames.codec import SplitCodec, Splitter
 from tenuto.frames.frame import HALF, Frame, FrameTooLarge, Framing, in_utf8
 
 _find_brace = re.compile(rb'[{}"]').search
 _find_end_of_text = re.compile(rb'[\\"]').search
 
 
-class ArrayDecoder:
+class ArrayDecoder(Splitter):
     """Incremental decoder of an array of objects; any chunking gives the same elements (S8).
 
     Args:
@@ -28,21 +28,10 @@ class ArrayDecoder:
     """
 
     def __init__(self, limit_bytes: int = 0) -> None:
-        self._limit_bytes = limit_bytes
-        self._pending = bytearray()
+        super().__init__(limit_bytes)
         self._at = 0
         self._depth = 0
         self._in_text = False
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing of an element is held: what comes next begins one."""
-        return not self._pending
-
-    @property
-    def pending(self) -> bytes:
-        """What is no element yet: at the end, the closing bracket."""
-        return bytes(self._pending)
 
     def feed(self, data: bytes) -> list[bytes]:
         """The elements that these bytes complete, each with what stands before it.

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tenuto.frames.codec import SplitCodec
+from tenuto.frames.codec import SplitCodec, Splitter
 from tenuto.frames.frame import Frame, FrameTooLarge, Framing, in_utf8, is_done
 from tenuto.frames.sse import BOM
 
 
-class LineDecoder:
+class LineDecoder(Splitter):
     r"""Incremental decoder; feeding any chunking gives the same lines (S8). A line is told as an
     event: its bytes, and its data, None where it is blank.
 
@@ -32,21 +32,10 @@ class LineDecoder:
     """
 
     def __init__(self, limit_bytes: int = 0) -> None:
-        self._limit_bytes = limit_bytes
-        self._pending = bytearray()
+        super().__init__(limit_bytes)
         self._searched = 0
         self._first = True
         self._one_document = False
-
-    @property
-    def idle(self) -> bool:
-        """Whether no part of a line is held: what comes next begins one."""
-        return not self._pending
-
-    @property
-    def pending(self) -> bytes:
-        """What came and is no line yet."""
-        return bytes(self._pending)
 
     def feed(self, chunk: bytes) -> list[Frame]:
         """The lines that this chunk completes, often none or one."""

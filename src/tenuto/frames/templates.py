@@ -37,7 +37,6 @@ _PROBE_LITERAL = f'"{_PROBE}"'.encode()
 _numbers = re.compile(rb"(?<=[:,\[ ])\d+(?=[,}\]])").finditer
 _padding = re.compile(rb'"(?:obfuscation|p)": ?"([a-zA-Z0-9]*)"').search
 _decode_text = msgspec.json.Decoder(str).decode
-_encode_text = msgspec.json.Encoder().encode
 
 
 _Hole = tuple[int, int, Callable[[bytes], bool] | None]

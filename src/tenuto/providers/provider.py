@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import SplitResult
 
 from tenuto.core.stop import StopReason
+from tenuto.providers.models import (
+    CLAUDE_TAKES_PREFILL,
+    GEMINI_TAKES_PREFILL,
+    QWEN_MAY_NOT_THINK,
+)
 from tenuto.wires.base import Dialect
 
 Overrides = Mapping[str, StopReason]
@@ -80,3 +87,62 @@ class Provider:
             if at_host and (not below or path.startswith(f"/{below}/")):
                 return True
         return False
+
+
+SPOKEN: dict[str, dict[str, Any]] = {
+    "openai-chat": {},
+    "anthropic-messages": {"prefill_models": CLAUDE_TAKES_PREFILL},
+    # A prompt is the beginning of what the model writes.
+    "openai-completions": {"prefill": True},
+    # The last event of these says how the answer ended, and their SDKs rely on it.
+    "openai-responses": {"sends_stop": True},
+    "gemini-generate": {"prefill_models": GEMINI_TAKES_PREFILL},
+    "gemini-interactions": {
+        "output_key": "generation_config.max_output_tokens", "sends_stop": True,
+    },
+    # Nova takes a prefill too, but white space at the beginning of what it adds is trimmed:
+    # whether a word goes on or another begins would be lost.
+    "bedrock-converse": {
+        "prefill_models": CLAUDE_TAKES_PREFILL, "output_key": "maxTokens", "sends_stop": True,
+    },
+    "bedrock-invoke": {"output_key": "maxTokens", "sends_stop": True},
+    # A trailing assistant message is accepted, and not gone on with.
+    "cohere": {},
+    # Who is behind Mistral's SDK, serves Mistral's models.
+    "mistral": {"prefill": True, "prefill_row": (("prefix", True),), "prefill_echoed": True},
+    "watsonx": {"output_key": "max_completion_tokens"},
+    # Whoever speaks it, speaks it for its models.
+    "dashscope": {
+        "prefill_models": QWEN_MAY_NOT_THINK, "prefill_row": (("partial", True),),
+        "prefill_members": (("enable_thinking", False),),
+    },
+    # Ollama goes on with a trailing assistant message where it writes the prompt by itself, as for
+    # these models, and where the model's own template leaves that message open, which nothing
+    # tells. https://github.com/ollama/ollama/tree/main/model/renderers 2026-11-22
+    "ollama": {
+        "prefill_models": re.compile(r"\A(?:qwen3|olmo-?3|command-a|lfm2|laguna)"),
+        "output_key": "options.num_predict",
+    },
+    # The last event of a stream holds the whole text, whoever runs the server.
+    "tgi": {"prefill": True, "output_key": "parameters.max_new_tokens", "sends_stop": True},
+}  # fmt: skip
+"""By wire, what holds of whoever speaks it: columns of `Provider` and of `Dialect`."""
+
+_OWN = frozenset(each.name for each in fields(Provider))
+
+
+def row(
+    wire: str, name: str, hosts: tuple[str, ...] = (), source: str = "", **columns: Any
+) -> Provider:
+    """Return a row of the table.
+
+    Args:
+        wire, name, hosts, source: what every row says.
+        columns: what differs from `SPOKEN`, else from the defaults of `Provider` and `Dialect`.
+
+    >>> row("openai-chat", "acme", ("llm.acme.example",), prefill=True).dialect.prefill
+    True
+    """
+    columns = {**SPOKEN.get(wire, {}), **columns}
+    own = {key: columns.pop(key) for key in _OWN & columns.keys()}
+    return Provider(Dialect(name, **columns), wire, hosts, source=source, **own)

@@ -22,7 +22,7 @@ from tenuto.core.errors import RegistrationError
 from tenuto.core.outcome import Outcome
 from tenuto.core.stop import StopReason
 from tenuto.providers.provider import Overrides, Provider
-from tenuto.providers.table import ROWS, UNKNOWN, by_url
+from tenuto.providers.table import ROWS, UNKNOWN, UNKNOWN_OF, by_url
 from tenuto.wires.base import Dialect, Wire
 from tenuto.wires.names import key_of
 from tenuto.wires.registry import WIRES, wires_for_path
@@ -61,12 +61,13 @@ def register(
             (`tenuto.wires.base.Wire`), which is asked before those that ship.
         version: tells several of one name apart; asked for as `name@version`.
         like: the name of a known provider of that wire whose dialect it speaks (`vllm`): what
-            `dialect` does not say is as there.
+            `dialect` does not say is as there. "": as with any unknown provider of that wire.
         hosts: where its base URLs begin: host names, with a port or a path where only what has them
             is meant; a leading dot stands for any sub-domain.
         server: the beginning of its `server` response header.
         sends_stop: whether its streams end with a mark: a stop, or the wire's own. False: a stream
-            without one is whole, and no further request is made for it. None: it is learned.
+            without one is whole, and no further request is made for it. None: as the wire has it,
+            else it is learned.
         overrides: native stops that this provider means otherwise, each with the reason that it
             stands for, such as {"stop": "max_tokens"} for a back end that says so of answers that
             were cut. They hold for this provider alone.
@@ -86,11 +87,7 @@ def register(
         _check_name("name", name)
     elif (
         isinstance(wire, str)
-        or like
-        or hosts
-        or server
-        or overrides
-        or dialect
+        or any((like, hosts, server, overrides, dialect))
         or sends_stop is not None
     ):
         raise RegistrationError(
@@ -98,23 +95,25 @@ def register(
         )
     wire_name = _checked_wire(wire)
     wire_key = wire_name if isinstance(wire, str) else key_of(wire_name, version)
-    row = None
+    made = None
     if name is not None:
-        row = Provider(
+        _check_type("server", server, str, "a text")
+        _check_type("sends_stop", sends_stop, bool | None, "True, False or None")
+        made = Provider(
             _checked_dialect(name, dialect, _checked_like(like, wire_name)),
             wire_key,
             hosts=_checked_hosts(hosts),
-            server=_checked_server(server),
+            server=server.lower(),
             source="registered",
             version=version,
-            sends_stop=_checked_sends_stop(sends_stop),
+            sends_stop=_unknown(wire_name).sends_stop if sends_stop is None else sends_stop,
             overrides=_checked_overrides(overrides),
         )
     # Nothing is added before all of it was checked.
     if isinstance(wire, Wire):
         WIRES.add(wire_key, wire)
-    if row is not None:
-        ROWS.add(key_of(row.dialect.name, version), row)
+    if made is not None:
+        ROWS.add(key_of(made.dialect.name, version), made)
 
 
 def named(name: object) -> tuple[Wire | None, Wire | None, Overrides]:
@@ -165,6 +164,11 @@ def _check_name(what: str, value: object, *, empty: bool = False) -> None:
         )
 
 
+def _check_type(key: str, value: object, kind: Any, allowed: str) -> None:
+    if not isinstance(value, kind):
+        raise RegistrationError(f"{key} is {value!r}, allowed is {allowed}")
+
+
 def _checked_wire(wire: object) -> str:
     """The name of a wire that is known, or of one that is given as an object."""
     if isinstance(wire, str):
@@ -181,10 +185,15 @@ def _checked_wire(wire: object) -> str:
     return wire.name
 
 
+def _unknown(wire: str) -> Provider:
+    """Whoever speaks a wire and is not known."""
+    return UNKNOWN_OF.get(wire, UNKNOWN)
+
+
 def _checked_like(name: object, wire: str) -> Dialect:
-    """The dialect of a known provider, which speaks that wire; the plain one of "" ."""
+    """The dialect of a known provider, which speaks that wire; of "" that of an unknown one."""
     if name == "":
-        return Dialect()
+        return _unknown(wire).dialect
     row = ROWS.find(name) if isinstance(name, str) else None
     if row is None or row.wire.partition("@")[0] != wire:
         known = [key for key, row in ROWS.all().items() if row.wire.partition("@")[0] == wire]
@@ -201,35 +210,33 @@ def _checked_dialect(name: str, dialect: Mapping[str, Any], like: Dialect) -> Di
         if not isinstance(value, _DIALECT[key]):
             kind = _DIALECT[key].__name__
             raise RegistrationError(f"{key} is {value!r}, allowed is a {kind}")
+    if "prefill" in dialect:  # said of all models
+        dialect = {"prefill_models": None, **dialect}
     return replace(like, name=name, **dialect)
+
+
+def is_host(name: str) -> bool:
+    """Whether this can stand in `hosts`.
+
+    >>> is_host("gpu.lab:8000"), is_host("two words"), is_host("")
+    (True, False, False)
+    """
+    return _HOST.fullmatch(name.lower()) is not None
 
 
 def _checked_hosts(hosts: object) -> tuple[str, ...]:
     if isinstance(hosts, str) or not isinstance(hosts, Collection):
         raise RegistrationError(f"hosts is {hosts!r}, allowed is a list of host names")
     for host in hosts:
-        if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
+        if not isinstance(host, str) or not is_host(host):
             raise RegistrationError(f"{host!r} is not a host name; leave out the scheme")
     return tuple(host.lower() for host in hosts)
 
 
-def _checked_server(server: object) -> str:
-    if not isinstance(server, str):
-        raise RegistrationError(f"server is {server!r}, allowed is a text")
-    return server.lower()
-
-
-def _checked_sends_stop(value: object) -> bool | None:
-    if value is not None and not isinstance(value, bool):
-        raise RegistrationError(f"sends_stop is {value!r}, allowed is True, False or None")
-    return value
-
-
-def _checked_overrides(overrides: object) -> Overrides:
+def _checked_overrides(overrides: Any) -> Overrides:
     if overrides is None:
         return UNKNOWN.overrides
-    if not isinstance(overrides, Mapping):
-        raise RegistrationError(f"overrides is {overrides!r}, allowed is a mapping")
+    _check_type("overrides", overrides, Mapping, "a mapping")
     checked: dict[str, StopReason] = {}
     for native, reason in overrides.items():
         if not isinstance(native, str) or not native.strip():
