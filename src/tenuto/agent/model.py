@@ -17,7 +17,8 @@ from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Provider
 from tenuto.providers.table import ROWS, UNKNOWN_OF
 from tenuto.wires.base import Wire
-from tenuto.wires.form import Composed, Form, Opening
+from tenuto.wires.composing import Composed
+from tenuto.wires.form import Form, Opening
 from tenuto.wires.json import encode
 from tenuto.wires.registry import WIRES
 

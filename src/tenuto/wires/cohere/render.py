@@ -29,10 +29,6 @@ from tenuto.wires.members import object_in
 
 DONE = b"data: [DONE]\n\n"
 
-ERROR_STATUS = 424
-"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
-and nothing of class 4 but 408, 409 and 429."""
-
 _TEXT, _THINKING = "text", "thinking"
 _MEMBERS = {Kind.TEXT: _TEXT, Kind.REASONING: _THINKING}
 

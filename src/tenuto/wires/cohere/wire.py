@@ -10,6 +10,7 @@ side in `request`, the writing side in `render`, the quick reading of bodies in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -35,13 +36,14 @@ from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.errors import ERRORS, read_fault
-from tenuto.wires.cohere.form import FORM
 from tenuto.wires.cohere.quick import is_plain
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.cohere.usage import read_usage, usage_object
 from tenuto.wires.errors import fault_parser
+from tenuto.wires.form import at
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import object_in
+from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.stops import StopTable, in_other_words, look_up
 
 _R = StopReason
@@ -293,6 +295,5 @@ WIRE = Wire(
     as_body=render.as_body,
     render_body=render.render_body,
     render_error=render.render_error,
-    error_status=render.ERROR_STATUS,
-    form=FORM,
+    form=replace(USAGE_ALWAYS, path=at("/v2/chat")),
 )

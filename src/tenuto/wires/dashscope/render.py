@@ -17,9 +17,6 @@ from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.render import ChatLayout, call_delta, choice_of, completion, envelope
 
-ERROR_STATUS = 424
-"""What we depend on failed."""
-
 _OF_CHAT = {
     "input_tokens": "prompt_tokens",
     "output_tokens": "completion_tokens",
@@ -79,7 +76,7 @@ class DashScopeLayout(ChatLayout):
     def error(self, code: str, message: str) -> bytes:
         """An event that the official SDK tells as an error."""
         told = {"code": code, "message": message, **self._shared}
-        return self._event("error", ERROR_STATUS, told)
+        return self._event("error", 424, told)
 
     def _chunk(
         self, delta: JsonObject, finish: str | None = None, usage: JsonObject | None = None

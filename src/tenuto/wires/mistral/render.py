@@ -15,9 +15,6 @@ from tenuto.wires.json import encode, encode_event
 from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, call_delta, completion
 from tenuto.wires.openai_chat.wire import CONTENT
 
-ERROR_STATUS = 424
-"""What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
-
 
 class MistralLayout(ChatLayout):
     """How one message is written as chunks."""

@@ -15,13 +15,12 @@ from typing import Any
 
 import msgspec
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import Answer, Dialect, JsonObject, kept_of, never
-from tenuto.wires.errors import ErrorRow, fault_parser
-from tenuto.wires.errors import read as read_error
+from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count, encode, encode_event
 from tenuto.wires.members import value_of
@@ -72,6 +71,8 @@ ERRORS: tuple[ErrorRow, ...] = (
     ),
     *CHAT_ERRORS[-2:],
 )
+
+read_fault = fault_reader(ERRORS)
 
 _PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
 
@@ -140,7 +141,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if isinstance(value.get("results"), list):
         return [Envelope(value), *_generated(value["results"])]
     error = _error_of(value)
-    found: list[Signal] = [] if error is None else [FaultSeen(_read_fault(error))]
+    found: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
     return [*openai_chat.read(value, event=event), *found]
 
 
@@ -168,12 +169,6 @@ def _error_of(value: JsonObject) -> object | None:
         first = errors[0] if isinstance(errors[0], dict) else {"message": errors[0]}
         return {**first, "status_code": value.get("status_code")}
     return None
-
-
-def _read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    return read_error(error, ERRORS, status, retry_after_s)
 
 
 def is_its_own(value: JsonObject) -> bool:
@@ -241,7 +236,7 @@ WIRE = replace(
     is_event=is_event,
     read=read,
     is_terminator=never,
-    parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
+    parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), read_fault),
     layout=WatsonxLayout,
     render_error=render_error,
     form=None,  # a request needs a project or a space too, which only its owner knows
