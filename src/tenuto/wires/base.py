@@ -22,7 +22,7 @@ from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
 from tenuto.core.signals import Signal, Usage
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import decode_object, encode
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable
 
@@ -151,6 +151,17 @@ def kept_of(partial: Answer | None) -> JsonObject:
         return {}
     kept = {"text": partial.text, "reasoning": partial.reasoning}
     return {"partial": {key: text for key, text in kept.items() if text}}
+
+
+def error_body(error: Callable[[str, str], JsonObject]) -> Callable[..., bytes]:
+    """What writes the body of an error of ours, in a wire's own shape, of its code and message and
+    what there is of an answer.
+
+    >>> write = error_body(lambda code, message: {"error": message})
+    >>> write("dropped", "It broke off.", Answer("Half"))
+    b'{"error":"It broke off.","partial":{"text":"Half"}}'
+    """
+    return lambda code, message, partial: encode(error(code, message) | kept_of(partial))
 
 
 @dataclass(frozen=True, slots=True)

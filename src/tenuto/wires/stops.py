@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
 
@@ -127,3 +129,14 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     if found:
         return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
     return StopSeen(raw, field, StopReason.UNKNOWN, known=False)
+
+
+def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
+    """Return `look_up` in a wire's own table and, for other words, in those of all others.
+
+    >>> read_stop = stop_reader({"length": (StopReason.MAX_TOKENS, None)})
+    >>> read_stop("LENGTH", "finish_reason").reason.value, read_stop("timeout", "why").reason.value
+    ('max_tokens', 'error')
+    """
+    table = {**in_other_words(own), **own}
+    return lambda raw, field: look_up(raw, field, table)

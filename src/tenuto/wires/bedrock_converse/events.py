@@ -33,7 +33,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import as_text, count, is_no_piece
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -59,26 +59,14 @@ STOPS: StopTable = {
 }
 """Bedrock's own values, in the order of its enum `StopReason`."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values that models bring along, out of the enum (N2): Claude's `refusal` and `pause_turn`."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+read_stop = stop_reader(STOPS)
+"""Models bring along values that are out of the enum (N2): Claude's `refusal` and `pause_turn`."""
 
 REDACTED = "[redacted reasoning]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
 
 SERVER_TOOL = "server_tool_use"
 """The `type` of calls that the provider runs itself."""
-
-
-def read_stop(raw: object, field: str) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
-
-    >>> read_stop("guardrail_intervened", "stopReason").detail
-    'guardrail'
-    """
-    return look_up(raw, field, _ALL_STOPS)
-
 
 GUARDRAIL = "amazon-bedrock-guardrailAction"
 """What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""

@@ -14,7 +14,7 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import count, encode, encode_event
 
@@ -89,9 +89,8 @@ class MessageLayout:
         return b""
 
     def error(self, code: str, message: str) -> bytes:
-        """Write an exception, on which botocore raises `EventStreamError`; nothing may follow."""
-        about = {"message": message, "code": code, "source": OURS}
-        return b"event: error\n" + encode_event(about)
+        """Write an exception, on which botocore raises; nothing may follow."""
+        return exception(code, message)
 
 
 def _event(name: str, payload: JsonObject, part: Part) -> bytes:
@@ -147,6 +146,11 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     return merged
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "code": code, "source": OURS} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"message": message, "code": code, "source": OURS}
+
+
+def exception(code: str, message: str) -> bytes:
+    """An event on which botocore raises `EventStreamError`; nothing may follow it."""
+    return b"event: error\n" + encode_event(error_of_ours(code, message))

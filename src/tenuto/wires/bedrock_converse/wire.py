@@ -21,7 +21,7 @@ import msgspec
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import FaultSeen, UsageSeen
-from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.base import JsonObject, Shown, Wire, error_body, never, shown_alike
 from tenuto.wires.bedrock_converse import render
 from tenuto.wires.bedrock_converse.content import merged_content
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
@@ -187,6 +187,6 @@ WIRE = Wire(
     content=merged_content,
     clean_stop=render.clean_stop,
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=FORM,
 )

@@ -20,12 +20,20 @@ import msgspec
 from tenuto.core.actions import Edit
 from tenuto.core.parts import AnySignal, Envelope, Native
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, Dialect, JsonObject, RequestFacts, Wire, WireRequest, never
+from tenuto.wires.base import (
+    Answer,
+    Dialect,
+    JsonObject,
+    RequestFacts,
+    Wire,
+    WireRequest,
+    error_body,
+    never,
+)
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
 from tenuto.wires.bedrock_converse.request import path_model
 from tenuto.wires.bedrock_invoke.makers import METRICS, at, read
-from tenuto.wires.errors import OURS
 from tenuto.wires.json import decode_object, encode, encode_event
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
@@ -165,9 +173,8 @@ class InvokeChatLayout(render.ChatLayout):
         return costs
 
     def error(self, code: str, message: str) -> bytes:
-        """An exception, on which botocore raises `EventStreamError`; nothing may follow it."""
-        about = {"message": message, "code": code, "source": OURS}
-        return b"event: error\n" + encode_event(about)
+        """Write an exception, on which botocore raises; nothing may follow."""
+        return bedrock_converse_render.exception(code, message)
 
     def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
         choice = {"index": 0, self._part: delta, self._stop: finish}
@@ -223,6 +230,6 @@ CHAT = replace(
     parse_fault=parse_fault,
     layout=InvokeChatLayout,
     render_body=render_body,
-    render_error=bedrock_converse_render.render_error,
+    render_error=error_body(bedrock_converse_render.error_of_ours),
 )
 """For requests that `bedrock_invoke` hands on."""

@@ -26,7 +26,7 @@ from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import guardrail_signals
 from tenuto.wires.json import decode_object
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -55,10 +55,7 @@ STOPS: StopTable = {
 }
 """The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of others (N2), Nova's and those of OpenAI's chat among them."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_read_stop = stop_reader(STOPS)
 
 METRICS = "amazon-bedrock-invocationMetrics"
 """A member that Bedrock adds to the last event of whatever the model wrote."""
@@ -253,7 +250,7 @@ def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     signals = openai_chat.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
-        stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
+        stop = _read_stop(at(value, ("choices", 0, "stop_reason")), field)
         signals += [stop] if stop is not None else []
     return signals
 
@@ -264,7 +261,7 @@ def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
     if text:
         signals.append(TextDelta(text))
     for path in place.stop:
-        stop = look_up(at(value, path), _written(path), _ALL_STOPS)
+        stop = _read_stop(at(value, path), _written(path))
         if stop is not None:
             signals.append(stop)
             break

@@ -19,7 +19,7 @@ from tenuto.core.parts import (
     Place,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
 from tenuto.wires.citations import is_one
 from tenuto.wires.cohere.citations import Cited, cited_in, joined_citations
 from tenuto.wires.cohere.usage import merged_usage
@@ -259,6 +259,6 @@ def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
     return [{"type": kind, kind: told} for kind, told in said.items() if told]
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"message": message, "type": OURS, "code": code}

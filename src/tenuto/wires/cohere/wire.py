@@ -33,7 +33,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.quick import is_plain
@@ -44,7 +44,7 @@ from tenuto.wires.form import at
 from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -68,10 +68,7 @@ STOPS: StopTable = {
 }
 """Cohere's own values, in the order of the reference, those of version 1 last."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_read_stop = stop_reader(STOPS)
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -109,7 +106,7 @@ _CALLS = "tool_calls"
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     """The stop that stands in a place, and the usage beside it."""
     raw = object_in(place).get("finish_reason")
-    stop = look_up(raw, field, _ALL_STOPS)
+    stop = _read_stop(raw, field)
     used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) and usage else []
     return [*used] if stop is None else [stop, *used]
 
@@ -294,6 +291,6 @@ WIRE = Wire(
     clean_stop=render.clean_stop,
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=replace(USAGE_ALWAYS, path=at("/v2/chat")),
 )

@@ -14,7 +14,7 @@ from typing import Any
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_named_event
@@ -100,9 +100,9 @@ def render_body(
     return encode(answered(first, answer, asked))
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """Return the body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """Return an error as the provider writes its own."""
+    return {"message": message, "type": OURS, "code": code}
 
 
 # --- usage and citations

@@ -15,7 +15,7 @@ from typing import Any
 from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
 from tenuto.core.signals import CallDelta, Ended, FaultSeen, Usage, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
 from tenuto.wires.bedrock_invoke import makers
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
@@ -25,7 +25,7 @@ from tenuto.wires.json import arguments_of
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -49,7 +49,7 @@ STOPS: StopTable = {
 }
 """In the order of the SDK's types."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 EVENT_TYPES = frozenset(
     {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
@@ -102,7 +102,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
         signals += _said(value) if kind is None else _said_in_event(kind, value, whole)
         raw = value.get("finish_reason") or whole.get("finish_reason")
-        stop = look_up(raw, "finish_reason", _ALL_STOPS)
+        stop = _read_stop(raw, "finish_reason")
         signals += [stop] if stop is not None else [Ended()] if kind == "stream-end" else []
     if (fault := fault_in(value)) is not None:
         signals.append(FaultSeen(fault))
@@ -205,5 +205,5 @@ WIRE = Wire(
     layout=render.ChatLayout,
     clean_stop=lambda calls: "COMPLETE",  # with calls and without
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
 )

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenuto.core.parts import AnySignal, Message
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.dashscope.events import like, message_of
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
@@ -75,7 +75,7 @@ class DashScopeLayout(ChatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """An event that the official SDK tells as an error."""
-        told = {"code": code, "message": message, **self._shared}
+        told = error_of_ours(code, message) | self._shared
         return self._event("error", 424, told)
 
     def _chunk(
@@ -143,6 +143,6 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     return encode(body)
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"code": code, "message": message, "request_id": "tenuto"} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"code": code, "message": message, "request_id": "tenuto"}

@@ -14,7 +14,7 @@ from dataclasses import replace
 from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, is_silent
 from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
-from tenuto.wires.base import JsonObject, never
+from tenuto.wires.base import JsonObject, error_body, never
 from tenuto.wires.dashscope import render
 from tenuto.wires.dashscope.events import Unrepeated
 from tenuto.wires.dashscope.render import as_chat
@@ -126,6 +126,6 @@ WIRE = replace(
     layout=render.DashScopeLayout,
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=None,
 )

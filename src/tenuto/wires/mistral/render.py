@@ -7,10 +7,10 @@ A content is a text, or a list of chunks where there is more than text: thinking
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from tenuto.core.parts import AnySignal, Kind, Part, Piece
-from tenuto.wires.base import Answer, JsonObject, Spoken, kept_of
+from tenuto.wires.base import Answer, JsonObject, Spoken
+from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
 from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, call_delta, completion
 from tenuto.wires.openai_chat.wire import CONTENT
@@ -40,7 +40,7 @@ class MistralLayout(ChatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """An event that is no chunk, for which the official SDK raises, and the end mark."""
-        return encode_event(_error(code, message)) + DONE
+        return encode_event(error_of_ours(code, message)) + DONE
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
@@ -101,12 +101,6 @@ def _thinking(text: str) -> JsonObject:
     return {"type": "thinking", "thinking": _texts(text)}
 
 
-def _error(code: str, message: str) -> JsonObject:
-    kind = "tenuto_incomplete"
-    return {"object": "error", "message": message, "type": kind, "param": None, "code": code}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error: dict[str, Any] = _error(code, message) | kept_of(partial)
-    return encode(error)
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"object": "error", **openai_error(code, message)}

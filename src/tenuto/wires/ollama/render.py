@@ -17,7 +17,7 @@ import msgspec
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_event
 
@@ -86,7 +86,7 @@ class LineLayout(FlatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """A line on which the official SDK raises `ResponseError`."""
-        return encode_event(_error(code, message))
+        return encode_event(error_of_ours(code, message))
 
     def _told(self, text: str, more: Mapping[str, Any] | None = None) -> JsonObject:
         return told(text, more or {}, prompted=self._prompted)
@@ -197,10 +197,6 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     return merged
 
 
-def _error(code: str, message: str) -> JsonObject:
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the server writes its own."""
     return {"error": message, "type": OURS, "code": code}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode(_error(code, message) | kept_of(partial))

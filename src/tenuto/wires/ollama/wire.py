@@ -29,7 +29,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Wire, never
+from tenuto.wires.base import JsonObject, Wire, error_body, never
 from tenuto.wires.errors import fault_parser
 from tenuto.wires.json import UNREADABLE, as_text, count
 from tenuto.wires.ollama import render
@@ -38,7 +38,7 @@ from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.plain import say_something
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -54,7 +54,7 @@ STOPS: StopTable = {
 """What the server writes as `done_reason`, in its own order
 (https://github.com/ollama/ollama/blob/main/llm/server.go, `DoneReason`)."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 
 def _end(value: JsonObject) -> StopSeen | Ended | None:
@@ -65,7 +65,7 @@ def _end(value: JsonObject) -> StopSeen | Ended | None:
     Later ones leave it out only where the connection to the model was closed, and write `stop`
     there on their Chat Completions.
     """
-    seen = look_up(value.get("done_reason"), "done_reason", _ALL_STOPS)
+    seen = _read_stop(value.get("done_reason"), "done_reason")
     return Ended() if seen is None and value.get("done") is True else seen
 
 
@@ -249,6 +249,6 @@ WIRE = Wire(
     clean_stop=render.clean_stop,
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=FORM,
 )

@@ -25,13 +25,13 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
 from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 from tenuto.wires.tgi.render import (
     DETAILS,
     TEXT,
@@ -40,8 +40,8 @@ from tenuto.wires.tgi.render import (
     TokenLayout,
     as_body,
     clean_stop,
+    error_of_ours,
     render_body,
-    render_error,
 )
 from tenuto.wires.tgi.request import Form, is_request, parse_request
 
@@ -57,7 +57,7 @@ STOPS: StopTable = {
 }
 """In the order and words of the reference."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 ERRORS: tuple[ErrorRow, ...] = (
     _row(
@@ -102,7 +102,7 @@ def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySign
         text = whole.removeprefix(echoed) if isinstance(whole, str) else None
     if isinstance(text, str) and text and token.get("special") is not True:
         signals.append(Piece((TEXT,), Kind.TEXT, text, holds=TEXT))
-    stop = look_up(details.get("finish_reason"), "details.finish_reason", _ALL_STOPS)
+    stop = _read_stop(details.get("finish_reason"), "details.finish_reason")
     if stop is not None:
         signals.append(stop)
     if value.get("error"):
@@ -181,5 +181,5 @@ WIRE = Wire(
     clean_stop=clean_stop,
     as_body=as_body,
     render_body=render_body,
-    render_error=render_error,
+    render_error=error_body(error_of_ours),
 )

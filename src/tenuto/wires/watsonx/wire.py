@@ -19,16 +19,16 @@ from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Answer, Dialect, JsonObject, kept_of, never
+from tenuto.wires.base import Answer, Dialect, JsonObject, error_body, never
 from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
-from tenuto.wires.json import count, encode, encode_event
+from tenuto.wires.json import count, encode_event
 from tenuto.wires.members import value_of
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.openai_chat.render import DONE, ChatLayout
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _K, _R = FaultKind, StopReason
 
@@ -49,7 +49,7 @@ STOPS: StopTable = {
     "error": (_R.ERROR, None),
 }
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 _NOT_FINISHED = "not_finished"
 
 ERRORS: tuple[ErrorRow, ...] = (
@@ -151,7 +151,7 @@ def _generated(results: list[Any]) -> Iterator[AnySignal]:
     text, raw = result.get("generated_text"), result.get("stop_reason")
     if isinstance(text, str) and text:
         yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
-    stop = None if raw == _NOT_FINISHED else look_up(raw, "results[0].stop_reason", _ALL_STOPS)
+    stop = None if raw == _NOT_FINISHED else _read_stop(raw, "results[0].stop_reason")
     if stop is not None:
         yield stop
     used = (
@@ -219,11 +219,6 @@ def _error(code: str, message: str) -> JsonObject:
     return {"errors": [error], "trace": "", "status_code": openai_chat.WIRE.error_status}
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode(_error(code, message) | kept_of(partial))
-
-
 WIRE = replace(
     openai_chat.WIRE,
     name="watsonx",
@@ -238,6 +233,6 @@ WIRE = replace(
     is_terminator=never,
     parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), read_fault),
     layout=WatsonxLayout,
-    render_error=render_error,
+    render_error=error_body(_error),
     form=None,  # a request needs a project or a space too, which only its owner knows
 )

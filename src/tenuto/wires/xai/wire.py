@@ -15,7 +15,7 @@ from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, no_request, unasked
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 STOPS: StopTable = {
     "reason_max_len": (StopReason.MAX_TOKENS, None),
@@ -25,6 +25,8 @@ STOPS: StopTable = {
     "reason_time_limit": (StopReason.ERROR, "time_limit"),
 }
 """In the order of the enumeration, in small letters."""
+
+_read_stop = stop_reader(STOPS)
 
 _NOT_FINISHED = "REASON_INVALID"
 """Its first value, which is left out where messages become plain values."""
@@ -44,11 +46,8 @@ def _renamed(value: JsonObject) -> JsonObject:
 
 def _stop(output: JsonObject) -> StopSeen | None:
     given = output.get("finish_reason")
-    found = None if given == _NOT_FINISHED else look_up(given, "finish_reason", _ALL_STOPS)
+    found = None if given == _NOT_FINISHED else _read_stop(given, "finish_reason")
     return found and replace(found, field=f"outputs[{output.get('index', 0)}].finish_reason")
-
-
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
 
 
 def _choice(output: JsonObject) -> JsonObject:
