@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
@@ -35,6 +36,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
 from tenuto.wires.cohere import render
+from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.quick import is_plain
 from tenuto.wires.cohere.request import parse_request
@@ -97,10 +99,16 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
             yield CallPiece((_CALLS, number), _call(call, number, event=False))
     if calls and not isinstance(calls, list):
         yield CallPiece((_CALLS, 0), _call(calls, 0, event=False))
+    if isinstance(cited := message.get("citations"), list):
+        yield _cited(cited)
     yield from _end_of(body, "finish_reason", usage_object(body))
 
 
 _CALLS = "tool_calls"
+
+
+def _cited(citations: list[Any]) -> Piece:
+    return Piece(CITATIONS, Kind.NOTE, "", {"citations": citations}, holds="")
 
 
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
@@ -206,8 +214,7 @@ def _call_piece(event: JsonObject) -> list[AnySignal]:
 
 def _citation(event: JsonObject) -> list[AnySignal]:
     found = _said(event).get("citations")
-    cited = {"citations": [found] if found else []}
-    return [Piece(render.CITATIONS, Kind.NOTE, "", cited, holds="")]
+    return [_cited([found] if found else [])]
 
 
 def _message_end(event: JsonObject) -> list[Signal]:
