@@ -458,9 +458,6 @@ class Wire:
             their object.
         is_terminator: whether the data of an event is the stream's own end mark.
         listed: whether a whole body stands in a list, of which it is the first.
-        is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
-            to be done about it. It only saves time: False where it takes `read` to tell.
-            A wire with a short path is not asked.
         short: the readings by which a healthy turn needs no machine; None: it has none.
         usage_object: the native usage object of a body or event.
         parse_fault: the fault of an HTTP error response, of its status, its headers (their names
@@ -508,7 +505,6 @@ class Wire:
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False
-    is_plain: Callable[[bytes], bool] = never
     short: ShortPath | None = None
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]

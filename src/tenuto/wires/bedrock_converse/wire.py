@@ -13,10 +13,7 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 from __future__ import annotations
 
 import re
-from typing import Literal
 from urllib.parse import unquote
-
-import msgspec
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
@@ -36,8 +33,6 @@ from tenuto.wires.bedrock_converse.events import (
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import parse_request
-from tenuto.wires.json import UNREADABLE
-from tenuto.wires.plain import say_something
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -94,43 +89,6 @@ def usage_object(value: JsonObject) -> JsonObject | None:
     return usage if isinstance(usage, dict) else None
 
 
-# --- the quick reading of a whole body that is nothing but text
-
-
-class _TextBlock(msgspec.Struct, forbid_unknown_fields=True):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Message(msgspec.Struct):
-    content: list[_TextBlock]
-
-
-class _Output(msgspec.Struct):
-    message: _Message
-
-
-class _Whole(msgspec.Struct):
-    output: _Output
-    stop: Literal["end_turn", "stop_sequence"] = msgspec.field(name="stopReason")
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"output":{"message":{"content":[{"text":"Hi"}]}},"stopReason":"end_turn"}')
-    True
-    """
-    try:
-        texts = [block.text for block in _read_whole(body).output.message.content]
-        return say_something(texts, body)
-    except UNREADABLE:
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -180,7 +138,6 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,

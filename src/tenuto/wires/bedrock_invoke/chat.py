@@ -194,14 +194,6 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 # --- the wire -----------------------------------------------------------------------------------
 
-_MORE = re.compile(rb'"(?:stop_reason|amazon-bedrock-\w+)"')
-"""What may stand in a body beside what the quick reader of OpenAI's bodies looks at."""
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself, and no guardrail has a word."""
-    return not _MORE.search(body) and openai_chat.WIRE.is_plain(body)
-
 
 def usage_object(value: JsonObject) -> JsonObject | None:
     """The model's own usage object, or Bedrock's metrics."""
@@ -225,7 +217,6 @@ CHAT = replace(
     request=request,
     read=read,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InvokeChatLayout,

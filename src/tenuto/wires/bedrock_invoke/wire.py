@@ -39,11 +39,6 @@ from tenuto.wires.watched import Watched
 _PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
 
 
-def is_plain(body: bytes) -> bool:
-    """False: many makers' bodies take more than a look."""
-    return False
-
-
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
     """Nova's request, one in the shape of OpenAI's chat, which another wire speaks, or one that
     is only watched; None where the bytes are no object."""
@@ -119,6 +114,5 @@ WIRE = replace(
     frame_mark=b":event-type\x07\x00\x05chunk",
     is_event=is_event,
     read=read,
-    is_plain=is_plain,
     form=FORM,
 )

@@ -3,8 +3,7 @@
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
 table, reading, and the faces of an ending. The error table stands in `errors`, the request's
-side in `request`, the writing side in `render`, the quick reading of bodies in
-`quick`. Version 1 is a wire of its own.
+side in `request`, the writing side in `render`. Version 1 is a wire of its own.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.errors import ERRORS, read_fault
-from tenuto.wires.cohere.quick import is_plain
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.cohere.usage import read_usage, usage_object
 from tenuto.wires.errors import fault_parser
 from tenuto.wires.form import at
-from tenuto.wires.json import as_text, count, is_no_piece
+from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
+from tenuto.wires.openai_chat.wire import read_call
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -94,17 +93,12 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
     for index, part in enumerate(content if isinstance(content, list) else []):
         yield from _read_part(part, (index,))
     calls = message.get("tool_calls")
-    for number, call in enumerate(calls if isinstance(calls, list) else []):
+    for number, call in enumerate(calls if isinstance(calls, list) else [calls or None]):
         if call is not None:
-            yield CallPiece((_CALLS, number), _call(call, number, event=False))
-    if calls and not isinstance(calls, list):
-        yield CallPiece((_CALLS, 0), _call(calls, 0, event=False))
+            yield _call(call, number, event=False)
     if isinstance(cited := message.get("citations"), list):
         yield _cited(cited)
     yield from _end_of(body, "finish_reason", usage_object(body))
-
-
-_CALLS = "tool_calls"
 
 
 def _cited(citations: list[Any]) -> Piece:
@@ -140,31 +134,14 @@ def _words(part: object) -> tuple[Kind, str, str] | None:
     return (Kind.TEXT, "text", text) if isinstance(text, str) else None
 
 
-_CALL_KEYS = frozenset({"id", "type", "function", "index"})
-
-
-def _call(call: object, index: int | None, *, event: bool) -> CallDelta:
-    """A call, or a piece of one; what is none belongs to the call before it."""
-    if not isinstance(call, dict) or not isinstance(call.get("function"), dict | None):
-        return CallDelta(index, None, None, None, unreadable=True)
-    function = object_in(call.get("function"))
-    given, name, call_id = function.get("arguments"), function.get("name"), call.get("id")
-    odd = []
-    if index is None:
-        odd.append("call_index_missing")
-    if call.get("type") is None and (call_id or not event):
-        odd.append("call_type_missing")
-    if not isinstance(given, str | None):
-        odd.append("arguments_object")
-    return CallDelta(
-        index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
-        given if isinstance(given, str | None) else as_text(given),
-        tuple(odd),
-        unreadable=event and given is not None and is_no_piece(given),
-        extra={k: v for k, v in call.items() if k not in _CALL_KEYS and v is not None} or None,
-    )
+def _call(call: object, number: int | None, *, event: bool) -> CallPiece:
+    """A call, or a piece of one, which is Chat's but for where its number stands; what is none
+    belongs to the call before it."""
+    delta = CallDelta(number, None, None, None, unreadable=True)
+    if isinstance(call, dict):
+        told = {key: item for key, item in call.items() if item is not None}
+        delta = read_call(told | {"index": number}, number or 0, event)
+    return CallPiece(("tool_calls", number), delta)
 
 
 # --- events
@@ -208,8 +185,7 @@ def _plan_delta(event: JsonObject) -> list[AnySignal]:
 def _call_piece(event: JsonObject) -> list[AnySignal]:
     index = event.get("index")
     number = index if isinstance(index, int) else None
-    delta = _call(_said(event).get("tool_calls"), number, event=True)
-    return [CallPiece((_CALLS, number), delta)]
+    return [_call(_said(event).get("tool_calls"), number, event=True)]
 
 
 def _citation(event: JsonObject) -> list[AnySignal]:
@@ -291,7 +267,6 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     opening=b"event: message-start\ndata: {",
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.CohereLayout,

@@ -120,7 +120,6 @@ WIRE = replace(
     read=read,
     unrepeated=Unrepeated,
     is_terminator=never,
-    is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get("usage")) or None,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.DashScopeLayout,

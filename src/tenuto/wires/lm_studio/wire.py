@@ -73,6 +73,5 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=lambda _: False,
     read=parse_object,
-    is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get("stats")) or None,
 )

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import Literal
-
-import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
@@ -31,13 +28,12 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Wire, error_body, never
 from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import UNREADABLE, as_text, count
+from tenuto.wires.json import as_text, count
 from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.plain import say_something
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -175,37 +171,6 @@ def _usage(usage: JsonObject) -> Usage:
     )
 
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _Message(msgspec.Struct):
-    content: msgspec.Raw  # not decoded: bodies may be large
-    role: Literal["assistant"] = "assistant"
-    tool_calls: tuple[()] | None = None
-
-
-class _Whole(msgspec.Struct):
-    done: Literal[True]
-    done_reason: Literal["stop"]
-    message: _Message
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"message":{"content":"Hi"},"done":true,"done_reason":"stop"}')
-    True
-    """
-    try:
-        return say_something([_read_whole(body).message.content], body)
-    except UNREADABLE:
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN = openai_chat.SHOWN
@@ -242,7 +207,6 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.LineLayout,

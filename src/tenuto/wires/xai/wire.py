@@ -86,5 +86,4 @@ WIRE = replace(
     looks_like=lambda value: bool({"message", "delta"} & _first(value).keys()),
     is_event=is_event,
     read=read,
-    is_plain=lambda _: False,
 )
