@@ -33,6 +33,8 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import as_text, count, is_no_piece
+from tenuto.wires.members import list_in, object_in
+from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -117,12 +119,10 @@ def is_call(call: JsonObject) -> bool:
 
 
 def _thought(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    if (inner := value.get("reasoningText")) is None:
-        return REDACTED if value.get("redactedContent") else ""
-    text = inner.get("text") if isinstance(inner, dict) else None
-    return text if isinstance(text, str) else ""
+    inner = object_in(value)
+    if inner.get("reasoningText") is None:
+        return REDACTED if inner.get("redactedContent") else ""
+    return text_in(object_in(inner["reasoningText"]).get("text"))
 
 
 def cited_texts(value: object) -> list[str]:
@@ -131,12 +131,8 @@ def cited_texts(value: object) -> list[str]:
     >>> cited_texts({"content": [{"text": "Yes."}], "citations": []})
     ['Yes.']
     """
-    content = value.get("content") if isinstance(value, dict) else None
-    found = (
-        [part.get("text") for part in content if isinstance(part, dict)]
-        if isinstance(content, list)
-        else []
-    )
+    content = list_in(object_in(value).get("content"))
+    found = (object_in(part).get("text") for part in content)
     return [text for text in found if isinstance(text, str) and text]
 
 
@@ -145,23 +141,23 @@ _CALL_KEYS = frozenset({"toolUseId", "name", "input"})
 
 def _call(value: JsonObject, index: int) -> CallDelta:
     """A call of a body, whose input is decoded."""
-    given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
+    given = value.get("input")
+    odd = "arguments_text" if isinstance(given, str) else "arguments_object"
     decoded = isinstance(given, dict)
-    odd = (
-        ()
-        if decoded or given is None
-        else ("arguments_text" if isinstance(given, str) else "arguments_object",)
-    )
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *_known_by(value),
         given if given is None or isinstance(given, str) else as_text(given),
-        odd,
+        () if decoded or given is None else (odd,),
         may_be_empty=given == {},
         decoded=decoded,
         extra=_extra(value),
     )
+
+
+def _known_by(call: JsonObject) -> tuple[str | None, str | None]:
+    """The id and the name of a call, as far as they are told."""
+    return text_in(call.get("toolUseId")) or None, text_in(call.get("name")) or None
 
 
 def _extra(value: JsonObject) -> JsonObject | None:
@@ -189,11 +185,9 @@ def _start(payload: JsonObject) -> Iterator[AnySignal]:
     if not isinstance(call, dict) or not is_call(call):
         yield Opened((index,), Kind.OTHER, start)
         return
-    call_id, name = call.get("toolUseId"), call.get("name")
     delta = CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *_known_by(call),
         None,
         () if index is not None else ("call_index_missing",),
         # A tool without parameters is called by a block that has no delta.
@@ -230,28 +224,25 @@ def _delta(payload: JsonObject) -> Iterator[AnySignal]:
 
 
 def _thought_delta(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    text = value.get("text")
-    if isinstance(text, str):
+    inner = object_in(value)
+    if isinstance(text := inner.get("text"), str):
         return text
-    return REDACTED if value.get("redactedContent") else ""
+    return REDACTED if inner.get("redactedContent") else ""
 
 
 def _call_delta(value: object, index: int | None) -> CallDelta:
     """A piece of a call. Some models send the id and the name here, without a start before."""
     if not isinstance(value, dict):
         return CallDelta(index, None, None, None, unreadable=True)
-    given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
+    given, known_by = value.get("input"), _known_by(value)
     # Who begins a call with a delta may leave its input to the next one.
-    unreadable = is_no_piece(given) and not (given is None and (call_id or name))
+    unreadable = is_no_piece(given) and not (given is None and any(known_by))
     odd = () if index is not None else ("call_index_missing",)
     if given is not None and not isinstance(given, str):
         given, odd = as_text(given), (*odd, "arguments_object")
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *known_by,
         given,
         odd,
         unreadable=unreadable,

@@ -33,6 +33,7 @@ from tenuto.wires.bedrock_converse.events import (
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import parse_request
+from tenuto.wires.members import list_in, value_at
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -62,10 +63,7 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
 
 def blocks_of(body: JsonObject) -> list[object]:
     """The content of a body, [] where it has none."""
-    output = body.get("output")
-    message = output.get("message") if isinstance(output, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
-    return content if isinstance(content, list) else []
+    return list_in(value_at(body, ("output", "message", "content")))
 
 
 def error_of(value: JsonObject) -> object | None:

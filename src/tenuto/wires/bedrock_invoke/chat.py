@@ -33,8 +33,9 @@ from tenuto.wires.base import (
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
 from tenuto.wires.bedrock_converse.request import path_model
-from tenuto.wires.bedrock_invoke.makers import METRICS, at, read
+from tenuto.wires.bedrock_invoke.makers import METRICS, read
 from tenuto.wires.json import decode_object, encode, encode_event
+from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.request import ChatRequest, parse_request
@@ -114,7 +115,7 @@ def _names(value: JsonObject) -> tuple[str, str]:
     >>> _names({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})
     ('message', 'stop_reason')
     """
-    choice = at(value, ("choices", 0))
+    choice = value_at(value, ("choices", 0))
     if not isinstance(choice, dict) or "finish_reason" in choice or "stop_reason" not in choice:
         return "delta", "finish_reason"
     return "delta" if "delta" in choice else "message", "stop_reason"

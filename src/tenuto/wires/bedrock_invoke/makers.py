@@ -7,7 +7,6 @@ top to bottom: the stop table, the places of the makers, and reading.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
 from tenuto.core.signals import (
@@ -24,7 +23,8 @@ from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import guardrail_signals
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import count_of_decimal, decode_object
+from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable, stop_reader
 
@@ -146,27 +146,13 @@ _COMPLETION = Place(
 """Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
 
 
-def at(value: object, path: Path) -> Any:
-    """What stands at the end of a path, None where the path leads nowhere.
-
-    >>> at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
-    'Hi'
-    """
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and len(value) > step else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
 def has(value: object, path: Path) -> bool:
     """Whether a path leads somewhere, be it to null.
 
     >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
     (True, False)
     """
-    held, step = at(value, path[:-1]), path[-1]
+    held, step = value_at(value, path[:-1]), path[-1]
     if isinstance(step, int):
         return isinstance(held, list) and len(held) > step
     return isinstance(held, dict) and step in held
@@ -188,7 +174,7 @@ def unpacked(value: object) -> object:
     """
     if not isinstance(value, dict) or "chunk" not in value:
         return value
-    data = at(value, ("chunk", "bytes"))
+    data = value_at(value, ("chunk", "bytes"))
     return decode_object(data) if isinstance(data, bytes) else value
 
 
@@ -239,7 +225,7 @@ def as_chunk(value: JsonObject) -> JsonObject:
     >>> as_chunk({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})["choices"]
     [{'delta': {'content': 'Hi'}, 'message': {'content': 'Hi'}, 'stop_reason': None}]
     """
-    choice = at(value, ("choices", 0))
+    choice = value_at(value, ("choices", 0))
     if not isinstance(choice, dict) or "delta" in choice or "message" not in choice:
         return value
     return {**value, "choices": [{"delta": choice["message"], **choice}]}
@@ -250,18 +236,18 @@ def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     signals = openai_chat.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
-        stop = _read_stop(at(value, ("choices", 0, "stop_reason")), field)
+        stop = _read_stop(value_at(value, ("choices", 0, "stop_reason")), field)
         signals += [stop] if stop is not None else []
     return signals
 
 
 def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
     signals: list[AnySignal] = []
-    text = next((t for path in place.text if isinstance(t := at(value, path), str)), "")
+    text = next((t for path in place.text if isinstance(t := value_at(value, path), str)), "")
     if text:
         signals.append(TextDelta(text))
     for path in place.stop:
-        stop = _read_stop(at(value, path), _written(path))
+        stop = _read_stop(value_at(value, path), _written(path))
         if stop is not None:
             signals.append(stop)
             break
@@ -280,12 +266,6 @@ def _written(path: Path) -> str:
 
 
 def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
-    counts = [_tokens(at(value, path)) if path else None for path in (asked, said)]
+    """The tokens of input and output; behind a guardrail they come with a decimal point."""
+    counts = [count_of_decimal(value_at(value, path)) if path else None for path in (asked, said)]
     return Usage(counts[0], counts[1]) if counts != [None, None] else None
-
-
-def _tokens(value: object) -> int | None:
-    """A number of tokens; behind a guardrail they come with a decimal point."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None

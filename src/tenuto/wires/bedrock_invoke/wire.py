@@ -27,12 +27,12 @@ from tenuto.wires.bedrock_invoke.makers import (
     PLACES,
     SHAPED_BY,
     STOPS,
-    at,
     fits,
     read,
     unpacked,
 )
 from tenuto.wires.json import decode_object
+from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.watched import Watched
 
@@ -70,7 +70,7 @@ def looks_like(value: JsonObject) -> bool:
         return False
     if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
         return True
-    choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
+    choice = value_at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
     return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
 
 

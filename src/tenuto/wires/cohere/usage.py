@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tenuto.core.signals import Usage
 from tenuto.wires.base import JsonObject
+from tenuto.wires.json import count_of_decimal
 from tenuto.wires.members import object_in
 
 
@@ -21,22 +20,11 @@ def read_usage(usage: JsonObject) -> Usage:
     """What was counted; where that is not told, what was billed."""
     counted = object_in(usage.get("tokens")) or object_in(usage.get("billed_units"))
     return Usage(
-        input_tokens=_count(counted.get("input_tokens")),
-        output_tokens=_count(counted.get("output_tokens")),
-        reasoning_tokens=_count(counted.get("reasoning_tokens")),
-        cached_tokens=_count(usage.get("cached_tokens")),
+        input_tokens=count_of_decimal(counted.get("input_tokens")),
+        output_tokens=count_of_decimal(counted.get("output_tokens")),
+        reasoning_tokens=count_of_decimal(counted.get("reasoning_tokens")),
+        cached_tokens=count_of_decimal(usage.get("cached_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens; the SDK has them as fractions.
-
-    >>> _count(9.0), _count(-1), _count("9")
-    (9, None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None
 
 
 def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:

@@ -17,7 +17,7 @@ from tenuto.core.signals import Usage
 from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import encode, encode_named_event
+from tenuto.wires.json import count_of_decimal, encode, encode_named_event
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.citations import joined_annotations
 from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
@@ -108,16 +108,14 @@ def error_of_ours(code: str, message: str) -> JsonObject:
 # --- usage and citations
 
 
-def counted_in(meta: JsonObject, name: str) -> int:
-    """Return a number of tokens, which the SDK has as a fraction; -1 where none is told.
+def counted_in(meta: JsonObject, name: str) -> int | None:
+    """Return a number of tokens, None where none is told.
 
     >>> counted_in({"tokens": {"output_tokens": 9.0}}, "output_tokens"), counted_in({}, "x")
-    (9, -1)
+    (9, None)
     """
     counts = next((told for key in COUNTED if (told := object_in(meta.get(key)))), {})
-    value: Any = counts.get(name)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= value < 1e12 else -1
+    return count_of_decimal(counts.get(name))
 
 
 def merged_usage(meta: JsonObject, usage: Usage) -> JsonObject:
@@ -128,13 +126,15 @@ def merged_usage(meta: JsonObject, usage: Usage) -> JsonObject:
     ...              Usage(5, 9))
     {'billed_units': {'output_tokens': 8}, 'tokens': {'output_tokens': 9}}
     """
-    more = (usage.output_tokens or 0) - counted_in(meta, "output_tokens")
-    grown = {
-        name: told | {"output_tokens": own + more}
-        for name in COUNTED
-        if (own := counted_in({name: (told := object_in(meta.get(name)))}, "output_tokens")) >= 0
-    }
-    return meta if usage.output_tokens is None else meta | grown
+    if usage.output_tokens is None:
+        return meta
+    more = usage.output_tokens - (counted_in(meta, "output_tokens") or 0)
+    merged = dict(meta)
+    for name in COUNTED:
+        told = object_in(meta.get(name))
+        own = count_of_decimal(told.get("output_tokens"))
+        merged |= {} if own is None else {name: told | {"output_tokens": own + more}}
+    return merged
 
 
 def as_annotations(cited: Iterable[JsonObject]) -> list[JsonObject]:

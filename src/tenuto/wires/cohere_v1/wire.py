@@ -21,7 +21,7 @@ from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
 from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import arguments_of
+from tenuto.wires.json import arguments_of, count_of_decimal
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request_reading import text_in
@@ -107,8 +107,8 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if (fault := fault_in(value)) is not None:
         signals.append(FaultSeen(fault))
     if (meta := usage_object(value)) is not None:
-        counts = [render.counted_in(meta, name) for name in ("input_tokens", "output_tokens")]
-        signals.append(UsageSeen(Usage(*(None if count < 0 else count for count in counts))))
+        counts = (render.counted_in(meta, name) for name in ("input_tokens", "output_tokens"))
+        signals.append(UsageSeen(Usage(*counts)))
     return signals
 
 
@@ -138,8 +138,7 @@ def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[A
 def _call_begun(piece: JsonObject) -> list[AnySignal]:
     """Return that a call begins. Its pieces are not read: all of it comes again, decoded. A call
     of which that never comes was cut: the brace stands for its arguments."""
-    name, index = text_in(piece.get("name")), piece.get("index")
-    number = int(index) if isinstance(index, int | float) and 0 <= index < 1000 else None
+    name, number = text_in(piece.get("name")), count_of_decimal(piece.get("index"))
     delta = CallDelta(number, None, name, "{", may_lack_id=True)
     return [CallPiece(("tool_calls", number), delta)] if name else []
 
