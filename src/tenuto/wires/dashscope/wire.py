@@ -16,7 +16,7 @@ from tenuto.core.parts import AnySignal, Envelope, is_silent
 from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
 from tenuto.wires.base import JsonObject, error_body, never
 from tenuto.wires.dashscope import render
-from tenuto.wires.dashscope.events import Unrepeated
+from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
 from tenuto.wires.dashscope.request import heeding, is_request, parse_request
 from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
@@ -101,10 +101,7 @@ def looks_like(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event: it says that there is no stop yet. What ends a stream may as
     well be a whole body, and is read alike."""
-    output = object_in(value.get("output"))
-    choices = output.get("choices")
-    said = choices[0] if isinstance(choices, list) and choices else output
-    return object_in(said).get("finish_reason") in ("null", None, "")
+    return not stops(value)
 
 
 WIRE = replace(
