@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
 import msgspec
 
@@ -24,7 +23,6 @@ from tenuto.wires.base import (
     Answer,
     Dialect,
     JsonObject,
-    RequestFacts,
     Wire,
     WireRequest,
     error_body,
@@ -38,7 +36,7 @@ from tenuto.wires.json import decode_object, encode, encode_event
 from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.openai_chat.request import ChatRequest, parse_request
+from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
 
 _BEDROCKS = "amazon-bedrock-"
 """The beginning of the members that Bedrock adds to what a model wrote."""
@@ -53,36 +51,18 @@ _OUTPUT_KEYS = ((re.compile(r"(?:\A|[./])openai\."), "max_completion_tokens"),)
 """The key of the output limit, by model; `max_tokens` for all others."""
 
 
-class InvokeChatRequest:
+class InvokeChatRequest(ChatRequest):
     """A chat request whose model stands in the path (`wires.base.WireRequest`)."""
-
-    def __init__(self, asked: ChatRequest, path: str) -> None:
-        self._asked = asked
-        model, stream = path_model(path)
-        self.facts: RequestFacts = msgspec.structs.replace(asked.facts, model=model, stream=stream)
 
     @property
     def wire(self) -> Wire:
         """The wire that speaks it."""
         return CHAT
 
-    @property
-    def repairs(self) -> tuple[str, ...]:
-        """What had to be put right in its history."""
-        return self._asked.repairs
-
-    def tool_parameters(self) -> dict[str, JsonObject]:
-        """The JSON Schema of each attached function."""
-        return self._asked.tool_parameters()
-
-    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
-        """The bytes of the request with these edits."""
-        return self._asked.apply(edits, replace(dialect, output_key=self._output_key))
-
-    @cached_property
-    def _output_key(self) -> str:
-        model = self.facts.model
-        return next((key for who, key in _OUTPUT_KEYS if who.search(model)), "max_tokens")
+    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
+        """The members of the request with these edits."""
+        keys = (key for who, key in _OUTPUT_KEYS if who.search(self.facts.model))
+        return super().edited(edits, replace(dialect, output_key=next(keys, "max_tokens")))
 
 
 def is_chat(body: JsonObject) -> bool:
@@ -207,8 +187,11 @@ def request(body: bytes, probe_max_tokens: int, path: str, *_: object) -> WireRe
     value = decode_object(body)
     if not isinstance(value, dict) or not is_chat(value):
         return None
-    asked = parse_request(body, probe_max_tokens)
-    return None if asked is None else InvokeChatRequest(asked, path)
+    asked = request_of(InvokeChatRequest, body, probe_max_tokens, PLAIN)
+    if asked is not None:
+        model, stream = path_model(path)
+        asked.facts = msgspec.structs.replace(asked.facts, model=model, stream=stream)
+    return asked
 
 
 CHAT = replace(
