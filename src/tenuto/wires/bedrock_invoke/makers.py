@@ -6,15 +6,13 @@ top to bottom: the stop table, the places of the makers, and reading.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
 from tenuto.core.signals import (
     Ended,
     FaultSeen,
     StopSeen,
-    TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -23,8 +21,9 @@ from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import guardrail_signals
-from tenuto.wires.json import count_of_decimal, decode_object
+from tenuto.wires.json import decode_object
 from tenuto.wires.members import value_at
+from tenuto.wires.one_text import OneText, steps, used_at
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.stops import StopTable, stop_reader
 
@@ -60,107 +59,62 @@ _read_stop = stop_reader(STOPS)
 METRICS = "amazon-bedrock-invocationMetrics"
 """A member that Bedrock adds to the last event of whatever the model wrote."""
 
-Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a maker's answer keeps what is read of it.
-
-    Attributes:
-        shape: the members by which it is known, one path each.
-        text: the paths of its text, of which the first that is there counts.
-        stop: the same of its stop.
-        used: the paths of the tokens of input and output.
-    """
-
-    shape: tuple[Path, ...]
-    text: tuple[Path, ...]
-    stop: tuple[Path, ...]
-    used: tuple[Path, Path] = ((), ())
-
-
-_TITAN_INPUT: Path = ("inputTextTokenCount",)
-
-PLACES: tuple[Place, ...] = (
+PLACES: tuple[OneText, ...] = (
     # Titan's body, and an event of its stream.
-    Place(
-        (("results", 0, "outputText"),),
-        (("results", 0, "outputText"),),
-        (("results", 0, "completionReason"),),
-        (_TITAN_INPUT, ("results", 0, "tokenCount")),
+    OneText(
+        ("results[0].outputText",),
+        "results[0].outputText",
+        ("results[0].completionReason",),
+        ("inputTextTokenCount", "results[0].tokenCount"),
     ),
-    Place(
-        (("outputText",),),
-        (("outputText",),),
-        (("completionReason",),),
-        (_TITAN_INPUT, ("totalOutputTextTokenCount",)),
+    OneText(
+        ("outputText",),
+        "outputText",
+        ("completionReason",),
+        ("inputTextTokenCount", "totalOutputTextTokenCount"),
     ),
     # Llama.
-    Place(
-        (("generation",), ("stop_reason",)),
-        (("generation",),),
-        (("stop_reason",),),
-        (("prompt_token_count",), ("generation_token_count",)),
+    OneText(
+        ("generation", "stop_reason"),
+        "generation",
+        ("stop_reason",),
+        ("prompt_token_count", "generation_token_count"),
     ),
     # Mistral's text.
-    Place((("outputs", 0, "text"),), (("outputs", 0, "text"),), (("outputs", 0, "stop_reason"),)),
+    OneText(("outputs[0].text",), "outputs[0].text", ("outputs[0].stop_reason",)),
     # Cohere's Command.
-    Place(
-        (("generations", 0, "text"),),
-        (("generations", 0, "text"),),
-        (("generations", 0, "finish_reason"),),
-    ),
+    OneText(("generations[0].text",), "generations[0].text", ("generations[0].finish_reason",)),
     # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
-    Place((("event_type",), ("response",)), (), (("finish_reason",),)),
-    Place((("text",), ("generation_id",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("event_type",)), (("text",),), (("finish_reason",),)),
-    Place((("text",), ("is_finished",)), (("text",),), (("finish_reason",),)),
+    OneText(("event_type", "response"), "", ("finish_reason",)),
+    OneText(("text", "generation_id"), "text", ("finish_reason",)),
+    OneText(("text", "event_type"), "text", ("finish_reason",)),
+    OneText(("text", "is_finished"), "text", ("finish_reason",)),
     # The last event of Command's stream has the stop alone; in its `response` all stands again.
-    Place((("is_finished",), ("finish_reason",)), (), (("finish_reason",),)),
-    Place(
-        (("is_finished",), ("response", "generations", 0)),
-        (),
-        (("response", "generations", 0, "finish_reason"),),
+    OneText(("is_finished", "finish_reason"), "", ("finish_reason",)),
+    OneText(
+        ("is_finished", "response.generations[0]"), "", ("response.generations[0].finish_reason",)
     ),
     # AI21's Jurassic.
-    Place(
-        (("completions", 0, "data"),),
-        (("completions", 0, "data", "text"),),
-        (("completions", 0, "finishReason", "reason"),),
+    OneText(
+        ("completions[0].data",),
+        "completions[0].data.text",
+        ("completions[0].finishReason.reason",),
     ),
     # Claude's text completions.
-    Place((("completion",), ("stop_reason",)), (("completion",),), (("stop_reason",),)),
+    OneText(("completion", "stop_reason"), "completion", ("stop_reason",)),
 )
 """The makers that keep one text and one stop, by shape; the first that fits counts."""
 
-SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape)
+SHAPED_BY = frozenset(steps(path)[0] for place in PLACES for path in place.shape)
 """Members of which an answer of any of these has one: every wire is asked about every shape."""
 
-_COMPLETION = Place(
-    (("choices", 0, "text"),),
-    (("choices", 0, "text"),),
-    (("choices", 0, "finish_reason"), ("choices", 0, "stop_reason")),
-    (("usage", "prompt_tokens"), ("usage", "completion_tokens")),
+_COMPLETION = OneText(
+    ("choices[0].text",),
+    "choices[0].text",
+    ("choices[0].finish_reason", "choices[0].stop_reason"),
+    ("usage.prompt_tokens", "usage.completion_tokens"),
 )
 """Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
-
-
-def has(value: object, path: Path) -> bool:
-    """Whether a path leads somewhere, be it to null.
-
-    >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
-    (True, False)
-    """
-    held, step = value_at(value, path[:-1]), path[-1]
-    if isinstance(step, int):
-        return isinstance(held, list) and len(held) > step
-    return isinstance(held, dict) and step in held
-
-
-def fits(value: JsonObject, place: Place) -> bool:
-    """Whether a value has the shape of a maker's answer."""
-    return all(has(value, path) for path in place.shape)
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -188,7 +142,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals += guardrail_signals(value)
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
-        used = _used(metrics, ("inputTokenCount",), ("outputTokenCount",))
+        used = used_at(metrics, "inputTokenCount", "outputTokenCount")
         if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
             signals.append(UsageSeen(used))
         if event and not any(isinstance(signal, Ended) for signal in signals):
@@ -209,8 +163,8 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     if openai_chat.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
-        if fits(value, place):
-            return _signals_at(value, place)
+        if place.fits(value):
+            return place.signals(value, _read_stop)
     error = bedrock_converse.error_of(value)
     if error is not None:
         return [FaultSeen(read_fault(error))]
@@ -239,33 +193,3 @@ def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
         stop = _read_stop(value_at(value, ("choices", 0, "stop_reason")), field)
         signals += [stop] if stop is not None else []
     return signals
-
-
-def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
-    signals: list[AnySignal] = []
-    text = next((t for path in place.text if isinstance(t := value_at(value, path), str)), "")
-    if text:
-        signals.append(TextDelta(text))
-    for path in place.stop:
-        stop = _read_stop(value_at(value, path), _written(path))
-        if stop is not None:
-            signals.append(stop)
-            break
-    used = _used(value, *place.used)
-    return [*signals, UsageSeen(used)] if used is not None else signals
-
-
-def _written(path: Path) -> str:
-    """A path as it is written.
-
-    >>> _written(("results", 0, "completionReason"))
-    'results[0].completionReason'
-    """
-    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
-    return steps.removeprefix(".")
-
-
-def _used(value: JsonObject, asked: Path, said: Path) -> Usage | None:
-    """The tokens of input and output; behind a guardrail they come with a decimal point."""
-    counts = [count_of_decimal(value_at(value, path)) if path else None for path in (asked, said)]
-    return Usage(counts[0], counts[1]) if counts != [None, None] else None

@@ -27,7 +27,6 @@ from tenuto.wires.bedrock_invoke.makers import (
     PLACES,
     SHAPED_BY,
     STOPS,
-    fits,
     read,
     unpacked,
 )
@@ -68,7 +67,7 @@ def looks_like(value: JsonObject) -> bool:
     # OpenAI's own shapes say what they are; Cohere's own API adds a `meta` to what Bedrock writes.
     if isinstance(value.get("object"), str) or "meta" in value:
         return False
-    if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
+    if not SHAPED_BY.isdisjoint(value) and any(place.fits(value) for place in PLACES):
         return True
     choice = value_at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
     return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
