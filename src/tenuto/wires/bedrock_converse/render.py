@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-import msgspec
-
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
 from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import count, encode, encode_event
 
@@ -97,14 +96,8 @@ def _event(name: str, payload: JsonObject, part: Part) -> bytes:
     return encode_event({name: {**payload, "contentBlockIndex": part.place[0]}})
 
 
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "tool_use" if calls else "end_turn"
-
-
 def _call(call: ToolCall) -> JsonObject:
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
-    named = {"toolUseId": call.id, "name": call.name, "input": arguments}
+    named = {"toolUseId": call.id, "name": call.name, "input": object_of(call)}
     return {"toolUse": {**named, **(call.extra or {})}}
 
 

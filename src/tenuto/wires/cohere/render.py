@@ -163,11 +163,6 @@ class CohereLayout(FlatLayout):
         return b"".join(out)
 
 
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "TOOL_CALL" if calls else "COMPLETE"
-
-
 def _call(call: ToolCall) -> JsonObject:
     function = {"name": call.name, "arguments": call.arguments}
     return {**(call.extra or {}), "id": call.id, "type": "function", "function": function}

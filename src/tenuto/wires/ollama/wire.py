@@ -34,6 +34,7 @@ from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
+from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -79,10 +80,9 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if isinstance(message, dict):
         signals += _read_message(message, "content")
         signals += _beside(message, message.keys() - render.WORDS, "message")
-        signals += _beside(value, render.IMAGES & value.keys())
     else:
         signals += _read_message(value, "response")
-        signals += _beside(value, render.IMAGES & value.keys())
+    signals += _beside(value, render.IMAGES & value.keys())
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -90,7 +90,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals.append(FaultSeen(Fault(FaultKind.CONNECTION, "not_done")))
     usage = usage_object(value)
     if usage is not None:
-        signals.append(UsageSeen(_usage(usage)))
+        signals.append(UsageSeen(Usage(*(count(usage.get(key)) for key in render.COUNTS))))
     end = _end(value)
     if end is not None:
         signals.append(end)
@@ -135,20 +135,19 @@ def _call(call: JsonObject) -> CallDelta:
     """A call comes whole: most servers write no id, so that calls are told by their order."""
     named = call.get("function")
     function = named if isinstance(named, dict) else call
-    call_id, name = call.get("id"), function.get("name")
-    given = function.get("arguments")
+    call_id, given = text_in(call.get("id")), function.get("arguments")
     odd: tuple[str, ...] = ()
     if not isinstance(given, dict) and given:
         odd = ("arguments_text",) if isinstance(given, str) else ("arguments_no_object",)
     extra = {
         "call": {key: item for key, item in call.items() if key not in _CALL_KEYS},
         "function": {k: v for k, v in function.items() if k not in ("name", "arguments")},
-        "named": isinstance(call_id, str) and bool(call_id),
+        "named": bool(call_id),
     }
     return CallDelta(
         None,
-        call_id if extra["named"] else None,
-        name if isinstance(name, str) and name else None,
+        call_id or None,
+        text_in(function.get("name")) or None,
         given if given is None or isinstance(given, str) else as_text(given),
         odd,
         may_lack_id=True,
@@ -164,18 +163,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
     return found or None
 
 
-def _usage(usage: JsonObject) -> Usage:
-    return Usage(
-        input_tokens=count(usage.get("prompt_eval_count")),
-        output_tokens=count(usage.get("eval_count")),
-    )
-
-
-# --- the faces of an ending (P1a) -------------------------------------------------------------
-
-SHOWN = openai_chat.SHOWN
-"""Every outcome, in Chat's words: Ollama filters nothing, and who stands before it says so in
-OpenAI's."""
+# --- the wire itself --------------------------------------------------------------------------
 
 
 def is_request(path: str) -> bool:
@@ -200,7 +188,8 @@ WIRE = Wire(
     name="ollama",
     stops=STOPS,
     errors=ERRORS,
-    shown=SHOWN,
+    # Ollama filters nothing, and who stands before it says so in OpenAI's words.
+    shown=openai_chat.SHOWN,
     is_request=is_request,
     request=parse_request,
     looks_like=looks_like,
@@ -210,7 +199,7 @@ WIRE = Wire(
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.LineLayout,
-    clean_stop=render.clean_stop,
+    clean_stop=lambda calls: "stop",  # with calls and without
     as_body=render.as_body,
     render_body=render.render_body,
     render_error=error_body(render.error_of_ours),

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Place, Said
 from tenuto.core.signals import Usage
 from tenuto.wires.base import Answer, FlatLayout, JsonObject
@@ -25,11 +24,6 @@ TOKENS: Place = ("tokens",)
 
 _OF_NONE: JsonObject = {"id": 0, "text": "", "logprob": 0.0, "special": False}
 """The token of a text that no token is known for."""
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end; of calls nobody knows."""
-    return "eos_token"
 
 
 class TokenLayout(FlatLayout):
