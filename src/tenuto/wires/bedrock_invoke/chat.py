@@ -59,10 +59,11 @@ class InvokeChatRequest(ChatRequest):
         """The wire that speaks it."""
         return CHAT
 
-    def edited(self, edits: Sequence[Edit], dialect: Dialect) -> dict[str, bytes]:
-        """The members of the request with these edits."""
-        keys = (key for who, key in _OUTPUT_KEYS if who.search(self.facts.model))
-        return super().edited(edits, replace(dialect, output_key=next(keys, "max_tokens")))
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits."""
+        model = self.facts.model
+        key = next((key for who, key in _OUTPUT_KEYS if who.search(model)), "max_tokens")
+        return super().apply(edits, replace(dialect, output_key=key))
 
 
 def is_chat(body: JsonObject) -> bool:

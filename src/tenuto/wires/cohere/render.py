@@ -20,9 +20,9 @@ from tenuto.core.parts import (
 )
 from tenuto.core.signals import Began
 from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.citations import is_one
 from tenuto.wires.cohere.citations import CITATIONS, joined_citations
-from tenuto.wires.cohere.usage import merged_usage
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
@@ -226,8 +226,3 @@ def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
     if "tool_plan" in message:
         message["tool_plan"] = said.pop(_THINKING)
     return [{"type": kind, kind: told} for kind, told in said.items() if told]
-
-
-def error_of_ours(code: str, message: str) -> JsonObject:
-    """An error as the provider writes its own."""
-    return {"message": message, "type": OURS, "code": code}

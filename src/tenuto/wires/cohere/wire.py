@@ -34,12 +34,12 @@ from tenuto.core.signals import (
 )
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
+from tenuto.wires.billed_usage import read_usage
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.request import parse_request
-from tenuto.wires.cohere.usage import read_usage, usage_object
-from tenuto.wires.errors import fault_parser
+from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.form import at
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in
@@ -99,6 +99,14 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
     if isinstance(cited := message.get("citations"), list):
         yield _cited(cited)
     yield from _end_of(body, "finish_reason", usage_object(body))
+
+
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the end of a stream."""
+    usage = value.get("usage")
+    if usage is None:
+        usage = object_in(value.get("delta")).get("usage")
+    return usage if isinstance(usage, dict) else None
 
 
 def _cited(citations: list[Any]) -> Piece:
@@ -273,6 +281,6 @@ WIRE = Wire(
     clean_stop=lambda calls: "TOOL_CALL" if calls else "COMPLETE",
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=error_body(render.error_of_ours),
+    render_error=error_body(bare_error),
     form=replace(USAGE_ALWAYS, path=at("/v2/chat")),
 )

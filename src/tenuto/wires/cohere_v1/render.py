@@ -13,17 +13,13 @@ from typing import Any
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
-from tenuto.core.signals import Usage
 from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
-from tenuto.wires.json import count_of_decimal, encode, encode_named_event
-from tenuto.wires.members import object_in
+from tenuto.wires.json import encode, encode_named_event
 from tenuto.wires.openai_chat.citations import joined_annotations
 from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
-
-COUNTED = ("tokens", "billed_units")
-"""The members of `meta` that count tokens; what is billed may be less than what is counted."""
 
 TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "error", "message"})
 """Members of an answer that are merged over the attempts of a turn."""
@@ -100,41 +96,7 @@ def render_body(
     return encode(answered(first, answer, asked))
 
 
-def error_of_ours(code: str, message: str) -> JsonObject:
-    """Return an error as the provider writes its own."""
-    return {"message": message, "type": OURS, "code": code}
-
-
-# --- usage and citations
-
-
-def counted_in(meta: JsonObject, name: str) -> int | None:
-    """Return a number of tokens, None where none is told.
-
-    >>> counted_in({"tokens": {"output_tokens": 9.0}}, "output_tokens"), counted_in({}, "x")
-    (9, None)
-    """
-    counts = next((told for key in COUNTED if (told := object_in(meta.get(key)))), {})
-    return count_of_decimal(counts.get(name))
-
-
-def merged_usage(meta: JsonObject, usage: Usage) -> JsonObject:
-    """Return `meta` of the whole turn: the first one, with the output of all attempts. What is
-    billed grows by as much as what is counted.
-
-    >>> merged_usage({"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}},
-    ...              Usage(5, 9))
-    {'billed_units': {'output_tokens': 8}, 'tokens': {'output_tokens': 9}}
-    """
-    if usage.output_tokens is None:
-        return meta
-    more = usage.output_tokens - (counted_in(meta, "output_tokens") or 0)
-    merged = dict(meta)
-    for name in COUNTED:
-        told = object_in(meta.get(name))
-        own = count_of_decimal(told.get("output_tokens"))
-        merged |= {} if own is None else {name: told | {"output_tokens": own + more}}
-    return merged
+# --- citations
 
 
 def as_annotations(cited: Iterable[JsonObject]) -> list[JsonObject]:

@@ -10,17 +10,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
-from tenuto.core.signals import CallDelta, Ended, FaultSeen, Usage, UsageSeen
+from tenuto.core.signals import CallDelta, Ended, FaultSeen, UsageSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
 from tenuto.wires.bedrock_invoke import makers
+from tenuto.wires.billed_usage import COUNTED, read_usage
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
-from tenuto.wires.errors import fault_parser
+from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.json import arguments_of, count_of_decimal
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat.wire import CONTENT
@@ -107,8 +107,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if (fault := fault_in(value)) is not None:
         signals.append(FaultSeen(fault))
     if (meta := usage_object(value)) is not None:
-        counts = (render.counted_in(meta, name) for name in ("input_tokens", "output_tokens"))
-        signals.append(UsageSeen(Usage(*counts)))
+        signals.append(UsageSeen(read_usage(meta)))
     return signals
 
 
@@ -145,16 +144,13 @@ def _call_begun(piece: JsonObject) -> list[AnySignal]:
 
 def _calls(value: JsonObject) -> list[AnySignal]:
     """Return its calls. What was said of them in pieces, or in an event before, is said again."""
-    return [
-        CallPiece(("tool_calls", number), _call(number, call))
-        for number, call in enumerate(list_in(value.get("tool_calls")))
-    ]
+    return [_call(*numbered) for numbered in enumerate(list_in(value.get("tool_calls")))]
 
 
-def _call(number: int, call: Any) -> CallDelta:
+def _call(number: int, call: object) -> CallPiece:
     told = dict(object_in(call))
     name, given = text_in(told.pop("name", None)), told.pop("parameters", None)
-    return CallDelta(
+    delta = CallDelta(
         number,
         None,
         name or None,
@@ -165,12 +161,13 @@ def _call(number: int, call: Any) -> CallDelta:
         whole=True,
         extra=told or None,
     )
+    return CallPiece(("tool_calls", number), delta)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
     """Return the native usage object: `meta`, of a body or of the end of a stream."""
     meta = object_in(value.get("meta") or object_in(value.get("response")).get("meta"))
-    return meta if any(object_in(meta.get(name)) for name in render.COUNTED) else None
+    return meta if any(object_in(meta.get(name)) for name in COUNTED) else None
 
 
 # --- the wire
@@ -204,5 +201,5 @@ WIRE = Wire(
     layout=render.ChatLayout,
     clean_stop=lambda calls: "COMPLETE",  # with calls and without
     render_body=render.render_body,
-    render_error=error_body(render.error_of_ours),
+    render_error=error_body(bare_error),
 )

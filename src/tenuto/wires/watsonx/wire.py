@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
@@ -22,12 +21,13 @@ from tenuto.core.stop import StopReason
 from tenuto.wires.base import Answer, Dialect, JsonObject, error_body, never
 from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
-from tenuto.wires.json import count, encode_event
-from tenuto.wires.members import value_of
+from tenuto.wires.json import count, decode_object, encode_event
+from tenuto.wires.members import list_in, object_in, value_at, value_of
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.openai_chat.render import DONE, ChatLayout
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
+from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
 _K, _R = FaultKind, StopReason
@@ -91,13 +91,6 @@ def is_request(path: str) -> bool:
 # --- the request ------------------------------------------------------------------------------
 
 
-class _Asked(msgspec.Struct):
-    model_id: Any = None
-
-
-_asked = msgspec.json.Decoder(_Asked).decode
-
-
 class WatsonxRequest(ChatRequest):
     """A chat request as bytes, with what was read of it (`wires.base.WireRequest`)."""
 
@@ -121,11 +114,10 @@ def parse_request(
     """
     made = request_of(WatsonxRequest, body, probe_max_tokens, dialect)
     if made is not None:
-        model, streams = _asked(body).model_id, path.rstrip("/").endswith("_stream")
         made.facts = msgspec.structs.replace(
             made.facts,
-            model=model if isinstance(model, str) else "",
-            stream=streams,
+            model=text_in(object_in(decode_object(body)).get("model_id")),
+            stream=path.rstrip("/").endswith("_stream"),
             include_usage=True,  # asked for or not
         )
     return made
@@ -139,33 +131,33 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("results"), list):
-        return [Envelope(value), *_generated(value["results"])]
+        return [Envelope(value), *_generated(_result(value))]
     error = _error_of(value)
     found: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
     return [*openai_chat.read(value, event=event), *found]
 
 
-def _generated(results: list[Any]) -> Iterator[AnySignal]:
-    """What the first result of a text generation says. Only its first event counts the input."""
-    result = results[0] if results and isinstance(results[0], dict) else {}
-    text, raw = result.get("generated_text"), result.get("stop_reason")
-    if isinstance(text, str) and text:
+def _result(value: JsonObject) -> JsonObject:
+    """The first result of a text generation; {} of all else."""
+    return object_in(value_at(value, ("results", 0)))
+
+
+def _generated(result: JsonObject) -> Iterator[AnySignal]:
+    """What a result says. Only its first event counts the input."""
+    raw = result.get("stop_reason")
+    if text := text_in(result.get("generated_text")):
         yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
     stop = None if raw == _NOT_FINISHED else _read_stop(raw, "results[0].stop_reason")
     if stop is not None:
         yield stop
-    used = (
-        count(result.get("input_token_count")) or None,
-        count(result.get("generated_token_count")),
-    )
-    if used != (None, None):
-        yield UsageSeen(Usage(*used))
+    asked, said = (count(result.get(f"{kind}_token_count")) for kind in ("input", "generated"))
+    if asked or said is not None:
+        yield UsageSeen(Usage(asked or None, said))
 
 
 def _error_of(value: JsonObject) -> object | None:
     """The first of its errors, with the status that stands beside them."""
-    errors = value.get("errors")
-    if isinstance(errors, list) and errors:
+    if errors := list_in(value.get("errors")):
         first = errors[0] if isinstance(errors[0], dict) else {"message": errors[0]}
         return {**first, "status_code": value.get("status_code")}
     return None
@@ -177,9 +169,8 @@ def is_its_own(value: JsonObject) -> bool:
     >>> is_its_own({"model_id": "ibm/granite-4", "choices": []}), is_its_own({"choices": []})
     (True, False)
     """
-    results = value.get("results")
-    if isinstance(results, list) and results and isinstance(results[0], dict):
-        return "generated_text" in results[0] and "stop_reason" in results[0]
+    if result := _result(value):
+        return "generated_text" in result and "stop_reason" in result
     if isinstance(value.get("errors"), list):
         return "trace" in value
     return isinstance(value.get("model_id"), str) and isinstance(value.get("choices"), list)
@@ -188,10 +179,8 @@ def is_its_own(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event: a chunk of a chat, or one that is not finished. What ends a
     generation may as well be a whole body, and is read alike."""
-    results = value.get("results")
-    if isinstance(results, list):
-        first = results[0] if results and isinstance(results[0], dict) else {}
-        return first.get("stop_reason") == _NOT_FINISHED
+    if isinstance(value.get("results"), list):
+        return _result(value).get("stop_reason") == _NOT_FINISHED
     return openai_chat.is_event(value)
 
 
