@@ -7,7 +7,7 @@ and unknown fields survive (C7). Every request's side of a wire stands on this.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -73,6 +73,26 @@ def path_of(key: str) -> list[str]:
 def value_of(raw: bytes | None) -> Any:
     """The value of a member, None where there is none."""
     return None if raw is None else decode_object(raw)
+
+
+def word_in(members: Mapping[str, Any], key: str) -> str | None:
+    """A member that is a text and not empty, None for all else.
+
+    >>> word_in({"id": "a"}, "id"), word_in({"id": ""}, "id"), word_in({"id": 1}, "id")
+    ('a', None, None)
+    """
+    found = members.get(key)
+    return found if isinstance(found, str) and found else None
+
+
+def others_in(members: Mapping[str, Any], keys: Container[str]) -> dict[str, Any] | None:
+    """The members that have other keys, None where there are none. Objects of the SDKs name every
+    key that there may be, so that null says nothing.
+
+    >>> others_in({"id": "a", "x": 1, "y": None}, {"id"}), others_in({"id": "a"}, {"id"})
+    ({'x': 1}, None)
+    """
+    return {k: v for k, v in members.items() if k not in keys and v is not None} or None
 
 
 def object_in(value: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import CLEAN, GRAVITY, StopReason
@@ -89,6 +90,16 @@ SPOKEN_ELSEWHERE: StopTable = {
 """Values that are written on wires other than the one that has them in its own table."""
 
 
+def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
+    """Return `look_up` in a wire's own values, and behind them in those of all the others (N2).
+
+    >>> read_stop = stop_reader({"length": (StopReason.PAUSED, None)})
+    >>> read_stop("length", "at").reason.value, read_stop("max_tokens", "at").reason.value
+    ('paused', 'max_tokens')
+    """
+    return partial(look_up, table={**SPOKEN_ELSEWHERE, **own})
+
+
 def in_other_words(own: StopTable) -> StopTable:
     """The values of all the others, for a wire that has a table of its own (N2).
 
@@ -129,14 +140,3 @@ def look_up(raw: object, field: str, table: StopTable) -> StopSeen | None:
     if found:
         return StopSeen(raw, field, *min(found, key=lambda row: GRAVITY.index(row[0])))
     return StopSeen(raw, field, StopReason.UNKNOWN, known=False)
-
-
-def stop_reader(own: StopTable) -> Callable[[object, str], StopSeen | None]:
-    """Return `look_up` in a wire's own table and, for other words, in those of all others.
-
-    >>> read_stop = stop_reader({"length": (StopReason.MAX_TOKENS, None)})
-    >>> read_stop("LENGTH", "finish_reason").reason.value, read_stop("timeout", "why").reason.value
-    ('max_tokens', 'error')
-    """
-    table = {**in_other_words(own), **own}
-    return lambda raw, field: look_up(raw, field, table)

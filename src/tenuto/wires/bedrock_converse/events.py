@@ -33,7 +33,7 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import as_text, count, is_no_piece
-from tenuto.wires.members import list_in, object_in
+from tenuto.wires.members import list_in, object_in, others_in, word_in
 from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
@@ -151,17 +151,13 @@ def _call(value: JsonObject, index: int) -> CallDelta:
         () if decoded or given is None else (odd,),
         may_be_empty=given == {},
         decoded=decoded,
-        extra=_extra(value),
+        extra=others_in(value, _CALL_KEYS),
     )
 
 
 def _known_by(call: JsonObject) -> tuple[str | None, str | None]:
     """The id and the name of a call, as far as they are told."""
-    return text_in(call.get("toolUseId")) or None, text_in(call.get("name")) or None
-
-
-def _extra(value: JsonObject) -> JsonObject | None:
-    return {k: v for k, v in value.items() if k not in _CALL_KEYS and v is not None} or None
+    return word_in(call, "toolUseId"), word_in(call, "name")
 
 
 # --- events
@@ -192,7 +188,7 @@ def _start(payload: JsonObject) -> Iterator[AnySignal]:
         () if index is not None else ("call_index_missing",),
         # A tool without parameters is called by a block that has no delta.
         may_be_empty=True,
-        extra=_extra(call),
+        extra=others_in(call, _CALL_KEYS),
     )
     yield CallPiece((index,), delta)
 

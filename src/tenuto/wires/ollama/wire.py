@@ -29,12 +29,12 @@ from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, Wire, error_body, never
 from tenuto.wires.errors import fault_parser
 from tenuto.wires.json import as_text, count
+from tenuto.wires.members import word_in
 from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.request_reading import text_in
 from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
@@ -135,19 +135,19 @@ def _call(call: JsonObject) -> CallDelta:
     """A call comes whole: most servers write no id, so that calls are told by their order."""
     named = call.get("function")
     function = named if isinstance(named, dict) else call
-    call_id, given = text_in(call.get("id")), function.get("arguments")
+    call_id, given = word_in(call, "id"), function.get("arguments")
     odd: tuple[str, ...] = ()
     if not isinstance(given, dict) and given:
         odd = ("arguments_text",) if isinstance(given, str) else ("arguments_no_object",)
     extra = {
         "call": {key: item for key, item in call.items() if key not in _CALL_KEYS},
         "function": {k: v for k, v in function.items() if k not in ("name", "arguments")},
-        "named": bool(call_id),
+        "named": call_id is not None,
     }
     return CallDelta(
         None,
-        call_id or None,
-        text_in(function.get("name")) or None,
+        call_id,
+        word_in(function, "name"),
         given if given is None or isinstance(given, str) else as_text(given),
         odd,
         may_lack_id=True,
