@@ -49,7 +49,7 @@ def with_message(value: JsonObject, message: JsonObject) -> JsonObject:
     """The same event with another message, in its own form."""
     output = object_in(value.get("output"))
     if choices := list_in(output.get("choices")):
-        new = {"choices": [object_in(choices[0]) | {"message": message}, *choices[1:]]}
+        new: JsonObject = {"choices": [object_in(choices[0]) | {"message": message}, *choices[1:]]}
     else:
         new = {"text": message.get("content") or ""}
         if thought := message.get("reasoning_content"):
