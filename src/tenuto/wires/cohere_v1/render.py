@@ -8,8 +8,8 @@ caller's own rows and the merged answer, and none of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
@@ -23,6 +23,10 @@ from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
 
 TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "error", "message"})
 """Members of an answer that are merged over the attempts of a turn."""
+
+
+_joined_citations = partial(joined_annotations, positions=("start", "end"))
+"""Citations move as Chat's annotations do."""
 
 
 def call_of(call: ToolCall) -> JsonObject:
@@ -56,11 +60,10 @@ class ChatLayout(OpenAIChatLayout):
         first = answer.spoken[0].message if answer.spoken else None
         whole = answered({**(first.said if first else {}), **self._shared}, answer, self._asked)
         out = b""
-        if cited := _citations(joined_annotations(answer.spoken, self._given)):
+        if cited := _joined_citations(answer.spoken, self._given):
             out += _event("citation-generation", citations=cited)
         if answer.calls:
-            calls = whole["tool_calls"]
-            out += _event("tool-calls-generation", text=answer.text, tool_calls=calls)
+            out += _event("tool-calls-generation", text=answer.text, tool_calls=whole["tool_calls"])
         return out + _event("stream-end", response=whole, finish_reason=answer.native_stop)
 
     def error(self, code: str, message: str) -> bytes:
@@ -80,7 +83,7 @@ def answered(first: JsonObject, answer: Answer, asked: Sequence[JsonObject]) -> 
     """Return a whole answer to these rows: the first attempt's members, the merged content."""
     called = {"tool_calls": [call_of(call) for call in answer.calls]} if answer.calls else {}
     said = {"role": "CHATBOT", "message": answer.text, **called}
-    cited = _citations(joined_annotations(answer.spoken))
+    cited = _joined_citations(answer.spoken)
     body = {"text": answer.text} | {k: v for k, v in first.items() if k not in TOLD} | called
     body |= {"citations": cited} if cited else {}
     body |= {"chat_history": [*asked, said], "finish_reason": answer.native_stop}
@@ -94,15 +97,3 @@ def render_body(
 ) -> bytes:
     """Return the bytes of a whole answer."""
     return encode(answered(first, answer, asked))
-
-
-# --- citations
-
-
-def as_annotations(cited: Iterable[JsonObject]) -> list[JsonObject]:
-    """Return citations as Chat Completions has them, whose readers know how positions move."""
-    return [{"start_index": c.get("start"), "end_index": c.get("end"), "cited": c} for c in cited]
-
-
-def _citations(found: Iterable[Any]) -> list[JsonObject]:
-    return [c["cited"] | {"start": c["start_index"], "end": c["end_index"]} for c in found]

@@ -101,8 +101,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         beside = (whole or value).items()
         signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
         signals += _said(value) if kind is None else _said_in_event(kind, value, whole)
-        raw = value.get("finish_reason") or whole.get("finish_reason")
-        stop = _read_stop(raw, "finish_reason")
+        stop = _read_stop(value.get("finish_reason") or whole.get("finish_reason"), "finish_reason")
         signals += [stop] if stop is not None else [Ended()] if kind == "stream-end" else []
     if (fault := fault_in(value)) is not None:
         signals.append(FaultSeen(fault))
@@ -117,8 +116,7 @@ def _said(value: JsonObject) -> list[AnySignal]:
     if isinstance(text := value.get("text"), str):
         signals.append(Piece(CONTENT, Kind.TEXT, text, holds="text"))
     if cited := [one for one in list_in(value.get("citations")) if isinstance(one, dict)]:
-        adds = {"annotations": render.as_annotations(cited)}
-        signals.append(Piece(CONTENT, Kind.TEXT, None, adds, holds="text"))
+        signals.append(Piece(CONTENT, Kind.TEXT, None, {"annotations": cited}, holds="text"))
     return signals + _calls(value)
 
 
@@ -176,8 +174,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
     """Return a request, which says the rows that its answer follows; None where the bytes are
     none."""
-    parsed = parse_request(body, probe_max_tokens)
-    if parsed is not None:
+    if (parsed := parse_request(body, probe_max_tokens)) is not None:
         layout = partial(render.ChatLayout, asked=parsed.asked)
         body_of = partial(render.render_body, asked=parsed.asked)
         parsed.wire = replace(WIRE, layout=layout, render_body=body_of)
