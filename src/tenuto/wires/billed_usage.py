@@ -18,7 +18,6 @@ def read_usage(usage: JsonObject) -> Usage:
         input_tokens=count_of_decimal(counted.get("input_tokens")),
         output_tokens=count_of_decimal(counted.get("output_tokens")),
         reasoning_tokens=count_of_decimal(counted.get("reasoning_tokens")),
-        cached_tokens=count_of_decimal(usage.get("cached_tokens")),
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.wires.json import encode
-from tenuto.wires.members import object_in, value_at, value_of, with_members
+from tenuto.wires.members import object_in, value_of, with_members
 
 FIELDS = "additionalModelRequestFields"
 BUDGETS = ("thinking", "reasoning_config")
@@ -38,7 +38,7 @@ def is_on(members: Mapping[str, bytes]) -> bool:
 def can_be_lowered(members: Mapping[str, bytes]) -> bool:
     """Whether the request could ask for less."""
     fields = object_in(value_of(members.get(FIELDS)))
-    efforts = [value_at(fields, path) for path in EFFORTS]
+    efforts = [_at(fields, path) for path in EFFORTS]
     efforts.append(object_in(value_of(members.get("outputConfig"))).get("effort"))
     budgets = [object_in(fields.get(key)).get("type") for key in BUDGETS]
     return "enabled" in budgets or any(effort in EFFORTS_ABOVE_LOW for effort in efforts)
@@ -53,7 +53,7 @@ def lower(members: dict[str, bytes]) -> None:
         if knob.get("type") == "enabled":
             changes[key] = encode(_less(knob))
     for first, *rest in EFFORTS:
-        if value_at(fields, (first, *rest)) in EFFORTS_ABOVE_LOW:
+        if _at(fields, (first, *rest)) in EFFORTS_ABOVE_LOW:
             knob = fields[first]
             changes[first] = encode({**knob, rest[0]: "low"} if rest else "low")
     if changes:
@@ -82,3 +82,10 @@ def fit(members: dict[str, bytes], max_tokens: int) -> None:
         less = max(LEAST_BUDGET_TOKENS, max_tokens // 2)
         fitting = encode({**knob, "budget_tokens": less}) if less < max_tokens else None
         members[FIELDS] = with_members(members[FIELDS], {key: fitting})
+
+
+def _at(fields: Mapping[str, Any], path: tuple[str, ...]) -> Any:
+    value: Any = fields
+    for step in path:
+        value = object_in(value).get(step)
+    return value

@@ -41,7 +41,7 @@ from tenuto.wires.cohere.errors import ERRORS, read_fault
 from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.form import at
-from tenuto.wires.json import count
+from tenuto.wires.json import count, count_of_decimal
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
@@ -117,8 +117,11 @@ def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     """The stop that stands in a place, and the usage beside it."""
     raw = object_in(place).get("finish_reason")
     stop = _read_stop(raw, field)
-    used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) and usage else []
-    return [*used] if stop is None else [stop, *used]
+    signals: list[Signal] = [stop] if stop is not None else []
+    if isinstance(usage, dict) and usage:
+        cached = count_of_decimal(usage.get("cached_tokens"))
+        signals.append(UsageSeen(replace(read_usage(usage), cached_tokens=cached)))
+    return signals
 
 
 def _read_part(part: object, place: Place) -> Iterator[Opened]:
