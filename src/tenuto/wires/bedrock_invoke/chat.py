@@ -131,14 +131,12 @@ class InvokeChatLayout(render.ChatLayout):
                 self._note(signal.members)
         return super().passed(signals)
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, and the stop with what Bedrock adds to it."""
-        out = [self._cited(answer)]
-        out += [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop with what Bedrock adds to it."""
         self._note(answer.ending)
         added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
         added |= self._costs(answer, include_usage)
-        return b"".join(out) + self._chunk({}, answer.native_stop, **added)
+        return self._chunk({}, answer.native_stop, **added)
 
     def _note(self, value: Native) -> None:
         metrics = value.get(METRICS)

@@ -14,7 +14,7 @@ from tenuto.wires.base import Answer, JsonObject
 from tenuto.wires.dashscope.events import first_choice, like, message_of
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat.render import ChatLayout, call_delta, choice_of, completion, envelope
+from tenuto.wires.openai_chat.render import ChatLayout, choice_of, completion, envelope
 from tenuto.wires.usage import Counts
 
 _OF_CHAT = {
@@ -75,11 +75,10 @@ class DashScopeLayout(ChatLayout):
         """Count an event that was handed on as it came."""
         self._number += 1
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, and the stop with the usage; there is no end mark."""
-        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop with the usage; there is no end mark."""
         usage = merged_usage(answer.raw_usage, answer.usage)
-        return b"".join(calls) + self._chunk({}, answer.native_stop, usage)
+        return self._chunk({}, answer.native_stop, usage)
 
     def error(self, code: str, message: str) -> bytes:
         """An event that the official SDK tells as an error."""

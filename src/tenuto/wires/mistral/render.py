@@ -12,7 +12,7 @@ from tenuto.core.parts import AnySignal, Kind, Part, Piece
 from tenuto.wires.base import Answer, JsonObject, Spoken
 from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
-from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, call_delta, completion
+from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, completion
 from tenuto.wires.openai_chat.wire import CONTENT
 
 
@@ -28,15 +28,14 @@ class MistralLayout(ChatLayout):
         other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
         return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
         programs look for a choice in every one."""
-        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
         last: JsonObject = {**self._shared, "choices": [choice]}
         if answer.usage is not None:
             last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
-        return b"".join(calls) + encode_event(last) + DONE
+        return encode_event(last) + DONE
 
     def error(self, code: str, message: str) -> bytes:
         """An event that is no chunk, for which the official SDK raises, and the end mark."""

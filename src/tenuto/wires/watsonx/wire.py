@@ -194,9 +194,9 @@ class WatsonxLayout(ChatLayout):
         """What all chunks share. What the service has to say to its user is said once."""
         super().begin({key: item for key, item in value.items() if key != "system"})
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, the stop and the usage."""
-        return super().end(answer, include_usage=include_usage).removesuffix(DONE)
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop and the usage."""
+        return super()._stopped(answer, include_usage).removesuffix(DONE)
 
     def error(self, code: str, message: str) -> bytes:
         """An event of that name, on which IBM's clients raise."""
