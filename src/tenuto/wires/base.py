@@ -20,6 +20,7 @@ from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
 from tenuto.core.signals import Signal, Usage
+from tenuto.frames.frame import is_done
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
 from tenuto.wires.json import decode_object, encode
@@ -361,12 +362,6 @@ class FlatLayout(Protocol):
 
 
 # --- the wire itself --------------------------------------------------------------------------
-
-
-def is_done(data: bytes) -> bool:
-    """Whether the data of an event is `[DONE]`: OpenAI's end mark, which gateways write on wires
-    that have none as well."""
-    return data.strip() == b"[DONE]"
 
 
 def never(data: bytes) -> bool:
