@@ -2,8 +2,8 @@
 
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
-table, reading, and the faces of an ending. The error table stands in `errors`, the request's
-side in `request`, the writing side in `render`. Version 1 is a wire of its own.
+table and reading. The error table stands in `errors`, the request's side in `request`, the writing
+side in `render`. Version 1 is a wire of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
     AnySignal,
     CallPiece,
@@ -33,7 +32,7 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, error_body, shown_alike
+from tenuto.wires.base import JsonObject, Wire, error_body, shown_alike
 from tenuto.wires.billed_usage import read_usage
 from tenuto.wires.cohere import render
 from tenuto.wires.cohere.citations import CITATIONS
@@ -42,7 +41,7 @@ from tenuto.wires.cohere.request import parse_request
 from tenuto.wires.errors import bare_error, fault_parser
 from tenuto.wires.form import at
 from tenuto.wires.json import count, count_of_decimal
-from tenuto.wires.members import object_in
+from tenuto.wires.members import object_in, value_at
 from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.wire import read_call
 from tenuto.wires.stops import StopTable, stop_reader
@@ -115,8 +114,7 @@ def _cited(citations: list[Any]) -> Piece:
 
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     """The stop that stands in a place, and the usage beside it."""
-    raw = object_in(place).get("finish_reason")
-    stop = _read_stop(raw, field)
+    stop = _read_stop(object_in(place).get("finish_reason"), field)
     signals: list[Signal] = [stop] if stop is not None else []
     if isinstance(usage, dict) and usage:
         cached = count_of_decimal(usage.get("cached_tokens"))
@@ -166,7 +164,7 @@ def _read_event(event: JsonObject) -> Iterable[AnySignal]:
 
 def _said(event: JsonObject) -> JsonObject:
     """The piece of the message that an event brings."""
-    return object_in(object_in(event.get("delta")).get("message"))
+    return object_in(value_at(event, ("delta", "message")))
 
 
 def _message_start(event: JsonObject) -> list[AnySignal]:
@@ -205,8 +203,7 @@ def _citation(event: JsonObject) -> list[AnySignal]:
 
 
 def _message_end(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
-    return _end_of(delta, "delta.finish_reason", usage_object(event))
+    return _end_of(event.get("delta"), "delta.finish_reason", usage_object(event))
 
 
 _EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
@@ -231,20 +228,12 @@ def _error_of(value: JsonObject) -> object | None:
     stream says of it."""
     if isinstance(value.get("message"), str):
         return value
-    return value.get("error") or object_in(value.get("delta")).get("error") or None
+    return value.get("error") or value_at(value, ("delta", "error")) or None
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
-
-SHOWN: dict[Outcome, Shown] = shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC")
-"""Every outcome, as the caller sees it where the turn is not complete."""
+# --- the wire itself --------------------------------------------------------------------------
 
 _ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
-
-
-def is_request(path: str) -> bool:
-    """Whether the path is the chat endpoint of version 2, below whatever base URL."""
-    return path.rstrip("/").endswith("/v2/chat")
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -270,8 +259,8 @@ WIRE = Wire(
     name="cohere",
     stops=STOPS,
     errors=ERRORS,
-    shown=SHOWN,
-    is_request=is_request,
+    shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
+    is_request=lambda path: path.rstrip("/").endswith("/v2/chat"),  # below whatever base URL
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
