@@ -30,7 +30,8 @@ from tenuto.core.transcript import Assistant, Results, Transcript, User
 from tenuto.core.view import LIMITS
 from tenuto.sim import CASES_ON, Simulator, Step, Wanted, saying
 from tenuto.sim.case import Arguments, Ending, Odd
-from tenuto.wires.form import Composed, Declared, Opening
+from tenuto.wires.composing import Composed
+from tenuto.wires.form import Declared, Opening
 
 BASES = {"openai-chat": "/v1", "openai-responses": "/v1", "mistral": "/mistral/v1"}
 WIRES = (

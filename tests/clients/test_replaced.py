@@ -13,7 +13,7 @@ import pytest
 import together
 from cerebras.cloud import sdk as cerebras
 from openai.resources.chat.completions import Completions
-from wrapping import QUICK
+from support.asking.wrapping import QUICK
 
 import tenuto
 from tenuto.sim import Simulator

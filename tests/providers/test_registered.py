@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from facing import Facing
-from facing_rows import FACING
-from wrapping import QUICK, is_right
+from support.asking.wrapping import QUICK, is_right
+from support.facing import Facing
+from support.facing_rows import FACING
 
 import tenuto
 from tenuto.providers.table import ROWS, UNKNOWN_OF

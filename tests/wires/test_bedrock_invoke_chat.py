@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 from tenuto.core.actions import AppendUser, SetOutputBudget
-from tenuto.core.builder import Builder
-from tenuto.core.outcome import Outcome, classify
-from tenuto.core.signals import Ended
 from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Dialect
 from tenuto.wires.bedrock_invoke.chat import CHAT, InvokeChatLayout
@@ -43,22 +40,6 @@ def test_the_quick_reading_of_an_event_is_the_whole_one(part):
                     quick += 1
                     assert CHAT.parse_object(event, event=True) == [signal]
     assert quick
-
-
-@pytest.mark.behaviour("C25", "P8")
-def test_a_body_that_is_plain_is_an_answer_of_text_that_ended_by_itself():
-    plain = 0
-    for piece in PIECES:
-        for end in ENDS:
-            for more in MORE:
-                body = {"choices": [{"index": 0, "message": piece, **end}], **more}
-                if CHAT.is_plain(json.dumps(body).encode()):
-                    plain += 1
-                    builder = Builder()
-                    for signal in [*CHAT.parse_object(body, event=False), Ended()]:
-                        builder.feed(signal)
-                    assert classify(builder.build()) is Outcome.DONE
-    assert plain
 
 
 ODD: list[Any] = [

@@ -24,15 +24,16 @@ from tenuto.core.actions import (
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
+from tenuto.core.parts import Message
 from tenuto.core.signals import Usage
 from tenuto.frames.sse import SseDecoder
 from tenuto.turn.merger import merger
 from tenuto.wires.base import Answer, Dialect, Spoken
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere import wire
 from tenuto.wires.cohere.errors import read_fault
 from tenuto.wires.cohere.render import CohereLayout, render_body
 from tenuto.wires.cohere.request import parse_request
-from tenuto.wires.cohere.usage import merged_usage
 from tenuto.wires.json import decode_object
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_path
@@ -289,14 +290,17 @@ def test_citations_stand_at_the_words_that_they_are_of():
         {"message": {"citations": [cited(text, words)]}}
         for text, words in zip(texts, ("tide", "day"), strict=True)
     ]
+    messages = [Message(), Message()]
+    for message, body in zip(messages, bodies, strict=True):
+        message.take(wire.read(body, event=False))
     spoken = [
-        Spoken(bodies[0], texts[0], own=texts[0]),
-        Spoken(bodies[1], "ce a day.", own=texts[1]),
+        Spoken(bodies[0], texts[0], own=texts[0], message=messages[0]),
+        Spoken(bodies[1], "ce a day.", own=texts[1], message=messages[1]),
     ]
     whole = "The tide comes twice a day."
     answer = Answer(whole, native_stop="COMPLETE", spoken=spoken)
-    message = json.loads(render_body(bodies[0], bodies[1], answer))["message"]
-    assert [whole[c["start"] : c["end"]] for c in message["citations"]] == ["tide", "day"]
+    made = json.loads(render_body(bodies[0], bodies[1], answer))["message"]
+    assert [whole[c["start"] : c["end"]] for c in made["citations"]] == ["tide", "day"]
 
 
 @pytest.mark.parametrize("folder", sorted(FIXTURES.iterdir()), ids=lambda folder: folder.name)

@@ -26,9 +26,10 @@ from tenuto.core.signals import FaultSeen, StopSeen, Usage
 from tenuto.sim.cohere_v1.rules import impossible, violation
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Answer, Dialect
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.cohere_v1 import wire
 from tenuto.wires.cohere_v1.errors import read_fault
-from tenuto.wires.cohere_v1.render import ChatLayout, merged_usage, render_body
+from tenuto.wires.cohere_v1.render import ChatLayout, render_body
 from tenuto.wires.cohere_v1.request import ChatRequest, parse_request
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.registry import wire_for_path, wire_for_shape

@@ -11,7 +11,8 @@ from tenuto.core import hints
 from tenuto.core.arguments import Finding
 from tenuto.core.calls import ToolCall
 from tenuto.core.transcript import Assistant, Result, Results, User
-from tenuto.wires.form import Composed, Opening
+from tenuto.wires.composing import Composed
+from tenuto.wires.form import Opening
 
 CALL = ToolCall("call_1", "look", "{}", Finding.WHOLE)
 

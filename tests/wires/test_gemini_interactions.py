@@ -19,7 +19,6 @@ from google.genai.interactions import (
 from tenuto import StreamDetector, detect
 from tenuto.core.parts import Message
 from tenuto.core.signals import CallDelta, FaultSeen, OtherSeen, ReasoningDelta, TextDelta
-from tenuto.detection import read
 from tenuto.frames.sse import SseDecoder
 from tenuto.wires.gemini_interactions import wire
 from tenuto.wires.gemini_interactions.errors import ERRORS, read_fault
@@ -162,25 +161,6 @@ def test_the_quick_reading_of_an_event_is_the_whole_one_or_none(data: bytes) -> 
     # Thoughts are not: their summary is kept part by part.
     if b'"type":"text"' in data and len(whole) == 1 and isinstance(whole[0], TextDelta):
         assert quick is not None or b"step.start" in data
-
-
-@pytest.mark.behaviour("P8", "C25")
-@pytest.mark.parametrize(
-    "folder", sorted(FIXTURES.glob("*/body.json")), ids=lambda f: f.parent.name
-)
-def test_a_body_that_is_called_plain_needs_nothing(folder: Path) -> None:
-    raw = folder.read_bytes()
-    found = read(raw, wire="gemini-interactions")
-    if wire.is_plain(raw):
-        assert (found.stop.raw, found.fault, found.calls, found.other) == (
-            "completed",
-            None,
-            (),
-            False,
-        )
-        assert found.text.strip()
-    elif folder.parent.name in ("completed", "thoughts", "usage-without-thoughts"):
-        pytest.fail("it is an answer of text that ended by itself")
 
 
 PATHS = {

@@ -156,7 +156,9 @@ def test_the_details_that_stood_in_place_of_chats_reason_are_read(raw, reason, b
         assert stop.reason is reason
         assert "no_stop" not in stop.anomalies
     text = json.dumps(chat(False, **told)).encode()
-    assert not wires()["openai-chat"].is_plain(text)
+    short = wires()["openai-chat"].short
+    assert short is not None
+    assert not short.is_whole(text, b"")
 
 
 @pytest.mark.behaviour("N3", "S9")

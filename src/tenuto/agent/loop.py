@@ -40,7 +40,7 @@ from tenuto.core.signals import Usage
 from tenuto.core.transcript import Assistant, Result, Results, Row, Transcript, User
 from tenuto.core.view import Budget
 from tenuto.turn.call_context import CallContext
-from tenuto.wires.form import Composed
+from tenuto.wires.composing import Composed
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from tenuto.providers.models import output_tokens
 from tenuto.providers.provider import Provider, row
 from tenuto.providers.table import ROWS
 from tenuto.wires.base import Wire
-from tenuto.wires.form import Composed, Form, Opening
+from tenuto.wires.composing import Composed
+from tenuto.wires.form import Form, Opening
 from tenuto.wires.json import encode
 from tenuto.wires.registry import WIRES
 

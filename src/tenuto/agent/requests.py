@@ -12,7 +12,8 @@ from tenuto.agent.model import Model
 from tenuto.core.report import Report
 from tenuto.core.signals import Usage
 from tenuto.core.transcript import Transcript
-from tenuto.wires.form import Composed, Declared, Opening
+from tenuto.wires.composing import Composed
+from tenuto.wires.form import Declared, Opening
 
 
 @dataclass(slots=True)

@@ -83,9 +83,7 @@ def _is_plain(turn: TurnRecord, raw: bytes) -> bool:
     if turn.around.watched or turn.context is not None or turn.provider.overrides:
         return False
     short = turn.wire.short
-    if short is not None:
-        return short.is_whole(raw, turn.request.body)
-    return turn.wire.is_plain(raw)
+    return short is not None and short.is_whole(raw, turn.request.body)
 
 
 def _read(turn: TurnRecord, head: Head, raw: bytes, decoder: Decoder, lost: Lost | None) -> Attempt:

@@ -107,10 +107,7 @@ class Short:
         """Whether the turn is over with a body, decoded, of a good answer with these headers: it is
         certain to be whole, and whoever serves it means nothing else by it."""
         short = self._wire.short
-        if short is not None:
-            whole = short.is_whole(body, self._request.body)
-        else:
-            whole = self._wire.is_plain(body)
+        whole = short is not None and short.is_whole(body, self._request.body)
         if not whole or self._provider.hosts or self._provider.server:
             return whole  # the provider is known, and not to be told by its server
         for name, value in headers:

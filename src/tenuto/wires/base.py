@@ -20,9 +20,10 @@ from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Part
 from tenuto.core.signals import Signal, Usage
+from tenuto.frames.frame import is_done
 from tenuto.wires.errors import ErrorRow
 from tenuto.wires.form import Form
-from tenuto.wires.json import decode_object
+from tenuto.wires.json import decode_object, encode
 from tenuto.wires.short import ShortPath
 from tenuto.wires.stops import StopTable
 
@@ -151,6 +152,17 @@ def kept_of(partial: Answer | None) -> JsonObject:
         return {}
     kept = {"text": partial.text, "reasoning": partial.reasoning}
     return {"partial": {key: text for key, text in kept.items() if text}}
+
+
+def error_body(error: Callable[[str, str], JsonObject]) -> Callable[..., bytes]:
+    """What writes the body of an error of ours, in a wire's own shape, of its code and message and
+    what there is of an answer.
+
+    >>> write = error_body(lambda code, message: {"error": message})
+    >>> write("dropped", "It broke off.", Answer("Half"))
+    b'{"error":"It broke off.","partial":{"text":"Half"}}'
+    """
+    return lambda code, message, partial: encode(error(code, message) | kept_of(partial))
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,12 +382,6 @@ class FlatLayout(Protocol):
 # --- the wire itself --------------------------------------------------------------------------
 
 
-def is_done(data: bytes) -> bool:
-    """Whether the data of an event is `[DONE]`: OpenAI's end mark, which gateways write on wires
-    that have none as well."""
-    return data.strip() == b"[DONE]"
-
-
 def never(data: bytes) -> bool:
     """Never: the last event is an object like all others."""
     return False
@@ -465,9 +471,6 @@ class Wire:
             their object.
         is_terminator: whether the data of an event is the stream's own end mark.
         listed: whether a whole body stands in a list, of which it is the first.
-        is_plain: whether a whole body is an answer of text that ended by itself, so that nothing is
-            to be done about it. It only saves time: False where it takes `read` to tell.
-            A wire with a short path is not asked.
         short: the readings by which a healthy turn needs no machine; None: it has none.
         usage_object: the native usage object of a body or event.
         parse_fault: the fault of an HTTP error response, of its status, its headers (their names
@@ -515,7 +518,6 @@ class Wire:
     named_events: bool = False
     is_terminator: Callable[[bytes], bool] = is_done
     listed: bool = False
-    is_plain: Callable[[bytes], bool] = never
     short: ShortPath | None = None
     usage_object: Callable[[JsonObject], JsonObject | None]
     parse_fault: Callable[[int, Mapping[str, str], bytes], Fault]

@@ -345,3 +345,12 @@ def openai_error(code: str, message: str) -> dict[str, Any]:
     'tenuto_incomplete'
     """
     return {"message": message, "type": OURS, "param": None, "code": code}
+
+
+def bare_error(code: str, message: str) -> dict[str, Any]:
+    """The same where an error is a message, and stands in nothing.
+
+    >>> bare_error("dropped", "…")
+    {'message': '…', 'type': 'tenuto_incomplete', 'code': 'dropped'}
+    """
+    return {"message": message, "type": OURS, "code": code}

@@ -22,6 +22,7 @@ __all__ = [
     "as_text",
     "as_utf8",
     "count",
+    "count_of_decimal",
     "decode_object",
     "decode_strictly",
     "encode",
@@ -99,3 +100,14 @@ def count(value: object) -> int | None:
     (3, None, None, None)
     """
     return value if type(value) is int and value >= 0 else None
+
+
+def count_of_decimal(value: object) -> int | None:
+    """The same of a number that may come with a decimal point.
+
+    >>> count_of_decimal(9.0), count_of_decimal(-1), count_of_decimal("9")
+    (9, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 1e12 else None

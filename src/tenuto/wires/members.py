@@ -112,3 +112,17 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     ([{'a': 1}], [])
     """
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def value_at(value: Any, path: Iterable[str | int]) -> Any:
+    """What stands at the end of a path, None where the path leads nowhere.
+
+    >>> value_at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
+    'Hi'
+    """
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and len(value) > step else None
+        else:
+            value = value.get(step) if isinstance(value, dict) else None
+    return value

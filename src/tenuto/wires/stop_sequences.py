@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenuto.core.stop import Stop, StopReason
 from tenuto.wires.base import Wire
 from tenuto.wires.json import decode_object
+from tenuto.wires.members import value_at
 
 PLACES = (
     ("stop",),  # OpenAI's chat and completions, Mistral
@@ -25,9 +26,7 @@ def stop_sequences(body: bytes) -> tuple[str, ...]:
     request = decode_object(body)
     found: list[object] = []
     for place in PLACES:
-        value = request
-        for key in place:
-            value = value.get(key) if isinstance(value, dict) else None
+        value = value_at(request, place)
         found += value if isinstance(value, list) else [value]
     return tuple(item for item in found if isinstance(item, str) and item)
 

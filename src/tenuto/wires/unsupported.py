@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -156,17 +157,42 @@ _FOREIGN = frozenset(
 LIMITS = ("max_completion_tokens", "max_tokens")
 """The two names of one output limit. It is a cap on cost, so that it is not lost with its name."""
 
+_LIMIT_PLACES = tuple((limit,) for limit in LIMITS)
+
 _BOTH_LIMITS = ("openai-chat", "watsonx")
 """Wires that have both names."""
 
 
-@dataclass(slots=True)
-class _Named:
-    """One key that an error names: its last name, and what stands at the top of the way to it."""
+Changes = dict[str, bytes | None]
 
-    name: str
-    top: str | None
-    found: bool = False
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key where it stands in a request.
+
+    Attributes:
+        way: the names on the way to it, its own last.
+        raw: its value.
+        role: of the row that it stands in.
+        beside: all members of its object.
+    """
+
+    way: Place
+    raw: bytes
+    role: object
+    beside: Mapping[str, bytes]
+
+    @property
+    def name(self) -> str:
+        """Its own name."""
+        return self.way[-1]
+
+    @property
+    def place(self) -> Place:
+        """Where it stands, as the table counts it."""
+        way = self.way
+        is_lower = way[0] in SETTINGS or way[:2] == ("input", "messages")
+        return way[1:] if is_lower and len(way) > 1 else way
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,137 +219,114 @@ class Unsupported:
     def may_go(self, sent: bytes, keys: Iterable[str]) -> tuple[str, ...] | None:
         """The caller's places that go with these keys, often one; None where one of the keys may
         not go, or does not stand in `sent`: nothing is left out then."""
-        search = self._search(keys)
+        search = _Search(self, keys)
         with contextlib.suppress(msgspec.DecodeError):
-            search.cut(sent, (), None)
-            if search.named and all(named.found for named in search.named):
+            _cut(sent, search.changes)
+            if search.named and search.found == search.named:
                 return tuple(dict.fromkeys(".".join(place) for place in search.gone))
         return None
 
     def without(self, sent: bytes, keys: Iterable[str]) -> bytes:
         """The request without them. Half a surrogate pair in what the model said cannot be taken
         apart: the request then stays as it is, and the provider has the last word."""
-        search = self._search(keys)
-        if not search.named:
-            return sent
         with contextlib.suppress(msgspec.DecodeError):
-            return search.cut(sent, (), None)
+            return _cut(sent, _Search(self, keys).changes)
         return sent
 
-    def _search(self, keys: Iterable[str]) -> _Search:
-        named: list[_Named] = []
-        for key in keys:
-            steps = [step for step in path_of(key) if not step.isdecimal()]
-            steps = steps[1:] if steps[:1] == ["body"] and len(steps) > 1 else steps
-            if steps:
-                named.append(_Named(steps[-1], steps[0] if len(steps) > 1 else None))
-        return _Search(self, named)
-
-    def holds(self, place: Place, name: str, value: Any, role: object) -> bool:
-        """Whether a value that the caller sent may go from its place."""
-        way = ".".join(place)
-        if name in NEVER_LEFT_OUT:
+    def holds(self, key: Key) -> bool:
+        """Whether a key that the caller sent may go from its place."""
+        way = ".".join(key.place)
+        if key.name in NEVER_LEFT_OUT:
             return False
-        if name in self.opted or way in self.opted:
+        if key.name in self.opted or way in self.opted:
             return True
-        if self.dialect.reasoning_key == name:
+        if self.dialect.reasoning_key == key.name:
             return False  # it is wanted back
-        return any(self._is_meant(row, way, name, role) and row.values.hold(value) for row in KEYS)
+        value = decode_object(key.raw)
+        return any(self._is_meant(row, way, key) and row.values.hold(value) for row in KEYS)
 
-    def _is_meant(self, row: Droppable, way: str, name: str, role: object) -> bool:
-        if row.said and role != "assistant":
+    def _is_meant(self, row: Droppable, way: str, key: Key) -> bool:
+        if row.said and key.role != "assistant":
             return False
         if self.wire not in (row.wires or (self.wire,)):
             return False
         if self.dialect.name not in (row.providers or (self.dialect.name,)):
             return False
-        return any(place in (way, f"*.{name}", "*.*") for place in row.places)
+        return any(place in (way, f"*.{key.name}", "*.*") for place in row.places)
 
 
-@dataclass(slots=True)
 class _Search:
-    """A walk over a request that leaves out what is named and may go.
+    """A search for what an error names.
 
     Attributes:
+        named: the keys: what stands at the top of the way to each, if that is told, and its name.
+        found: those of them that go.
         gone: the caller's places that went.
     """
 
-    rules: Unsupported
-    named: list[_Named]
-    gone: list[Place] = field(default_factory=list)
-    _ours: frozenset[Place] | None = None
+    def __init__(self, rules: Unsupported, keys: Iterable[str]) -> None:
+        self._rules = rules
+        self.named: set[tuple[str | None, str]] = set()
+        self.found: set[tuple[str | None, str]] = set()
+        self.gone: list[Place] = []
+        for key in keys:
+            steps = [step for step in path_of(key) if not step.isdecimal()]
+            steps = steps[1:] if steps[:1] == ["body"] and len(steps) > 1 else steps
+            if steps:
+                self.named.add((steps[0] if len(steps) > 1 else None, steps[-1]))
 
-    def cut(self, raw: bytes, place: Place, role: object) -> bytes:
-        """JSON without it, the same bytes where nothing went."""
-        if raw.startswith(b"["):
-            rows = rows_of(raw)
-            kept = [self.cut(row, place, role) for row in rows]
-            return listed(kept) if kept != rows else raw
-        if place and not raw.startswith(b"{"):
-            return raw
-        members = members_of(raw)
-        role = value_of(members["role"]) if "role" in members else role
-        changes: dict[str, bytes | None] = {}
-        for name, value in members.items():
-            here = (*place, name)
-            if self._goes(here, name, value, role, members, changes):
-                changes[name] = None
-            elif not (place and name in _FOREIGN) and value[:1] in (b"{", b"["):
-                less = self.cut(value, here, role)
-                if less != value:
-                    changes[name] = None if less == b"{}" and name == "stream_options" else less
-        return with_members(raw, changes) if changes else raw
-
-    def _goes(
-        self,
-        here: Place,
-        name: str,
-        raw: bytes,
-        role: object,
-        beside: Mapping[str, bytes],
-        changes: dict[str, bytes | None],
-    ) -> bool:
-        meant = [n for n in self.named if n.name == name and n.top in (None, here[0])]
+    def changes(self, key: Key) -> Changes:
+        """What changes among the members of an object for one of its keys to go; nothing where it
+        stays."""
+        meant = {(top, key.name) for top in (None, key.way[0])} & self.named
         if not meant:
-            return False
-        place = _counted(here)
-        if place[-1] in LIMITS and len(place) == 1 and self.rules.wire in _BOTH_LIMITS:
-            (other,) = (key for key in LIMITS if key != name)
-            if any(n.name == other for n in self.named):
-                return False
-            if other not in beside:
-                changes[other] = raw
-        elif not self._is_ours(place):
-            if not self.rules.holds(place, name, decode_object(raw), role):
-                return False
-            self.gone.append(place)
-        for named in meant:
-            named.found = True
-        return True
+            return {}
+        changes: Changes = {key.name: None}
+        if key.place in _LIMIT_PLACES and self._rules.wire in _BOTH_LIMITS:
+            (other,) = (limit for limit in LIMITS if limit != key.name)
+            if any(name == other for _, name in self.named):
+                return {}
+            if other not in key.beside:
+                changes[other] = key.raw
+        elif key.place in self._own or key.name in NEVER_LEFT_OUT:
+            if not self._rules.holds(key):
+                return {}
+            self.gone.append(key.place)
+        self.found |= meant
+        return changes
 
-    def _is_ours(self, place: Place) -> bool:
-        """Whether it was added by an edit."""
-        if self._ours is None:
-            self._ours = frozenset(_places(self.rules.own, (), {n.name for n in self.named}))
-        return place not in self._ours and place[-1] not in NEVER_LEFT_OUT
+    @cached_property
+    def _own(self) -> set[Place]:
+        """All places in the request that the caller sent: others were added by an edit."""
+        places: set[Place] = set()
+
+        def note(key: Key) -> Changes:
+            places.add(key.place)
+            return {}
+
+        _cut(self._rules.own, note)
+        return places
 
 
-def _places(raw: bytes, place: Place, names: set[str]) -> Iterable[Place]:
-    """Where these names stand in a request."""
+def _cut(
+    raw: bytes, changes_for: Callable[[Key], Changes], way: Place = (), role: object = None
+) -> bytes:
+    """JSON with these changes, the same bytes where there are none."""
     if raw.startswith(b"["):
-        for row in rows_of(raw):
-            yield from _places(row, place, names)
-    elif not place or raw.startswith(b"{"):
-        for name, value in members_of(raw).items():
-            here = (*place, name)
-            if name in names:
-                yield _counted(here)
-            if value[:1] in (b"{", b"["):
-                yield from _places(value, here, names)
-
-
-def _counted(place: Place) -> Place:
-    """A place as the table counts it."""
-    if len(place) > 1 and (place[0] in SETTINGS or place[:2] == ("input", "messages")):
-        return place[1:]
-    return place
+        rows = rows_of(raw)
+        kept = [_cut(row, changes_for, way, role) for row in rows]
+        return listed(kept) if kept != rows else raw
+    if way and not raw.startswith(b"{"):
+        return raw
+    members = members_of(raw)
+    role = value_of(members["role"]) if "role" in members else role
+    changes: Changes = {}
+    for name, value in members.items():
+        here = (*way, name)
+        if found := changes_for(Key(here, value, role, members)):
+            changes |= found
+        elif not (way and name in _FOREIGN) and value[:1] in (b"{", b"["):
+            less = _cut(value, changes_for, here, role)
+            if less != value:
+                changes[name] = None if less == b"{}" and name == "stream_options" else less
+    return with_members(raw, changes) if changes else raw

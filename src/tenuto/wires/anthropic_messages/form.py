@@ -5,14 +5,14 @@ https://platform.claude.com/docs/en/api/messages (2026-11-22)
 
 from __future__ import annotations
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening, at
 
 DEFAULT_MAX_TOKENS = 8192
 """A limit must be given; this many tokens every model that is served takes."""
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the rows."""
     limit = opening.max_tokens if opening.max_tokens is not None else DEFAULT_MAX_TOKENS
     made: JsonObject = {"model": opening.model, "max_tokens": limit}

@@ -33,7 +33,9 @@ from tenuto.core.signals import (
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject
 from tenuto.wires.json import as_text, count, is_no_piece
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.members import list_in, object_in, others_in, word_in
+from tenuto.wires.request_reading import text_in
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -59,26 +61,14 @@ STOPS: StopTable = {
 }
 """Bedrock's own values, in the order of its enum `StopReason`."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values that models bring along, out of the enum (N2): Claude's `refusal` and `pause_turn`."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+read_stop = stop_reader(STOPS)
+"""Models bring along values that are out of the enum (N2): Claude's `refusal` and `pause_turn`."""
 
 REDACTED = "[redacted reasoning]"
 """Stands for reasoning that the provider encrypted: it was there, and nobody can read it."""
 
 SERVER_TOOL = "server_tool_use"
 """The `type` of calls that the provider runs itself."""
-
-
-def read_stop(raw: object, field: str) -> StopSeen | None:
-    """The stop that a native value means; None where it is no stop at all (N1a).
-
-    >>> read_stop("guardrail_intervened", "stopReason").detail
-    'guardrail'
-    """
-    return look_up(raw, field, _ALL_STOPS)
-
 
 GUARDRAIL = "amazon-bedrock-guardrailAction"
 """What a guardrail did, beside whatever a model wrote on InvokeModel: the stop does not tell."""
@@ -129,12 +119,10 @@ def is_call(call: JsonObject) -> bool:
 
 
 def _thought(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    if (inner := value.get("reasoningText")) is None:
-        return REDACTED if value.get("redactedContent") else ""
-    text = inner.get("text") if isinstance(inner, dict) else None
-    return text if isinstance(text, str) else ""
+    inner = object_in(value)
+    if inner.get("reasoningText") is None:
+        return REDACTED if inner.get("redactedContent") else ""
+    return text_in(object_in(inner["reasoningText"]).get("text"))
 
 
 def cited_texts(value: object) -> list[str]:
@@ -143,12 +131,8 @@ def cited_texts(value: object) -> list[str]:
     >>> cited_texts({"content": [{"text": "Yes."}], "citations": []})
     ['Yes.']
     """
-    content = value.get("content") if isinstance(value, dict) else None
-    found = (
-        [part.get("text") for part in content if isinstance(part, dict)]
-        if isinstance(content, list)
-        else []
-    )
+    content = list_in(object_in(value).get("content"))
+    found = (object_in(part).get("text") for part in content)
     return [text for text in found if isinstance(text, str) and text]
 
 
@@ -157,27 +141,23 @@ _CALL_KEYS = frozenset({"toolUseId", "name", "input"})
 
 def _call(value: JsonObject, index: int) -> CallDelta:
     """A call of a body, whose input is decoded."""
-    given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
+    given = value.get("input")
+    odd = "arguments_text" if isinstance(given, str) else "arguments_object"
     decoded = isinstance(given, dict)
-    odd = (
-        ()
-        if decoded or given is None
-        else ("arguments_text" if isinstance(given, str) else "arguments_object",)
-    )
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *_known_by(value),
         given if given is None or isinstance(given, str) else as_text(given),
-        odd,
+        () if decoded or given is None else (odd,),
         may_be_empty=given == {},
         decoded=decoded,
-        extra=_extra(value),
+        extra=others_in(value, _CALL_KEYS),
     )
 
 
-def _extra(value: JsonObject) -> JsonObject | None:
-    return {k: v for k, v in value.items() if k not in _CALL_KEYS and v is not None} or None
+def _known_by(call: JsonObject) -> tuple[str | None, str | None]:
+    """The id and the name of a call, as far as they are told."""
+    return word_in(call, "toolUseId"), word_in(call, "name")
 
 
 # --- events
@@ -201,16 +181,14 @@ def _start(payload: JsonObject) -> Iterator[AnySignal]:
     if not isinstance(call, dict) or not is_call(call):
         yield Opened((index,), Kind.OTHER, start)
         return
-    call_id, name = call.get("toolUseId"), call.get("name")
     delta = CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *_known_by(call),
         None,
         () if index is not None else ("call_index_missing",),
         # A tool without parameters is called by a block that has no delta.
         may_be_empty=True,
-        extra=_extra(call),
+        extra=others_in(call, _CALL_KEYS),
     )
     yield CallPiece((index,), delta)
 
@@ -242,28 +220,25 @@ def _delta(payload: JsonObject) -> Iterator[AnySignal]:
 
 
 def _thought_delta(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    text = value.get("text")
-    if isinstance(text, str):
+    inner = object_in(value)
+    if isinstance(text := inner.get("text"), str):
         return text
-    return REDACTED if value.get("redactedContent") else ""
+    return REDACTED if inner.get("redactedContent") else ""
 
 
 def _call_delta(value: object, index: int | None) -> CallDelta:
     """A piece of a call. Some models send the id and the name here, without a start before."""
     if not isinstance(value, dict):
         return CallDelta(index, None, None, None, unreadable=True)
-    given, call_id, name = value.get("input"), value.get("toolUseId"), value.get("name")
+    given, known_by = value.get("input"), _known_by(value)
     # Who begins a call with a delta may leave its input to the next one.
-    unreadable = is_no_piece(given) and not (given is None and (call_id or name))
+    unreadable = is_no_piece(given) and not (given is None and any(known_by))
     odd = () if index is not None else ("call_index_missing",)
     if given is not None and not isinstance(given, str):
         given, odd = as_text(given), (*odd, "arguments_object")
     return CallDelta(
         index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
+        *known_by,
         given,
         odd,
         unreadable=unreadable,

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind, Native, Part
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, Layout, kept_of
+from tenuto.wires.base import Answer, JsonObject, Layout
+from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import count, encode, encode_event
 
@@ -86,23 +85,16 @@ class MessageLayout(Layout):
         return b""
 
     def error(self, code: str, message: str) -> bytes:
-        """Write an exception, on which botocore raises `EventStreamError`; nothing may follow."""
-        about = {"message": message, "code": code, "source": OURS}
-        return b"event: error\n" + encode_event(about)
+        """Write an exception, on which botocore raises; nothing may follow."""
+        return exception(code, message)
 
 
 def _event(name: str, payload: JsonObject, part: Part) -> bytes:
     return encode_event({name: {**payload, "contentBlockIndex": part.place[0]}})
 
 
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "tool_use" if calls else "end_turn"
-
-
 def _call(call: ToolCall) -> JsonObject:
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
-    named = {"toolUseId": call.id, "name": call.name, "input": arguments}
+    named = {"toolUseId": call.id, "name": call.name, "input": object_of(call)}
     return {"toolUse": {**named, **(call.extra or {})}}
 
 
@@ -144,6 +136,11 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     return merged
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "code": code, "source": OURS} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"message": message, "code": code, "source": OURS}
+
+
+def exception(code: str, message: str) -> bytes:
+    """An event on which botocore raises `EventStreamError`; nothing may follow it."""
+    return b"event: error\n" + encode_event(error_of_ours(code, message))

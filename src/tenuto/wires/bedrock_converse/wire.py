@@ -13,15 +13,12 @@ callers, `{"messageStop": {…}}`. InvokeModel of Amazon's Nova has the same bod
 from __future__ import annotations
 
 import re
-from typing import Literal
 from urllib.parse import unquote
-
-import msgspec
 
 from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal
 from tenuto.core.signals import FaultSeen, UsageSeen
-from tenuto.wires.base import JsonObject, Shown, Wire, never, shown_alike
+from tenuto.wires.base import JsonObject, Shown, Wire, error_body, never, shown_alike
 from tenuto.wires.bedrock_converse import render
 from tenuto.wires.bedrock_converse.content import merged_content
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault, read_fault
@@ -36,8 +33,7 @@ from tenuto.wires.bedrock_converse.events import (
 )
 from tenuto.wires.bedrock_converse.form import FORM
 from tenuto.wires.bedrock_converse.request import parse_request
-from tenuto.wires.json import UNREADABLE
-from tenuto.wires.plain import say_something
+from tenuto.wires.members import list_in, value_at
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -67,10 +63,7 @@ def _read_body(body: JsonObject) -> list[AnySignal]:
 
 def blocks_of(body: JsonObject) -> list[object]:
     """The content of a body, [] where it has none."""
-    output = body.get("output")
-    message = output.get("message") if isinstance(output, dict) else None
-    content = message.get("content") if isinstance(message, dict) else None
-    return content if isinstance(content, list) else []
+    return list_in(value_at(body, ("output", "message", "content")))
 
 
 def error_of(value: JsonObject) -> object | None:
@@ -92,43 +85,6 @@ def usage_object(value: JsonObject) -> JsonObject | None:
     place = value.get("metadata", value)
     usage = place.get("usage") if isinstance(place, dict) else None
     return usage if isinstance(usage, dict) else None
-
-
-# --- the quick reading of a whole body that is nothing but text
-
-
-class _TextBlock(msgspec.Struct, forbid_unknown_fields=True):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Message(msgspec.Struct):
-    content: list[_TextBlock]
-
-
-class _Output(msgspec.Struct):
-    message: _Message
-
-
-class _Whole(msgspec.Struct):
-    output: _Output
-    stop: Literal["end_turn", "stop_sequence"] = msgspec.field(name="stopReason")
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"output":{"message":{"content":[{"text":"Hi"}]}},"stopReason":"end_turn"}')
-    True
-    """
-    try:
-        texts = [block.text for block in _read_whole(body).output.message.content]
-        return say_something(texts, body)
-    except UNREADABLE:
-        return False
 
 
 # --- the faces of an ending (P1a) -------------------------------------------------------------
@@ -180,13 +136,12 @@ WIRE = Wire(
     read=read,
     parts_close=True,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=render.MessageLayout,
     content=merged_content,
-    clean_stop=render.clean_stop,
+    clean_stop=lambda calls: "tool_use" if calls else "end_turn",
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=FORM,
 )

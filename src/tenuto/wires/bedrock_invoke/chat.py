@@ -19,13 +19,21 @@ import msgspec
 from tenuto.core.actions import Edit
 from tenuto.core.parts import AnySignal, Envelope, Native
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, Dialect, JsonObject, Wire, WireRequest, never
+from tenuto.wires.base import (
+    Answer,
+    Dialect,
+    JsonObject,
+    Wire,
+    WireRequest,
+    error_body,
+    never,
+)
 from tenuto.wires.bedrock_converse import render as bedrock_converse_render
 from tenuto.wires.bedrock_converse.errors import ERRORS, parse_fault
 from tenuto.wires.bedrock_converse.request import path_model
-from tenuto.wires.bedrock_invoke.makers import METRICS, at, read
-from tenuto.wires.errors import OURS
+from tenuto.wires.bedrock_invoke.makers import METRICS, read
 from tenuto.wires.json import decode_object, encode, encode_event
+from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import render
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
@@ -88,7 +96,7 @@ def _names(value: JsonObject) -> tuple[str, str]:
     >>> _names({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})
     ('message', 'stop_reason')
     """
-    choice = at(value, ("choices", 0))
+    choice = value_at(value, ("choices", 0))
     if not isinstance(choice, dict) or "finish_reason" in choice or "stop_reason" not in choice:
         return "delta", "finish_reason"
     return "delta" if "delta" in choice else "message", "stop_reason"
@@ -123,14 +131,12 @@ class InvokeChatLayout(render.ChatLayout):
                 self._note(signal.members)
         return super().passed(signals)
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, and the stop with what Bedrock adds to it."""
-        out = [self._cited(answer)]
-        out += [self._chunk(render.call_delta(n, call)) for n, call in enumerate(answer.calls)]
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop with what Bedrock adds to it."""
         self._note(answer.ending)
         added = {k: v for k, v in answer.ending.items() if k.startswith(_BEDROCKS)}
         added |= self._costs(answer, include_usage)
-        return b"".join(out) + self._chunk({}, answer.native_stop, **added)
+        return self._chunk({}, answer.native_stop, **added)
 
     def _note(self, value: Native) -> None:
         metrics = value.get(METRICS)
@@ -147,9 +153,8 @@ class InvokeChatLayout(render.ChatLayout):
         return costs
 
     def error(self, code: str, message: str) -> bytes:
-        """An exception, on which botocore raises `EventStreamError`; nothing may follow it."""
-        about = {"message": message, "code": code, "source": OURS}
-        return b"event: error\n" + encode_event(about)
+        """Write an exception, on which botocore raises; nothing may follow."""
+        return bedrock_converse_render.exception(code, message)
 
     def _chunk(self, delta: JsonObject, finish: str | None = None, **more: object) -> bytes:
         choice = {"index": 0, self._part: delta, self._stop: finish}
@@ -168,14 +173,6 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
 
 
 # --- the wire -----------------------------------------------------------------------------------
-
-_MORE = re.compile(rb'"(?:stop_reason|amazon-bedrock-\w+)"')
-"""What may stand in a body beside what the quick reader of OpenAI's bodies looks at."""
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself, and no guardrail has a word."""
-    return not _MORE.search(body) and openai_chat.WIRE.is_plain(body)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
@@ -203,11 +200,10 @@ CHAT = replace(
     request=request,
     read=read,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InvokeChatLayout,
     render_body=render_body,
-    render_error=bedrock_converse_render.render_error,
+    render_error=error_body(bedrock_converse_render.error_of_ours),
 )
 """For requests that `bedrock_invoke` hands on."""

@@ -9,7 +9,7 @@ import re
 from dataclasses import replace
 from urllib.parse import quote
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.bedrock_converse import form as bedrock_converse_form
 from tenuto.wires.form import Opening
 
@@ -17,9 +17,9 @@ NOVA = re.compile(r"(?:\A|[./])amazon\.nova|nova-")
 """Nova by its name; that of a profile or of a model of one's own does not tell whose it is."""
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the messages."""
-    return {"schemaVersion": "messages-v1", **bedrock_converse_form.members(opening, dialect)}
+    return {"schemaVersion": "messages-v1", **bedrock_converse_form.members(opening)}
 
 
 def path(model: str, stream: bool) -> str:

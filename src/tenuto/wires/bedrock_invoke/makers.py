@@ -6,17 +6,13 @@ top to bottom: the stop table, the places of the makers, and reading.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from tenuto.core.parts import AnySignal, Beside, PartClosed, Said
 from tenuto.core.signals import (
     Ended,
     FaultSeen,
     StopSeen,
-    TextDelta,
-    Usage,
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
@@ -26,9 +22,10 @@ from tenuto.wires.bedrock_converse import wire as bedrock_converse
 from tenuto.wires.bedrock_converse.errors import read_fault
 from tenuto.wires.bedrock_converse.events import guardrail_signals
 from tenuto.wires.json import decode_object
-from tenuto.wires.members import path_of
+from tenuto.wires.members import value_at
+from tenuto.wires.one_text import OneText, steps, used_at
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -57,135 +54,67 @@ STOPS: StopTable = {
 }
 """The makers' own values, maker by maker; Claude's and Nova's stand in their wires."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of others (N2), Nova's and those of OpenAI's chat among them."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_read_stop = stop_reader(STOPS)
 
 METRICS = "amazon-bedrock-invocationMetrics"
 """A member that Bedrock adds to the last event of whatever the model wrote."""
 
-Path = tuple[str | int, ...]
-"""Leads to a value inside an object."""
-
-Paths = dict[str, Path]
-"""Several, by how each is written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a maker's answer keeps what is read of it.
-
-    Attributes:
-        shape: the members by which it is known.
-        text: where its text is; the first that is there counts.
-        stop: the same of its stop.
-        used: where the tokens of input and output are.
-    """
-
-    shape: Paths
-    text: Paths
-    stop: Paths
-    used: Paths
-
-
-def paths(written: str) -> Paths:
-    """Return paths that are written with spaces between them.
-
-    >>> paths("results[0].outputText")
-    {'results[0].outputText': ('results', 0, 'outputText')}
-    """
-    return {
-        path: tuple(int(step) if step.isdigit() else step for step in path_of(path))
-        for path in written.split()
-    }
-
-
-def _place(shape: str, text: str, stop: str, used: str = "") -> Place:
-    return Place(paths(shape), paths(text), paths(stop), paths(used))
-
-
-PLACES: tuple[Place, ...] = (
+PLACES: tuple[OneText, ...] = (
     # Titan's body, and an event of its stream.
-    _place(
+    OneText(
+        ("results[0].outputText",),
         "results[0].outputText",
-        "results[0].outputText",
-        "results[0].completionReason",
-        "inputTextTokenCount results[0].tokenCount",
+        ("results[0].completionReason",),
+        ("inputTextTokenCount", "results[0].tokenCount"),
     ),
-    _place(
+    OneText(
+        ("outputText",),
         "outputText",
-        "outputText",
-        "completionReason",
-        "inputTextTokenCount totalOutputTextTokenCount",
+        ("completionReason",),
+        ("inputTextTokenCount", "totalOutputTextTokenCount"),
     ),
     # Llama.
-    _place(
-        "generation stop_reason",
+    OneText(
+        ("generation", "stop_reason"),
         "generation",
-        "stop_reason",
-        "prompt_token_count generation_token_count",
+        ("stop_reason",),
+        ("prompt_token_count", "generation_token_count"),
     ),
     # Mistral's text.
-    _place("outputs[0].text", "outputs[0].text", "outputs[0].stop_reason"),
+    OneText(("outputs[0].text",), "outputs[0].text", ("outputs[0].stop_reason",)),
     # Cohere's Command.
-    _place("generations[0].text", "generations[0].text", "generations[0].finish_reason"),
+    OneText(("generations[0].text",), "generations[0].text", ("generations[0].finish_reason",)),
     # Cohere's Command R: a body, and the events of its stream; the last one says it all again.
-    _place("event_type response", "", "finish_reason"),
-    _place("text generation_id", "text", "finish_reason"),
-    _place("text event_type", "text", "finish_reason"),
-    _place("text is_finished", "text", "finish_reason"),
+    OneText(("event_type", "response"), "", ("finish_reason",)),
+    OneText(("text", "generation_id"), "text", ("finish_reason",)),
+    OneText(("text", "event_type"), "text", ("finish_reason",)),
+    OneText(("text", "is_finished"), "text", ("finish_reason",)),
     # The last event of Command's stream has the stop alone; in its `response` all stands again.
-    _place("is_finished finish_reason", "", "finish_reason"),
-    _place("is_finished response.generations[0]", "", "response.generations[0].finish_reason"),
+    OneText(("is_finished", "finish_reason"), "", ("finish_reason",)),
+    OneText(
+        ("is_finished", "response.generations[0]"), "", ("response.generations[0].finish_reason",)
+    ),
     # AI21's Jurassic.
-    _place("completions[0].data", "completions[0].data.text", "completions[0].finishReason.reason"),
+    OneText(
+        ("completions[0].data",),
+        "completions[0].data.text",
+        ("completions[0].finishReason.reason",),
+    ),
     # Claude's text completions.
-    _place("completion stop_reason", "completion", "stop_reason"),
+    OneText(("completion", "stop_reason"), "completion", ("stop_reason",)),
 )
 """The makers that keep one text and one stop, by shape; the first that fits counts."""
 
-SHAPED_BY = frozenset(path[0] for place in PLACES for path in place.shape.values())
+SHAPED_BY = frozenset(steps(path)[0] for place in PLACES for path in place.shape)
 """Members of which an answer of any of these has one: every wire is asked about every shape."""
 
-_COMPLETION = _place(
+_COMPLETION = OneText(
+    ("choices[0].text",),
     "choices[0].text",
-    "choices[0].text",
-    "choices[0].finish_reason choices[0].stop_reason",
-    "usage.prompt_tokens usage.completion_tokens",
+    ("choices[0].finish_reason", "choices[0].stop_reason"),
+    ("usage.prompt_tokens", "usage.completion_tokens"),
 )
 """Imported models and DeepSeek: OpenAI's text completions, whose shape is not Bedrock's own."""
-
-
-def at(value: object, path: Path) -> Any:
-    """What stands at the end of a path, None where the path leads nowhere.
-
-    >>> at({"results": [{"outputText": "Hi"}]}, ("results", 0, "outputText"))
-    'Hi'
-    """
-    for step in path:
-        if isinstance(step, int):
-            value = value[step] if isinstance(value, list) and len(value) > step else None
-        else:
-            value = value.get(step) if isinstance(value, dict) else None
-    return value
-
-
-def has(value: object, path: Path) -> bool:
-    """Whether a path leads somewhere, be it to null.
-
-    >>> has({"stop_reason": None}, ("stop_reason",)), has([], (0,))
-    (True, False)
-    """
-    held, step = at(value, path[:-1]), path[-1]
-    if isinstance(step, int):
-        return isinstance(held, list) and len(held) > step
-    return isinstance(held, dict) and step in held
-
-
-def fits(value: JsonObject, place: Place) -> bool:
-    """Whether a value has the shape of a maker's answer."""
-    return all(has(value, path) for path in place.shape.values())
 
 
 # --- reading ----------------------------------------------------------------------------------
@@ -199,7 +128,7 @@ def unpacked(value: object) -> object:
     """
     if not isinstance(value, dict) or "chunk" not in value:
         return value
-    data = at(value, ("chunk", "bytes"))
+    data = value_at(value, ("chunk", "bytes"))
     return decode_object(data) if isinstance(data, bytes) else value
 
 
@@ -213,7 +142,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals += guardrail_signals(value)
     metrics = value.get(METRICS)
     if isinstance(metrics, dict):
-        used = _used(metrics, (("inputTokenCount",), ("outputTokenCount",)))
+        used = used_at(metrics, "inputTokenCount", "outputTokenCount")
         if used is not None and not any(isinstance(s, UsageSeen) for s in signals):
             signals.append(UsageSeen(used))
         if event and not any(isinstance(signal, Ended) for signal in signals):
@@ -234,8 +163,8 @@ def _makers_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     if openai_chat.looks_like(value):
         return _chat_signals(value, event)
     for place in (*PLACES, _COMPLETION):
-        if fits(value, place):
-            return _signals_at(value, place)
+        if place.fits(value):
+            return place.signals(value, _read_stop)
     error = bedrock_converse.error_of(value)
     if error is not None:
         return [FaultSeen(read_fault(error))]
@@ -250,7 +179,7 @@ def as_chunk(value: JsonObject) -> JsonObject:
     >>> as_chunk({"choices": [{"message": {"content": "Hi"}, "stop_reason": None}]})["choices"]
     [{'delta': {'content': 'Hi'}, 'message': {'content': 'Hi'}, 'stop_reason': None}]
     """
-    choice = at(value, ("choices", 0))
+    choice = value_at(value, ("choices", 0))
     if not isinstance(choice, dict) or "delta" in choice or "message" not in choice:
         return value
     return {**value, "choices": [{"delta": choice["message"], **choice}]}
@@ -261,33 +190,6 @@ def _chat_signals(value: JsonObject, event: bool) -> list[AnySignal]:
     signals = openai_chat.read(as_chunk(value) if event else value, event=event)
     if not any(isinstance(signal, StopSeen) for signal in signals):
         field = "choices[0].stop_reason"
-        stop = look_up(at(value, ("choices", 0, "stop_reason")), field, _ALL_STOPS)
+        stop = _read_stop(value_at(value, ("choices", 0, "stop_reason")), field)
         signals += [stop] if stop is not None else []
     return signals
-
-
-def _signals_at(value: JsonObject, place: Place) -> list[AnySignal]:
-    signals: list[AnySignal] = []
-    text = next((t for path in place.text.values() if isinstance(t := at(value, path), str)), "")
-    if text:
-        signals.append(TextDelta(text))
-    for field, path in place.stop.items():
-        stop = look_up(at(value, path), field, _ALL_STOPS)
-        if stop is not None:
-            signals.append(stop)
-            break
-    used = _used(value, place.used.values())
-    return [*signals, UsageSeen(used)] if used is not None else signals
-
-
-def _used(value: JsonObject, where: Iterable[Path]) -> Usage | None:
-    """Return the tokens of input and output, which two paths lead to."""
-    counts = [_tokens(at(value, path)) for path in where]
-    return Usage(*counts) if any(count is not None for count in counts) else None
-
-
-def _tokens(value: object) -> int | None:
-    """A number of tokens; behind a guardrail they come with a decimal point."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None

@@ -27,21 +27,15 @@ from tenuto.wires.bedrock_invoke.makers import (
     PLACES,
     SHAPED_BY,
     STOPS,
-    at,
-    fits,
     read,
     unpacked,
 )
 from tenuto.wires.json import decode_object
+from tenuto.wires.members import value_at
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.watched import Watched
 
 _PATH = re.compile(r"/model/(?!.*(?:anthropic|claude)).+/invoke(?:-with-response-stream)?\Z")
-
-
-def is_plain(body: bytes) -> bool:
-    """False: many makers' bodies take more than a look."""
-    return False
 
 
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
@@ -73,9 +67,9 @@ def looks_like(value: JsonObject) -> bool:
     # OpenAI's own shapes say what they are; Cohere's own API adds a `meta` to what Bedrock writes.
     if isinstance(value.get("object"), str) or "meta" in value:
         return False
-    if not SHAPED_BY.isdisjoint(value) and any(fits(value, place) for place in PLACES):
+    if not SHAPED_BY.isdisjoint(value) and any(place.fits(value) for place in PLACES):
         return True
-    choice = at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
+    choice = value_at(value, ("choices", 0))  # Mistral's chat, whose stop OpenAI's readers miss
     return isinstance(choice, dict) and "stop_reason" in choice and "finish_reason" not in choice
 
 
@@ -119,6 +113,5 @@ WIRE = replace(
     frame_mark=b":event-type\x07\x00\x05chunk",
     is_event=is_event,
     read=read,
-    is_plain=is_plain,
     form=FORM,
 )

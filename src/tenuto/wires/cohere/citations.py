@@ -7,69 +7,69 @@ In a joined answer all text is one part, and so is all thinking.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from itertools import chain
 
+from tenuto.core.parts import Kind, Message
+from tenuto.core.parts import Place as PartPlace
 from tenuto.wires.base import JsonObject, Spoken
 from tenuto.wires.citations import Place, places
 from tenuto.wires.members import object_in
 
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """The citations of one attempt.
-
-    Attributes:
-        citations: as they came.
-        starts: where in the attempt's text its parts of text begin, by the index of the part; empty
-            where that is not known, and all text is taken for one part.
-    """
-
-    citations: list[Any] = field(default_factory=list)
-    starts: dict[int, int] = field(default_factory=dict)
-
-    def start_of(self, citation: Mapping[str, Any]) -> int | None:
-        """Where the part begins that a citation counts in; None where that is no text."""
-        if citation.get("type") in ("THINKING_CONTENT", "PLAN"):
-            return None
-        index = citation.get("content_index")
-        return self.starts.get(index) if type(index) is int and self.starts else 0
+CITATIONS: PartPlace = ("citations",)
+"""The part of a message that holds them, beside its content."""
 
 
-def cited_in(body: JsonObject) -> Cited:
-    """The citations of a body.
-
-    >>> parts = [{"type": "thinking", "thinking": "Hm"}, {"type": "text", "text": "Yes"}]
-    >>> cited_in({"message": {"content": [*parts, {"type": "text", "text": "."}]}}).starts
-    {1: 0, 2: 3}
-    """
-    message = object_in(body.get("message"))
-    found, content = message.get("citations"), message.get("content")
-    starts: dict[int, int] = {}
-    said = 0
-    for index, part in enumerate(content if isinstance(content, list) else []):
-        text = object_in(part).get("text")
-        if isinstance(text, str):
-            starts[index], said = said, said + len(text)
-    return Cited(found if isinstance(found, list) else [], starts)
+def cited_in(message: Message | None) -> list[JsonObject]:
+    """The citations of one attempt, as they came."""
+    parts = message.parts if message is not None else []
+    found = (part.whole()["citations"] for part in parts if part.place == CITATIONS)
+    return list(map(object_in, chain.from_iterable(found)))
 
 
 def joined_citations(
-    spoken: Sequence[Spoken], cited: Iterable[Cited], part: int, thought: str = ""
+    spoken: Sequence[Spoken], part: int, *, thought: str = "", given: Sequence[JsonObject] = ()
 ) -> list[JsonObject]:
     """The citations of all attempts, with the positions of the whole text, which is in this part of
-    the content, and none twice; of what was `thought` those that are true as they are. What has no
-    place any more is left out."""
+    the content, and none twice.
+
+    Args:
+        thought: what was thought. Citations of it stay where they are true as they are.
+        given: those that were handed on with the first attempt; they are not said again.
+    """
     out: list[JsonObject] = []
-    for place, of_one in zip(places(spoken), cited, strict=True):
-        for citation in of_one.citations:
-            value = object_in(citation)
-            start = of_one.start_of(value)
-            moved = _kept(value, thought) if start is None else _moved(value, start, place, part)
+    for number, (place, one) in enumerate(zip(places(spoken), spoken, strict=True)):
+        starts = _starts(one.message)
+        for citation in cited_in(one.message):
+            if number == 0 and citation in given:
+                continue
+            start = _start(citation, starts)
+            if start is None:
+                moved = _kept(citation, thought)
+            else:
+                moved = _moved(citation, start, place, part)
             if moved is not None and moved not in out:
                 out.append(moved)
     return out
+
+
+def _starts(message: Message | None) -> dict[object, int]:
+    """Where in an attempt's text its parts of text begin, by the index of the part."""
+    starts: dict[object, int] = {}
+    said = 0
+    for part in message.parts if message is not None else ():
+        if part.kind is Kind.TEXT:
+            starts[part.place[0]], said = said, said + len(part.text)
+    return starts
+
+
+def _start(citation: Mapping[str, object], starts: Mapping[object, int]) -> int | None:
+    """Where the part begins that a citation counts in; None where that is no text. Without an index
+    all text is taken for one part."""
+    if citation.get("type") in ("THINKING_CONTENT", "PLAN"):
+        return None
+    index = citation.get("content_index")
+    return starts.get(index) if type(index) is int and starts else 0
 
 
 def _moved(citation: JsonObject, begins: int, place: Place, part: int) -> JsonObject | None:
@@ -89,6 +89,4 @@ def _kept(citation: JsonObject, thought: str) -> JsonObject | None:
     start, end, words = (citation.get(key) for key in ("start", "end", "text"))
     if type(start) is not int or type(end) is not int or not words or words != thought[start:end]:
         return None
-    return (
-        citation if citation.get("content_index") in (None, 0) else citation | {"content_index": 0}
-    )
+    return citation | {"content_index": 0} if citation.get("content_index") else citation

@@ -19,19 +19,15 @@ from tenuto.core.parts import (
     Place,
 )
 from tenuto.core.signals import Began
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.citations import is_one
-from tenuto.wires.cohere.citations import Cited, cited_in, joined_citations
-from tenuto.wires.cohere.usage import merged_usage
+from tenuto.wires.cohere.citations import CITATIONS, joined_citations
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
 
 DONE = b"data: [DONE]\n\n"
-
-ERROR_STATUS = 424
-"""What we depend on failed. The official SDK retries every 5xx by default, whatever a header says,
-and nothing of class 4 but 408, 409 and 429."""
 
 _TEXT, _THINKING = "text", "thinking"
 _MEMBERS = {Kind.TEXT: _TEXT, Kind.REASONING: _THINKING}
@@ -53,8 +49,7 @@ def _piece(kind: str, index: int | None, **said: object) -> bytes:
 
 
 PLAN: Place = ("tool_plan",)
-CITATIONS: Place = ("citations",)
-"""Parts of a message beside its content."""
+"""A part of a message beside its content."""
 
 
 class CohereLayout(FlatLayout):
@@ -67,8 +62,7 @@ class CohereLayout(FlatLayout):
         self._next = 0
         self._open: int | None = None
         self._kind = Kind.OTHER
-        self._heard = [Cited()]
-        self._cited = 0
+        self._given: list[JsonObject] = []  # citations that were handed on
 
     def begin(self, value: JsonObject) -> None:
         """Take the identity from a `message-start`, or from a whole body."""
@@ -81,18 +75,12 @@ class CohereLayout(FlatLayout):
                 case Began():
                     self._started = True
                 case Opened((index,), kind):
-                    self._hear(signal)
                     self._open = index if isinstance(index, int) else self._next
                     self._next, self._kind = self._open + 1, kind
                 case PartClosed():
                     self._open = None
-                case Piece(place) if place == CITATIONS:
-                    self._cited += 1
-
-    def next_attempt(self, *, apart: bool) -> bytes:
-        """Keep its citations by themselves. Text goes on in the part that is open."""
-        self._heard.append(Cited())
-        return b""
+                case Piece(_, _, _, {"citations": [*citations]}):
+                    self._given += citations
 
     def said(self, kind: Kind, text: str) -> bytes:
         """Write a piece of text, or of thinking, in a part of its kind."""
@@ -105,7 +93,6 @@ class CohereLayout(FlatLayout):
         return b"".join(map(self._pass, signals))
 
     def _pass(self, signal: AnySignal) -> bytes:
-        self._hear(signal)
         if self._open is not None and self._kind is Kind.TEXT:
             return b""
         match signal:
@@ -115,16 +102,6 @@ class CohereLayout(FlatLayout):
             case Opened(kind=Kind.REASONING, says=text) | Piece(_, Kind.REASONING, str(text)):
                 return self.said(Kind.REASONING, text) if text else b""
         return b""
-
-    def _hear(self, signal: AnySignal) -> None:
-        """Note what citations there are, and the part of text that they may count in: the first,
-        since how long it is nobody counts."""
-        heard = self._heard[-1]
-        match signal:
-            case Piece(place, _, _, {"citations": [*citations]}) if place == CITATIONS:
-                heard.citations.extend(citations)
-            case Opened((int(index),), Kind.TEXT) if not heard.starts:
-                heard.starts[index] = 0
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
         """Write what is open and its citations, calls, the stop with the usage, and `[DONE]`."""
@@ -178,23 +155,12 @@ class CohereLayout(FlatLayout):
 
     def _citing(self, answer: Answer) -> bytes:
         """The citations that were not handed on with the first attempt."""
-        spoken = answer.spoken
-        heard = [*([Cited()] * len(spoken)), *self._heard][len(self._heard) :]
-        cited = [
-            noted if one.value is None else cited_in(one.value)
-            for one, noted in zip(spoken, heard, strict=True)
-        ]
         out = []
-        for citation in joined_citations(spoken, cited, self._open or 0):
-            out.append(_piece("citation-start", self._cited, citations=citation))
-            out.append(render_event("citation-end", index=self._cited))
-            self._cited += 1
+        found = joined_citations(answer.spoken, self._open or 0, given=self._given)
+        for number, citation in enumerate(found, len(self._given)):
+            out.append(_piece("citation-start", number, citations=citation))
+            out.append(render_event("citation-end", index=number))
         return b"".join(out)
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end with these calls, often none."""
-    return "TOOL_CALL" if calls else "COMPLETE"
 
 
 def _call(call: ToolCall) -> JsonObject:
@@ -232,9 +198,8 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     if content is None:
         content = _joined(message, answer)
     if not whole:
-        cited = [cited_in(one.value or {}) for one in answer.spoken]
         part = max(len(content) - 1, 0)
-        message["citations"] = joined_citations(answer.spoken, cited, part, answer.reasoning)
+        message["citations"] = joined_citations(answer.spoken, part, thought=answer.reasoning)
     message["content"], message["tool_calls"] = content, [_call(call) for call in answer.calls]
     for key in ("content", "tool_calls", "tool_plan", "citations"):
         if not message.get(key):
@@ -261,8 +226,3 @@ def _joined(message: JsonObject, answer: Answer) -> list[JsonObject]:
     if "tool_plan" in message:
         message["tool_plan"] = said.pop(_THINKING)
     return [{"type": kind, kind: told} for kind, told in said.items() if told]
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))

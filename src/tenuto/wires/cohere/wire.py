@@ -2,16 +2,16 @@
 
 https://docs.cohere.com/reference/chat (read through cohere-python 7.3, 2026-11-22:
 `cohere/v2/types/v2chat_response.py`, `v2chat_stream_response.py`). From top to bottom: the stop
-table, reading, and the faces of an ending. The error table stands in `errors`, the request's
-side in `request`, the writing side in `render`, the quick reading of bodies in
-`quick`. Version 1 is a wire of its own.
+table and reading. The error table stands in `errors`, the request's side in `request`, the writing
+side in `render`. Version 1 is a wire of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
-from tenuto.core.outcome import Outcome
 from tenuto.core.parts import (
     AnySignal,
     CallPiece,
@@ -32,17 +32,19 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown, Wire, shown_alike
+from tenuto.wires.base import JsonObject, Wire, error_body, shown_alike
+from tenuto.wires.billed_usage import read_usage
 from tenuto.wires.cohere import render
+from tenuto.wires.cohere.citations import CITATIONS
 from tenuto.wires.cohere.errors import ERRORS, read_fault
-from tenuto.wires.cohere.form import FORM
-from tenuto.wires.cohere.quick import is_plain
 from tenuto.wires.cohere.request import parse_request
-from tenuto.wires.cohere.usage import read_usage, usage_object
-from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import as_text, count, is_no_piece
-from tenuto.wires.members import object_in
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.errors import bare_error, fault_parser
+from tenuto.wires.form import at
+from tenuto.wires.json import count, count_of_decimal
+from tenuto.wires.members import object_in, value_at
+from tenuto.wires.openai_chat.form import USAGE_ALWAYS
+from tenuto.wires.openai_chat.wire import read_call
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -66,10 +68,7 @@ STOPS: StopTable = {
 }
 """Cohere's own values, in the order of the reference, those of version 1 last."""
 
-DIALECT_STOPS = in_other_words(STOPS)
-"""Values of those who speak this wire in other words (N2)."""
-
-_ALL_STOPS = {**DIALECT_STOPS, **STOPS}
+_read_stop = stop_reader(STOPS)
 
 # --- reading ----------------------------------------------------------------------------------
 
@@ -93,23 +92,34 @@ def _read_body(body: JsonObject) -> Iterator[AnySignal]:
     for index, part in enumerate(content if isinstance(content, list) else []):
         yield from _read_part(part, (index,))
     calls = message.get("tool_calls")
-    for number, call in enumerate(calls if isinstance(calls, list) else []):
+    for number, call in enumerate(calls if isinstance(calls, list) else [calls or None]):
         if call is not None:
-            yield CallPiece((_CALLS, number), _call(call, number, event=False))
-    if calls and not isinstance(calls, list):
-        yield CallPiece((_CALLS, 0), _call(calls, 0, event=False))
+            yield _call(call, number, event=False)
+    if isinstance(cited := message.get("citations"), list):
+        yield _cited(cited)
     yield from _end_of(body, "finish_reason", usage_object(body))
 
 
-_CALLS = "tool_calls"
+def usage_object(value: JsonObject) -> JsonObject | None:
+    """The native usage object: of a body, or of the end of a stream."""
+    usage = value.get("usage")
+    if usage is None:
+        usage = object_in(value.get("delta")).get("usage")
+    return usage if isinstance(usage, dict) else None
+
+
+def _cited(citations: list[Any]) -> Piece:
+    return Piece(CITATIONS, Kind.NOTE, "", {"citations": citations}, holds="")
 
 
 def _end_of(place: object, field: str, usage: object) -> list[Signal]:
     """The stop that stands in a place, and the usage beside it."""
-    raw = object_in(place).get("finish_reason")
-    stop = look_up(raw, field, _ALL_STOPS)
-    used = [UsageSeen(read_usage(usage))] if isinstance(usage, dict) and usage else []
-    return [*used] if stop is None else [stop, *used]
+    stop = _read_stop(object_in(place).get("finish_reason"), field)
+    signals: list[Signal] = [stop] if stop is not None else []
+    if isinstance(usage, dict) and usage:
+        cached = count_of_decimal(usage.get("cached_tokens"))
+        signals.append(UsageSeen(replace(read_usage(usage), cached_tokens=cached)))
+    return signals
 
 
 def _read_part(part: object, place: Place) -> Iterator[Opened]:
@@ -133,31 +143,14 @@ def _words(part: object) -> tuple[Kind, str, str] | None:
     return (Kind.TEXT, "text", text) if isinstance(text, str) else None
 
 
-_CALL_KEYS = frozenset({"id", "type", "function", "index"})
-
-
-def _call(call: object, index: int | None, *, event: bool) -> CallDelta:
-    """A call, or a piece of one; what is none belongs to the call before it."""
-    if not isinstance(call, dict) or not isinstance(call.get("function"), dict | None):
-        return CallDelta(index, None, None, None, unreadable=True)
-    function = object_in(call.get("function"))
-    given, name, call_id = function.get("arguments"), function.get("name"), call.get("id")
-    odd = []
-    if index is None:
-        odd.append("call_index_missing")
-    if call.get("type") is None and (call_id or not event):
-        odd.append("call_type_missing")
-    if not isinstance(given, str | None):
-        odd.append("arguments_object")
-    return CallDelta(
-        index,
-        call_id if isinstance(call_id, str) and call_id else None,
-        name if isinstance(name, str) and name else None,
-        given if isinstance(given, str | None) else as_text(given),
-        tuple(odd),
-        unreadable=event and given is not None and is_no_piece(given),
-        extra={k: v for k, v in call.items() if k not in _CALL_KEYS and v is not None} or None,
-    )
+def _call(call: object, number: int | None, *, event: bool) -> CallPiece:
+    """A call, or a piece of one, which is Chat's but for where its number stands; what is none
+    belongs to the call before it."""
+    delta = CallDelta(number, None, None, None, unreadable=True)
+    if isinstance(call, dict):
+        told = {key: item for key, item in call.items() if item is not None}
+        delta = read_call(told | {"index": number}, number or 0, event)
+    return CallPiece(("tool_calls", number), delta)
 
 
 # --- events
@@ -171,7 +164,7 @@ def _read_event(event: JsonObject) -> Iterable[AnySignal]:
 
 def _said(event: JsonObject) -> JsonObject:
     """The piece of the message that an event brings."""
-    return object_in(object_in(event.get("delta")).get("message"))
+    return object_in(value_at(event, ("delta", "message")))
 
 
 def _message_start(event: JsonObject) -> list[AnySignal]:
@@ -201,19 +194,16 @@ def _plan_delta(event: JsonObject) -> list[AnySignal]:
 def _call_piece(event: JsonObject) -> list[AnySignal]:
     index = event.get("index")
     number = index if isinstance(index, int) else None
-    delta = _call(_said(event).get("tool_calls"), number, event=True)
-    return [CallPiece((_CALLS, number), delta)]
+    return [_call(_said(event).get("tool_calls"), number, event=True)]
 
 
 def _citation(event: JsonObject) -> list[AnySignal]:
     found = _said(event).get("citations")
-    cited = {"citations": [found] if found else []}
-    return [Piece(render.CITATIONS, Kind.NOTE, "", cited, holds="")]
+    return [_cited([found] if found else [])]
 
 
 def _message_end(event: JsonObject) -> list[Signal]:
-    delta = event.get("delta")
-    return _end_of(delta, "delta.finish_reason", usage_object(event))
+    return _end_of(event.get("delta"), "delta.finish_reason", usage_object(event))
 
 
 _EVENTS: dict[str, Callable[[JsonObject], Iterable[AnySignal]]] = {
@@ -238,20 +228,12 @@ def _error_of(value: JsonObject) -> object | None:
     stream says of it."""
     if isinstance(value.get("message"), str):
         return value
-    return value.get("error") or object_in(value.get("delta")).get("error") or None
+    return value.get("error") or value_at(value, ("delta", "error")) or None
 
 
-# --- the faces of an ending (P1a) -------------------------------------------------------------
-
-SHOWN: dict[Outcome, Shown] = shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC")
-"""Every outcome, as the caller sees it where the turn is not complete."""
+# --- the wire itself --------------------------------------------------------------------------
 
 _ERROR_KEYS = frozenset({"id", "message", "error_type", "data"})
-
-
-def is_request(path: str) -> bool:
-    """Whether the path is the chat endpoint of version 2, below whatever base URL."""
-    return path.rstrip("/").endswith("/v2/chat")
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -277,22 +259,20 @@ WIRE = Wire(
     name="cohere",
     stops=STOPS,
     errors=ERRORS,
-    shown=SHOWN,
-    is_request=is_request,
+    shown=shown_alike(done="COMPLETE", cut="MAX_TOKENS", blocked="ERROR_TOXIC"),
+    is_request=lambda path: path.rstrip("/").endswith("/v2/chat"),  # below whatever base URL
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
     read=read,
     parts_close=True,
     opening=b"event: message-start\ndata: {",
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),
     layout=render.CohereLayout,
-    clean_stop=render.clean_stop,
+    clean_stop=lambda calls: "TOOL_CALL" if calls else "COMPLETE",
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
-    error_status=render.ERROR_STATUS,
-    form=FORM,
+    render_error=error_body(bare_error),
+    form=replace(USAGE_ALWAYS, path=at("/v2/chat")),
 )

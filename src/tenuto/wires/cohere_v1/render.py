@@ -8,25 +8,25 @@ caller's own rows and the merged answer, and none of ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import Kind
-from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
+from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.billed_usage import merged_usage
 from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_named_event
-from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.citations import joined_annotations
 from tenuto.wires.openai_chat.render import ChatLayout as OpenAIChatLayout
 
-COUNTED = ("tokens", "billed_units")
-"""The members of `meta` that count tokens; what is billed may be less than what is counted."""
-
 TOLD = frozenset({"text", "tool_calls", "citations", "meta", "finish_reason", "error", "message"})
 """Members of an answer that are merged over the attempts of a turn."""
+
+
+_joined_citations = partial(joined_annotations, positions=("start", "end"))
+"""Citations move as Chat's annotations do."""
 
 
 def call_of(call: ToolCall) -> JsonObject:
@@ -60,11 +60,10 @@ class ChatLayout(OpenAIChatLayout):
         first = answer.spoken[0].message if answer.spoken else None
         whole = answered({**(first.said if first else {}), **self._shared}, answer, self._asked)
         out = b""
-        if cited := _citations(joined_annotations(answer.spoken, self._given)):
+        if cited := _joined_citations(answer.spoken, self._given):
             out += _event("citation-generation", citations=cited)
         if answer.calls:
-            calls = whole["tool_calls"]
-            out += _event("tool-calls-generation", text=answer.text, tool_calls=calls)
+            out += _event("tool-calls-generation", text=answer.text, tool_calls=whole["tool_calls"])
         return out + _event("stream-end", response=whole, finish_reason=answer.native_stop)
 
     def error(self, code: str, message: str) -> bytes:
@@ -84,7 +83,7 @@ def answered(first: JsonObject, answer: Answer, asked: Sequence[JsonObject]) -> 
     """Return a whole answer to these rows: the first attempt's members, the merged content."""
     called = {"tool_calls": [call_of(call) for call in answer.calls]} if answer.calls else {}
     said = {"role": "CHATBOT", "message": answer.text, **called}
-    cited = _citations(joined_annotations(answer.spoken))
+    cited = _joined_citations(answer.spoken)
     body = {"text": answer.text} | {k: v for k, v in first.items() if k not in TOLD} | called
     body |= {"citations": cited} if cited else {}
     body |= {"chat_history": [*asked, said], "finish_reason": answer.native_stop}
@@ -98,49 +97,3 @@ def render_body(
 ) -> bytes:
     """Return the bytes of a whole answer."""
     return encode(answered(first, answer, asked))
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """Return the body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"message": message, "type": OURS, "code": code} | kept_of(partial))
-
-
-# --- usage and citations
-
-
-def counted_in(meta: JsonObject, name: str) -> int:
-    """Return a number of tokens, which the SDK has as a fraction; -1 where none is told.
-
-    >>> counted_in({"tokens": {"output_tokens": 9.0}}, "output_tokens"), counted_in({}, "x")
-    (9, -1)
-    """
-    counts = next((told for key in COUNTED if (told := object_in(meta.get(key)))), {})
-    value: Any = counts.get(name)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return int(value) if is_number and 0 <= value < 1e12 else -1
-
-
-def merged_usage(meta: JsonObject, usage: Usage) -> JsonObject:
-    """Return `meta` of the whole turn: the first one, with the output of all attempts. What is
-    billed grows by as much as what is counted.
-
-    >>> merged_usage({"billed_units": {"output_tokens": 2.0}, "tokens": {"output_tokens": 3}},
-    ...              Usage(5, 9))
-    {'billed_units': {'output_tokens': 8}, 'tokens': {'output_tokens': 9}}
-    """
-    more = (usage.output_tokens or 0) - counted_in(meta, "output_tokens")
-    grown = {
-        name: told | {"output_tokens": own + more}
-        for name in COUNTED
-        if (own := counted_in({name: (told := object_in(meta.get(name)))}, "output_tokens")) >= 0
-    }
-    return meta if usage.output_tokens is None else meta | grown
-
-
-def as_annotations(cited: Iterable[JsonObject]) -> list[JsonObject]:
-    """Return citations as Chat Completions has them, whose readers know how positions move."""
-    return [{"start_index": c.get("start"), "end_index": c.get("end"), "cited": c} for c in cited]
-
-
-def _citations(found: Iterable[Any]) -> list[JsonObject]:
-    return [c["cited"] | {"start": c["start_index"], "end": c["end_index"]} for c in found]

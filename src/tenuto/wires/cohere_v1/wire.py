@@ -10,22 +10,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from tenuto.core.parts import AnySignal, CallPiece, Kind, Piece, Said
-from tenuto.core.signals import CallDelta, Ended, FaultSeen, Usage, UsageSeen
+from tenuto.core.signals import CallDelta, Ended, FaultSeen, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
 from tenuto.wires.bedrock_invoke import makers
+from tenuto.wires.billed_usage import COUNTED, read_usage
 from tenuto.wires.cohere_v1 import render
 from tenuto.wires.cohere_v1.errors import ERRORS, error_of, fault_in, read_fault
 from tenuto.wires.cohere_v1.request import parse_request
-from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import arguments_of
+from tenuto.wires.errors import bare_error, fault_parser
+from tenuto.wires.json import arguments_of, count_of_decimal
 from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat.wire import CONTENT
 from tenuto.wires.request_reading import text_in
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -49,7 +49,7 @@ STOPS: StopTable = {
 }
 """In the order of the SDK's types."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 EVENT_TYPES = frozenset(
     {"stream-start", "text-generation", "tool-calls-chunk", "tool-calls-generation", "stream-end"}
@@ -101,14 +101,12 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         beside = (whole or value).items()
         signals.append(Said({k: v for k, v in beside if k not in _NOT_BESIDE and v is not None}))
         signals += _said(value) if kind is None else _said_in_event(kind, value, whole)
-        raw = value.get("finish_reason") or whole.get("finish_reason")
-        stop = look_up(raw, "finish_reason", _ALL_STOPS)
+        stop = _read_stop(value.get("finish_reason") or whole.get("finish_reason"), "finish_reason")
         signals += [stop] if stop is not None else [Ended()] if kind == "stream-end" else []
     if (fault := fault_in(value)) is not None:
         signals.append(FaultSeen(fault))
     if (meta := usage_object(value)) is not None:
-        counts = [render.counted_in(meta, name) for name in ("input_tokens", "output_tokens")]
-        signals.append(UsageSeen(Usage(*(None if count < 0 else count for count in counts))))
+        signals.append(UsageSeen(read_usage(meta)))
     return signals
 
 
@@ -118,8 +116,7 @@ def _said(value: JsonObject) -> list[AnySignal]:
     if isinstance(text := value.get("text"), str):
         signals.append(Piece(CONTENT, Kind.TEXT, text, holds="text"))
     if cited := [one for one in list_in(value.get("citations")) if isinstance(one, dict)]:
-        adds = {"annotations": render.as_annotations(cited)}
-        signals.append(Piece(CONTENT, Kind.TEXT, None, adds, holds="text"))
+        signals.append(Piece(CONTENT, Kind.TEXT, None, {"annotations": cited}, holds="text"))
     return signals + _calls(value)
 
 
@@ -138,24 +135,20 @@ def _said_in_event(kind: object, value: JsonObject, whole: JsonObject) -> list[A
 def _call_begun(piece: JsonObject) -> list[AnySignal]:
     """Return that a call begins. Its pieces are not read: all of it comes again, decoded. A call
     of which that never comes was cut: the brace stands for its arguments."""
-    name, index = text_in(piece.get("name")), piece.get("index")
-    number = int(index) if isinstance(index, int | float) and 0 <= index < 1000 else None
+    name, number = text_in(piece.get("name")), count_of_decimal(piece.get("index"))
     delta = CallDelta(number, None, name, "{", may_lack_id=True)
     return [CallPiece(("tool_calls", number), delta)] if name else []
 
 
 def _calls(value: JsonObject) -> list[AnySignal]:
     """Return its calls. What was said of them in pieces, or in an event before, is said again."""
-    return [
-        CallPiece(("tool_calls", number), _call(number, call))
-        for number, call in enumerate(list_in(value.get("tool_calls")))
-    ]
+    return [_call(*numbered) for numbered in enumerate(list_in(value.get("tool_calls")))]
 
 
-def _call(number: int, call: Any) -> CallDelta:
+def _call(number: int, call: object) -> CallPiece:
     told = dict(object_in(call))
     name, given = text_in(told.pop("name", None)), told.pop("parameters", None)
-    return CallDelta(
+    delta = CallDelta(
         number,
         None,
         name or None,
@@ -166,12 +159,13 @@ def _call(number: int, call: Any) -> CallDelta:
         whole=True,
         extra=told or None,
     )
+    return CallPiece(("tool_calls", number), delta)
 
 
 def usage_object(value: JsonObject) -> JsonObject | None:
     """Return the native usage object: `meta`, of a body or of the end of a stream."""
     meta = object_in(value.get("meta") or object_in(value.get("response")).get("meta"))
-    return meta if any(object_in(meta.get(name)) for name in render.COUNTED) else None
+    return meta if any(object_in(meta.get(name)) for name in COUNTED) else None
 
 
 # --- the wire
@@ -180,8 +174,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
 def request(body: bytes, probe_max_tokens: int, path: str, dialect: Dialect) -> WireRequest | None:
     """Return a request, which says the rows that its answer follows; None where the bytes are
     none."""
-    parsed = parse_request(body, probe_max_tokens)
-    if parsed is not None:
+    if (parsed := parse_request(body, probe_max_tokens)) is not None:
         layout = partial(render.ChatLayout, asked=parsed.asked)
         body_of = partial(render.render_body, asked=parsed.asked)
         parsed.wire = replace(WIRE, layout=layout, render_body=body_of)
@@ -205,5 +198,5 @@ WIRE = Wire(
     layout=render.ChatLayout,
     clean_stop=lambda calls: "COMPLETE",  # with calls and without
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(bare_error),
 )

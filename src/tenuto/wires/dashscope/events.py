@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenuto.wires.base import JsonObject
-from tenuto.wires.members import object_in
+from tenuto.wires.members import list_in, object_in
+from tenuto.wires.request_reading import text_in
 
 _TEXTS = ("content", "reasoning_content")
 
@@ -21,34 +22,46 @@ _Said = dict[str | int, str]
 """Texts by their key, and arguments by the number of their call."""
 
 
-def message_of(value: JsonObject) -> JsonObject:
-    """The message of an event or a body, also of one that is only a text."""
+def first_choice(value: JsonObject) -> JsonObject:
+    """The choice of an event or a body; of one that is only a text, what stands for it.
+
+    >>> first_choice({"output": {"text": "Hi", "finish_reason": "stop"}})["message"]
+    {'content': 'Hi', 'reasoning_content': None}
+    """
     output = object_in(value.get("output"))
-    choices = output.get("choices")
-    if isinstance(choices, list) and choices:
-        return object_in(object_in(choices[0]).get("message"))
-    return {"content": output.get("text"), "reasoning_content": output.get("reasoning_content")}
+    if choices := list_in(output.get("choices")):
+        return object_in(choices[0])
+    names = {"content": "text", "reasoning_content": "reasoning_content"}
+    return output | {"message": {name: output.get(key) for name, key in names.items()}}
+
+
+def message_of(value: JsonObject) -> JsonObject:
+    """The message of it."""
+    return object_in(first_choice(value).get("message"))
+
+
+def stops(value: JsonObject) -> bool:
+    """Whether it says why the answer ends; until then stands the text "null"."""
+    return first_choice(value).get("finish_reason") not in (None, "", "null")
 
 
 def with_message(value: JsonObject, message: JsonObject) -> JsonObject:
     """The same event with another message, in its own form."""
-    output = dict(object_in(value.get("output")))
-    choices = output.get("choices")
-    if isinstance(choices, list) and choices:
-        output["choices"] = [object_in(choices[0]) | {"message": message}, *choices[1:]]
+    output = object_in(value.get("output"))
+    if choices := list_in(output.get("choices")):
+        new: JsonObject = {"choices": [object_in(choices[0]) | {"message": message}, *choices[1:]]}
     else:
-        output["text"] = message.get("content") or ""
-        if message.get("reasoning_content"):
-            output["reasoning_content"] = message["reasoning_content"]
-    return value | {"output": output}
+        new = {"text": message.get("content") or ""}
+        if thought := message.get("reasoning_content"):
+            new["reasoning_content"] = thought
+    return value | {"output": output | new}
 
 
-def text_in(content: object) -> str:
+def text_of(content: object) -> str:
     """The text of a content, which on the multimodal path is a list of parts."""
     if isinstance(content, list):
-        texts = [object_in(part).get("text") for part in content]
-        return "".join(text for text in texts if isinstance(text, str))
-    return content if isinstance(content, str) else ""
+        return "".join(text_in(object_in(part).get("text")) for part in content)
+    return text_in(content)
 
 
 def like(content: object, text: str) -> object:
@@ -60,9 +73,8 @@ def like(content: object, text: str) -> object:
 
 
 def _calls_of(message: JsonObject) -> dict[int, JsonObject]:
-    calls = message.get("tool_calls")
     found: dict[int, JsonObject] = {}
-    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+    for number, call in enumerate(list_in(message.get("tool_calls"))):
         if isinstance(call, dict):
             index = call.get("index")
             found[index if isinstance(index, int) else number] = call
@@ -70,12 +82,11 @@ def _calls_of(message: JsonObject) -> dict[int, JsonObject]:
 
 
 def _arguments(call: JsonObject) -> str:
-    arguments = object_in(call.get("function")).get("arguments")
-    return arguments if isinstance(arguments, str) else ""
+    return text_in(object_in(call.get("function")).get("arguments"))
 
 
 def _said_in(message: JsonObject) -> _Said:
-    said: _Said = {key: text_in(message.get(key)) for key in _TEXTS}
+    said: _Said = {key: text_of(message.get(key)) for key in _TEXTS}
     calls = {number: _arguments(call) for number, call in _calls_of(message).items()}
     return {key: text for key, text in said.items() if text} | calls
 
@@ -112,7 +123,7 @@ class Unrepeated:
         message = message_of(value)
         said = _said_in(message)
         if self.repeats is None:
-            self._tell(said, _calls_of(message), _stops(value))
+            self._tell(said, _calls_of(message), stops(value))
         elif any(not _goes_on(now, self._heard.get(key, "")) for key, now in said.items()):
             self.repeats = False
             return value
@@ -142,17 +153,10 @@ def _rest(now: str, before: str) -> str:
     return now[len(before) if now.startswith(before) else len(before.rstrip(_HALF)) :]
 
 
-def _stops(value: JsonObject) -> bool:
-    output = object_in(value.get("output"))
-    choices = output.get("choices")
-    told = object_in(choices[0]) if isinstance(choices, list) and choices else output
-    return told.get("finish_reason") not in (None, "", "null")
-
-
 def _new(message: JsonObject, heard: Mapping[str | int, str]) -> JsonObject:
     made = dict(message)
     for key in _TEXTS:
-        if text := text_in(message.get(key)):
+        if text := text_of(message.get(key)):
             made[key] = like(message[key], _rest(text, heard.get(key, "")))
     if calls := _calls_of(message):
         made["tool_calls"] = [
@@ -186,7 +190,7 @@ class SoFar:
         """The event with all that was said."""
         message = message_of(value)
         for key in _TEXTS:
-            if text := text_in(message.get(key)):
+            if text := text_of(message.get(key)):
                 self._texts[key] = self._texts.get(key, "") + text
         for number, call in _calls_of(message).items():
             which = number if "index" in call else call.get("id") or number

@@ -7,18 +7,15 @@ Its SDK reads a stream line by line, and knows an error by the line `event:error
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tenuto.core.parts import AnySignal, Message
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, JsonObject, kept_of
-from tenuto.wires.dashscope.events import like, message_of
+from tenuto.wires.base import Answer, JsonObject
+from tenuto.wires.dashscope.events import first_choice, like, message_of
 from tenuto.wires.json import encode
 from tenuto.wires.members import object_in
-from tenuto.wires.openai_chat.render import ChatLayout, call_delta, choice_of, completion, envelope
-
-ERROR_STATUS = 424
-"""What we depend on failed."""
+from tenuto.wires.openai_chat.render import ChatLayout, choice_of, completion, envelope
+from tenuto.wires.usage import Counts
 
 _OF_CHAT = {
     "input_tokens": "prompt_tokens",
@@ -27,20 +24,28 @@ _OF_CHAT = {
     "prompt_tokens_details": "prompt_tokens_details",
 }
 
+COUNTS = Counts(
+    input="input_tokens",
+    output="output_tokens",
+    total="total_tokens",
+    reasoning="reasoning_tokens",
+    details="output_tokens_details",
+)
+
 _OF_ERRORS = frozenset({"error", "code", "message"})
 _OF_EVENTS = _OF_ERRORS | {"output", "choices", "usage"}
 
 
 def as_chat(value: JsonObject) -> JsonObject:
     """The same as Chat Completions says it."""
-    output, usage = object_in(value.get("output")), object_in(value.get("usage"))
-    choices = output.get("choices")
+    choices = object_in(value.get("output")).get("choices")
     if not isinstance(choices, list):
-        choices = [{**output, "message": message_of(value)}]
+        choices = [first_choice(value)]
     choices = [
         {**choice, "delta": choice.get("message")} if isinstance(choice, dict) else choice
         for choice in choices
     ]
+    usage = object_in(value.get("usage"))
     told = {_OF_CHAT[key]: item for key, item in usage.items() if key in _OF_CHAT}
     return {"choices": choices, "usage": told or None}
 
@@ -70,16 +75,15 @@ class DashScopeLayout(ChatLayout):
         """Count an event that was handed on as it came."""
         self._number += 1
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, and the stop with the usage; there is no end mark."""
-        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop with the usage; there is no end mark."""
         usage = merged_usage(answer.raw_usage, answer.usage)
-        return b"".join(calls) + self._chunk({}, answer.native_stop, usage)
+        return self._chunk({}, answer.native_stop, usage)
 
     def error(self, code: str, message: str) -> bytes:
         """An event that the official SDK tells as an error."""
-        told = {"code": code, "message": message, **self._shared}
-        return self._event("error", ERROR_STATUS, told)
+        told = error_of_ours(code, message) | self._shared
+        return self._event("error", 424, told)
 
     def _chunk(
         self, delta: JsonObject, finish: str | None = None, usage: JsonObject | None = None
@@ -107,16 +111,10 @@ def merged_usage(raw: JsonObject | None, usage: Usage | None) -> JsonObject | No
     """A usage object of the whole turn: the first one's other fields, these counts (C19)."""
     if usage is None:
         return raw
-    merged: dict[str, Any] = dict(raw or {})
-    if usage.input_tokens is not None:
-        merged["input_tokens"] = usage.input_tokens
-    if usage.output_tokens is not None:
-        merged["output_tokens"] = usage.output_tokens
-        merged["total_tokens"] = (usage.input_tokens or 0) + usage.output_tokens
-    merged.pop("output_tokens_details", None)  # of one attempt
-    if usage.reasoning_tokens is not None:
-        merged["output_tokens_details"] = {"reasoning_tokens": usage.reasoning_tokens}
-    return merged
+    of_turn = {
+        k: v for k, v in (raw or {}).items() if k != COUNTS.details
+    }  # that is of one attempt
+    return COUNTS.merged(of_turn, usage)
 
 
 def as_body(message: Message) -> JsonObject:
@@ -146,6 +144,6 @@ def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
     return encode(body)
 
 
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode({"code": code, "message": message, "request_id": "tenuto"} | kept_of(partial))
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"code": code, "message": message, "request_id": "tenuto"}

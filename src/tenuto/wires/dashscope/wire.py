@@ -9,24 +9,21 @@ one `text`. Of a stream, each event says what is new, or, where the request asks
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, is_silent
 from tenuto.core.signals import Began, FaultSeen, StopSeen, UsageSeen
-from tenuto.wires.base import JsonObject, never
+from tenuto.wires.base import JsonObject, error_body, never
 from tenuto.wires.dashscope import render
-from tenuto.wires.dashscope.events import Unrepeated
+from tenuto.wires.dashscope.events import Unrepeated, stops
 from tenuto.wires.dashscope.render import as_chat
 from tenuto.wires.dashscope.request import heeding, is_request, parse_request
-from tenuto.wires.errors import ErrorRow, error_in
-from tenuto.wires.errors import read as read_error
+from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.stops import StopTable
 
 _K = FaultKind
@@ -64,6 +61,8 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """By the code, then as behind its compatible endpoint."""
 
+read_fault = fault_reader(ERRORS)
+
 
 def _under_output(signal: AnySignal) -> AnySignal:
     return (
@@ -77,7 +76,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         return []
     error = _error_of(value)
     if error is not None:
-        return [FaultSeen(read_error(error, ERRORS))]
+        return [FaultSeen(read_fault(error))]
     signals = [Envelope(value), *openai_chat.read(as_chat(value), event=event)]
     if event and all(isinstance(s, UsageSeen) or is_silent(s) for s in signals):
         signals.insert(0, Began())  # the first ones say nothing yet but how much was used
@@ -91,11 +90,6 @@ def _error_of(value: JsonObject) -> object:
     return value if value.get("code") and not object_in(value.get("output")) else None
 
 
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return read_error(error_in(body, _error_of), ERRORS, status, retry_after_s(headers))
-
-
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a response of this wire, or one of its events, or its error."""
     output = object_in(value.get("output"))
@@ -107,10 +101,7 @@ def looks_like(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event: it says that there is no stop yet. What ends a stream may as
     well be a whole body, and is read alike."""
-    output = object_in(value.get("output"))
-    choices = output.get("choices")
-    said = choices[0] if isinstance(choices, list) and choices else output
-    return object_in(said).get("finish_reason") in ("null", None, "")
+    return not stops(value)
 
 
 WIRE = replace(
@@ -126,13 +117,11 @@ WIRE = replace(
     read=read,
     unrepeated=Unrepeated,
     is_terminator=never,
-    is_plain=lambda _: False,
     usage_object=lambda value: object_in(value.get("usage")) or None,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(_error_of, read_fault),
     layout=render.DashScopeLayout,
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
-    error_status=render.ERROR_STATUS,
+    render_error=error_body(render.error_of_ours),
     form=None,
 )

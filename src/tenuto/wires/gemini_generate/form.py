@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the contents."""
     made: JsonObject = {}
     if opening.system:

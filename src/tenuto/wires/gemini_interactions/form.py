@@ -5,11 +5,11 @@ https://ai.google.dev/api/interactions-api (2026-11-22)
 
 from __future__ import annotations
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the steps. The history is ours: the service need not keep it."""
     made: JsonObject = {"model": opening.model, "store": False}
     if opening.system:

@@ -10,9 +10,7 @@ the writing side in `body` and `render`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal, cast
-
-import msgspec
+from typing import cast
 
 from tenuto.core.fault import Fault
 from tenuto.core.outcome import Outcome
@@ -53,9 +51,8 @@ from tenuto.wires.gemini_interactions.steps import (
     text_in,
     thought,
 )
-from tenuto.wires.json import UNREADABLE, as_text, count, is_no_piece
+from tenuto.wires.json import as_text, count, is_no_piece
 from tenuto.wires.members import others_in, word_in
-from tenuto.wires.plain import say_something
 from tenuto.wires.reading import ReadOne, began, by_name, decoded_arguments, numbered, reader
 from tenuto.wires.retry_after import retry_after_s
 from tenuto.wires.stops import StopTable, clean_stop, stop_reader
@@ -276,47 +273,6 @@ read = reader(_read_body, by_name(_EVENTS, "event_type"), _error_of, read_fault)
 usage_object = usage_at("interaction.usage", "usage")
 """The native usage object: of the interaction in an event, of a body, or of the event."""
 
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _TextPart(msgspec.Struct, tag_field="type", tag="text"):
-    text: msgspec.Raw  # not decoded: bodies may be large
-
-
-class _Output(msgspec.Struct, tag_field="type", tag="model_output"):
-    content: list[_TextPart]
-    error: None = None
-
-
-class _Thought(msgspec.Struct, tag_field="type", tag="thought"):
-    pass
-
-
-class _Whole(msgspec.Struct):
-    steps: list[_Output | _Thought]
-    status: Literal["completed"]
-    error: None = None
-    event_type: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"status":"completed","steps":[{"type":"model_output","content":['
-    ...          b'{"type":"text","text":"Hi"}]}]}')
-    True
-    """
-    try:
-        steps = _read_whole(body).steps
-        texts = [p.text for step in steps if isinstance(step, _Output) for p in step.content]
-        return say_something(texts, body)
-    except UNREADABLE:
-        return False
-
-
 # --- the faces of an ending (P1a) -------------------------------------------------------------
 
 SHOWN: dict[Outcome, Shown] = {
@@ -377,7 +333,6 @@ WIRE = Wire(
     is_event=is_event,
     read=read,
     parts_close=True,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=parse_fault,
     layout=InteractionLayout,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.core.signals import Signal, TextDelta, Usage, UsageSeen
+from tenuto.core.parts import AnySignal
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, no_request, unasked
-from tenuto.wires.json import count
 from tenuto.wires.members import object_in
+from tenuto.wires.one_text import OneText
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 STOPS: StopTable = {
     "userstopped": (StopReason.CANCELLED, None),
@@ -29,39 +29,36 @@ STOPS: StopTable = {
 }
 """In the order of the reference, in small letters."""
 
-_NAMES = ("stopReason", "stop_reason")
 
+_read_stop = stop_reader(STOPS)
 
-def parse_object(value: object, *, event: bool) -> list[Signal]:
-    """The signals of a result; an object of another shape has none."""
-    if not isinstance(value, dict):
-        return []
-    signals: list[Signal] = []
-    text, stats = value.get("content"), object_in(value.get("stats"))
-    if isinstance(text, str) and text:
-        signals.append(TextDelta(text))
-    stops = (look_up(stats.get(name), f"stats.{name}", STOPS) for name in _NAMES)
-    signals += filter(None, stops)
-    if stats:
-        counted = [
-            next((n for key in keys if (n := count(stats.get(key))) is not None), None)
-            for keys in _COUNTS
-        ]
-        signals.append(UsageSeen(Usage(*counted)))
-    return signals
-
-
-_COUNTS = (
-    ("promptTokensCount", "prompt_tokens_count"),
-    ("predictedTokensCount", "predicted_tokens_count"),
+_SHAPES = (
+    OneText(
+        ("stats.stopReason",),
+        "content",
+        ("stats.stopReason",),
+        ("stats.promptTokensCount", "stats.predictedTokensCount"),
+    ),
+    OneText(
+        ("stats.stop_reason",),
+        "content",
+        ("stats.stop_reason",),
+        ("stats.prompt_tokens_count", "stats.predicted_tokens_count"),
+    ),
 )
-"""Of input and output, in the words of either SDK."""
+"""In the words of either SDK."""
+
+
+def read(value: object, *, event: bool) -> list[AnySignal]:
+    """The signals of a result; an object of another shape has none."""
+    result = object_in(value)
+    found = next((shape for shape in _SHAPES if shape.fits(result)), None)
+    return [] if found is None else found.signals(result, _read_stop)
 
 
 def looks_like(value: JsonObject) -> bool:
     """Whether an object is a result of this API."""
-    stats = object_in(value.get("stats"))
-    return "choices" not in value and any(name in stats for name in _NAMES)
+    return "choices" not in value and any(shape.fits(value) for shape in _SHAPES)
 
 
 WIRE = replace(
@@ -72,7 +69,6 @@ WIRE = replace(
     request=no_request,
     looks_like=looks_like,
     is_event=lambda _: False,
-    read=parse_object,
-    is_plain=lambda _: False,
+    read=read,
     usage_object=lambda value: object_in(value.get("stats")) or None,
 )

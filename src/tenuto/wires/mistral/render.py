@@ -7,16 +7,13 @@ A content is a text, or a list of chunks where there is more than text: thinking
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from tenuto.core.parts import AnySignal, Kind, Part, Piece
-from tenuto.wires.base import Answer, JsonObject, Spoken, kept_of
+from tenuto.wires.base import Answer, JsonObject, Spoken
+from tenuto.wires.errors import openai_error
 from tenuto.wires.json import encode, encode_event
-from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, call_delta, completion
+from tenuto.wires.openai_chat.render import COUNTS, DONE, ChatLayout, completion
 from tenuto.wires.openai_chat.wire import CONTENT
-
-ERROR_STATUS = 424
-"""What we depend on failed. The SDK, where it is told to retry, retries nearly every 5xx."""
 
 
 class MistralLayout(ChatLayout):
@@ -31,19 +28,18 @@ class MistralLayout(ChatLayout):
         other = [s.raw for s in signals if isinstance(s, Piece) and s.raw is not None]
         return super().passed(signals) + (self._chunk({"content": other}) if other else b"")
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Calls, `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write `[DONE]`, and before it the stop with the usage, which has no chunk of its own:
         programs look for a choice in every one."""
-        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
         choice = {"index": 0, "delta": {"content": ""}, "finish_reason": answer.native_stop}
         last: JsonObject = {**self._shared, "choices": [choice]}
         if answer.usage is not None:
             last["usage"] = COUNTS.merged(answer.raw_usage, answer.usage)
-        return b"".join(calls) + encode_event(last) + DONE
+        return encode_event(last) + DONE
 
     def error(self, code: str, message: str) -> bytes:
         """An event that is no chunk, for which the official SDK raises, and the end mark."""
-        return encode_event(_error(code, message)) + DONE
+        return encode_event(error_of_ours(code, message)) + DONE
 
 
 def render_body(first: JsonObject, last: JsonObject, answer: Answer) -> bytes:
@@ -104,12 +100,6 @@ def _thinking(text: str) -> JsonObject:
     return {"type": "thinking", "thinking": _texts(text)}
 
 
-def _error(code: str, message: str) -> JsonObject:
-    kind = "tenuto_incomplete"
-    return {"object": "error", "message": message, "type": kind, "param": None, "code": code}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    error: dict[str, Any] = _error(code, message) | kept_of(partial)
-    return encode(error)
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the provider writes its own."""
+    return {"object": "error", **openai_error(code, message)}

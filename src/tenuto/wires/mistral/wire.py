@@ -15,12 +15,12 @@ from tenuto.core.outcome import Outcome
 from tenuto.core.parts import AnySignal, is_silent
 from tenuto.core.signals import FaultSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Shown
+from tenuto.wires.base import JsonObject, Shown, error_body
 from tenuto.wires.mistral import render
-from tenuto.wires.mistral.form import FORM
 from tenuto.wires.mistral.request import parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import read_fault
+from tenuto.wires.openai_chat.form import USAGE_ALWAYS
 from tenuto.wires.openai_chat.paths import is_request as is_chat
 from tenuto.wires.stops import StopTable
 
@@ -91,7 +91,6 @@ WIRE = replace(
     read=read,
     layout=render.MistralLayout,
     render_body=render.render_body,
-    render_error=render.render_error,
-    error_status=render.ERROR_STATUS,
-    form=FORM,
+    render_error=error_body(render.error_of_ours),
+    form=USAGE_ALWAYS,
 )

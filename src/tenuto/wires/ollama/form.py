@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Opening, at
 from tenuto.wires.openai_chat import form as openai_chat_form
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the messages."""
-    made = openai_chat_form.members(replace(opening, max_tokens=None), dialect)
-    made.pop("stream_options", None)
+    made = openai_chat_form.without_stream_options(replace(opening, max_tokens=None))
     made["stream"] = opening.stream  # by default it streams
     if opening.max_tokens is not None:
         made["options"] = {"num_predict": opening.max_tokens}

@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-import msgspec
-
 from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Piece
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
+from tenuto.wires.calls import object_of
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_event
 
@@ -42,11 +41,6 @@ OF_THE_END = frozenset(
 
 _OF_ONE_ATTEMPT = frozenset({"context", "logprobs"})
 """What is true of one attempt and of no message that several are joined to."""
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end: the same with calls and without."""
-    return "stop"
 
 
 class LineLayout(FlatLayout):
@@ -86,7 +80,7 @@ class LineLayout(FlatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """A line on which the official SDK raises `ResponseError`."""
-        return encode_event(_error(code, message))
+        return encode_event(error_of_ours(code, message))
 
     def _told(self, text: str, more: Mapping[str, Any] | None = None) -> JsonObject:
         return told(text, more or {}, prompted=self._prompted)
@@ -114,9 +108,8 @@ def told(text: str, more: Mapping[str, Any], *, prompted: bool) -> JsonObject:
 def call_of(call: ToolCall) -> JsonObject:
     """A call as it stands in a message: with the id that the provider gave, if it gave any."""
     extra: Mapping[str, Any] = call.extra or {}
-    arguments = msgspec.Raw(call.arguments.encode("utf-8", "replace"))
     named = {"id": call.id} if extra.get("named") else {}
-    function = {**extra.get("function", {}), "name": call.name, "arguments": arguments}
+    function = {**extra.get("function", {}), "name": call.name, "arguments": object_of(call)}
     return {**extra.get("call", {}), **named, "function": function}
 
 
@@ -189,18 +182,11 @@ def merged_usage(raw: JsonObject, usage: Usage | None) -> JsonObject:
     >>> merged_usage({"prompt_eval_count": 5, "eval_count": 3}, Usage(5, 9))
     {'prompt_eval_count': 5, 'eval_count': 9}
     """
-    merged = dict(raw)
-    if usage is not None and usage.input_tokens is not None:
-        merged["prompt_eval_count"] = usage.input_tokens
-    if usage is not None and usage.output_tokens is not None:
-        merged["eval_count"] = usage.output_tokens
-    return merged
+    usage = usage or Usage()
+    counts = zip(COUNTS, (usage.input_tokens, usage.output_tokens), strict=True)
+    return raw | {key: tokens for key, tokens in counts if tokens is not None}
 
 
-def _error(code: str, message: str) -> JsonObject:
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the server writes its own."""
     return {"error": message, "type": OURS, "code": code}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode(_error(code, message) | kept_of(partial))

@@ -14,9 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from typing import Literal
-
-import msgspec
 
 from tenuto.core.fault import Fault, FaultKind
 from tenuto.core.parts import AnySignal, CallPiece, Envelope, Kind, Piece, Place, Said
@@ -29,16 +26,16 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import JsonObject, Wire, never
+from tenuto.wires.base import JsonObject, Wire, error_body, never
 from tenuto.wires.errors import fault_parser
-from tenuto.wires.json import UNREADABLE, as_text, count
+from tenuto.wires.json import as_text, count
+from tenuto.wires.members import word_in
 from tenuto.wires.ollama import render
 from tenuto.wires.ollama.errors import ERRORS, error_of, read_fault
 from tenuto.wires.ollama.form import FORM
 from tenuto.wires.ollama.request import CHAT, GENERATE, parse_request
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.plain import say_something
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 _R = StopReason
 
@@ -54,7 +51,7 @@ STOPS: StopTable = {
 """What the server writes as `done_reason`, in its own order
 (https://github.com/ollama/ollama/blob/main/llm/server.go, `DoneReason`)."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 
 def _end(value: JsonObject) -> StopSeen | Ended | None:
@@ -65,7 +62,7 @@ def _end(value: JsonObject) -> StopSeen | Ended | None:
     Later ones leave it out only where the connection to the model was closed, and write `stop`
     there on their Chat Completions.
     """
-    seen = look_up(value.get("done_reason"), "done_reason", _ALL_STOPS)
+    seen = _read_stop(value.get("done_reason"), "done_reason")
     return Ended() if seen is None and value.get("done") is True else seen
 
 
@@ -83,10 +80,9 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if isinstance(message, dict):
         signals += _read_message(message, "content")
         signals += _beside(message, message.keys() - render.WORDS, "message")
-        signals += _beside(value, render.IMAGES & value.keys())
     else:
         signals += _read_message(value, "response")
-        signals += _beside(value, render.IMAGES & value.keys())
+    signals += _beside(value, render.IMAGES & value.keys())
     error = error_of(value)
     if error is not None:
         signals.append(FaultSeen(read_fault(error)))
@@ -94,7 +90,7 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
         signals.append(FaultSeen(Fault(FaultKind.CONNECTION, "not_done")))
     usage = usage_object(value)
     if usage is not None:
-        signals.append(UsageSeen(_usage(usage)))
+        signals.append(UsageSeen(Usage(*(count(usage.get(key)) for key in render.COUNTS))))
     end = _end(value)
     if end is not None:
         signals.append(end)
@@ -139,20 +135,19 @@ def _call(call: JsonObject) -> CallDelta:
     """A call comes whole: most servers write no id, so that calls are told by their order."""
     named = call.get("function")
     function = named if isinstance(named, dict) else call
-    call_id, name = call.get("id"), function.get("name")
-    given = function.get("arguments")
+    call_id, given = word_in(call, "id"), function.get("arguments")
     odd: tuple[str, ...] = ()
     if not isinstance(given, dict) and given:
         odd = ("arguments_text",) if isinstance(given, str) else ("arguments_no_object",)
     extra = {
         "call": {key: item for key, item in call.items() if key not in _CALL_KEYS},
         "function": {k: v for k, v in function.items() if k not in ("name", "arguments")},
-        "named": isinstance(call_id, str) and bool(call_id),
+        "named": call_id is not None,
     }
     return CallDelta(
         None,
-        call_id if extra["named"] else None,
-        name if isinstance(name, str) and name else None,
+        call_id,
+        word_in(function, "name"),
         given if given is None or isinstance(given, str) else as_text(given),
         odd,
         may_lack_id=True,
@@ -168,49 +163,7 @@ def usage_object(value: JsonObject) -> JsonObject | None:
     return found or None
 
 
-def _usage(usage: JsonObject) -> Usage:
-    return Usage(
-        input_tokens=count(usage.get("prompt_eval_count")),
-        output_tokens=count(usage.get("eval_count")),
-    )
-
-
-# --- the quick reading of a whole body that is nothing but text ---------------------------------
-
-
-class _Message(msgspec.Struct):
-    content: msgspec.Raw  # not decoded: bodies may be large
-    role: Literal["assistant"] = "assistant"
-    tool_calls: tuple[()] | None = None
-
-
-class _Whole(msgspec.Struct):
-    done: Literal[True]
-    done_reason: Literal["stop"]
-    message: _Message
-    error: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"message":{"content":"Hi"},"done":true,"done_reason":"stop"}')
-    True
-    """
-    try:
-        return say_something([_read_whole(body).message.content], body)
-    except UNREADABLE:
-        return False
-
-
-# --- the faces of an ending (P1a) -------------------------------------------------------------
-
-SHOWN = openai_chat.SHOWN
-"""Every outcome, in Chat's words: Ollama filters nothing, and who stands before it says so in
-OpenAI's."""
+# --- the wire itself --------------------------------------------------------------------------
 
 
 def is_request(path: str) -> bool:
@@ -235,20 +188,20 @@ WIRE = Wire(
     name="ollama",
     stops=STOPS,
     errors=ERRORS,
-    shown=SHOWN,
+    # Ollama filters nothing, and who stands before it says so in OpenAI's words.
+    shown=openai_chat.SHOWN,
     is_request=is_request,
     request=parse_request,
     looks_like=looks_like,
     is_event=is_event,
     read=read,
     is_terminator=never,
-    is_plain=is_plain,
     usage_object=usage_object,
     parse_fault=fault_parser(error_of, read_fault),
     layout=render.LineLayout,
-    clean_stop=render.clean_stop,
+    clean_stop=lambda calls: "stop",  # with calls and without
     as_body=render.as_body,
     render_body=render.render_body,
-    render_error=render.render_error,
+    render_error=error_body(render.error_of_ours),
     form=FORM,
 )

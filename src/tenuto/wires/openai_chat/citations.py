@@ -9,8 +9,6 @@ from typing import Any
 from tenuto.wires.base import JsonObject, Spoken
 from tenuto.wires.citations import Place, places
 
-_POSITIONS = ("start_index", "end_index")
-
 
 def annotations_of(spoken: Spoken) -> list[Any]:
     """The annotations of one attempt, often none."""
@@ -19,10 +17,18 @@ def annotations_of(spoken: Spoken) -> list[Any]:
     return [annotation for piece in pieces if isinstance(piece, list) for annotation in piece]
 
 
-def joined_annotations(spoken: Sequence[Spoken], given: Sequence[Any] = ()) -> list[Any]:
+def joined_annotations(
+    spoken: Sequence[Spoken],
+    given: Sequence[Any] = (),
+    positions: tuple[str, str] = ("start_index", "end_index"),
+) -> list[Any]:
     """The annotations of all attempts with the positions of the whole text; without those that have
-    no place in it, and without what is said a second time. Those that were `given` with the first
-    attempt are not said again."""
+    no place in it, and without what is said a second time.
+
+    Args:
+        given: those that were handed on with the first attempt; they are not said again.
+        positions: the members that say where an annotation begins and ends.
+    """
     found = list(map(annotations_of, spoken))
     if not any(found):
         return []
@@ -30,30 +36,30 @@ def joined_annotations(spoken: Sequence[Spoken], given: Sequence[Any] = ()) -> l
     out: list[Any] = []
     for place, of_one in zip(places(spoken), found, strict=True):
         for annotation in of_one:
-            moved = _moved(annotation, place)
+            moved = _moved(annotation, place, positions)
             if moved is not None and moved not in out:
                 out.append(moved)
     return out
 
 
-def _moved(annotation: object, place: Place) -> JsonObject | None:
+def _moved(annotation: object, place: Place, positions: tuple[str, str]) -> JsonObject | None:
     """An annotation whose positions, its own or those of a member (`url_citation`), are moved."""
     if not isinstance(annotation, dict):
         return None
     moved = dict(annotation)
     for key, value in annotation.items():
-        if isinstance(value, dict) and (inner := _shifted(value, place)) is None:
+        if isinstance(value, dict) and (inner := _shifted(value, place, positions)) is None:
             return None
         elif isinstance(value, dict):
             moved[key] = inner
-    return _shifted(moved, place)
+    return _shifted(moved, place, positions)
 
 
-def _shifted(value: JsonObject, place: Place) -> JsonObject | None:
-    if not any(key in value for key in _POSITIONS):
+def _shifted(value: JsonObject, place: Place, positions: tuple[str, str]) -> JsonObject | None:
+    if not any(key in value for key in positions):
         return value  # a file, say
-    start, end = (value.get(key) for key in _POSITIONS)
+    start, end = (value.get(key) for key in positions)
     if type(start) is not int or type(end) is not int:
         return None
     span = place.moved((start, end))
-    return None if span is None else value | dict(zip(_POSITIONS, span, strict=True))
+    return None if span is None else value | dict(zip(positions, span, strict=True))

@@ -91,18 +91,21 @@ class ChatLayout(FlatLayout):
         return self._chunk(other) if other else b""
 
     def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, the stop, the usage if it was asked for, and `[DONE]`."""
-        out = [self._cited(answer)]
-        out += [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
-        out.append(self._chunk({}, answer.native_stop))
-        if include_usage and answer.usage is not None:
-            usage = COUNTS.merged(answer.raw_usage, answer.usage)
-            out.append(encode_event({**self._shared, "choices": [], "usage": usage}))
-        return b"".join(out) + DONE
+        """Write the annotations and calls, and what ends the message."""
+        calls = [self._chunk(call_delta(n, call)) for n, call in enumerate(answer.calls)]
+        return self._cited(answer) + b"".join(calls) + self._stopped(answer, include_usage)
 
     def error(self, code: str, message: str) -> bytes:
         """Write a chunk on which the official SDK raises `APIError`, and the end mark."""
         return encode_event({"error": openai_error(code, message)}) + DONE
+
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop, the usage if it was asked for, and `[DONE]`."""
+        out = self._chunk({}, answer.native_stop)
+        if include_usage and answer.usage is not None:
+            usage = COUNTS.merged(answer.raw_usage, answer.usage)
+            out += encode_event({**self._shared, "choices": [], "usage": usage})
+        return out + DONE
 
     def _cited(self, answer: Answer) -> bytes:
         """Write the annotations that were not handed on with the first attempt."""

@@ -151,21 +151,6 @@ def _read_message(body: bytes) -> _Message | None:
     return choice.message if ends else None
 
 
-def is_text(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_text(b'{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}]}')
-    True
-    """
-    try:
-        message = _read_message(body)
-        if message is None or message.tool_calls:
-            return False
-        return say_something([message.content], body)
-    except UNREADABLE:
-        return False
-
-
 def is_whole(body: bytes, request: bytes = b"") -> bool:
     """Whether a body is a whole answer, text or calls.
 

@@ -209,7 +209,7 @@ def _calls(message: JsonObject, event: bool) -> Iterator[CallPiece]:
     if isinstance(calls, list):
         for number, call in enumerate(calls):
             if call is not None:
-                delta = _call(call, number, event) if isinstance(call, dict) else _UNREADABLE
+                delta = read_call(call, number, event) if isinstance(call, dict) else _UNREADABLE
                 yield CallPiece(("tool_calls", delta.index), delta)
     elif calls:
         yield CallPiece(("tool_calls", None), _UNREADABLE)
@@ -228,7 +228,8 @@ _UNREADABLE = CallDelta(None, None, None, None, unreadable=True)
 _CALL_KEYS = frozenset({"index", "id", "type", "function", "custom", "name", "arguments"})
 
 
-def _call(call: JsonObject, number: int, event: bool) -> CallDelta:
+def read_call(call: JsonObject, number: int, event: bool) -> CallDelta:
+    """A call, or a piece of one; `number`: where it stands in a body."""
     odd: list[str] = []
     custom = call.get("custom")
     free = isinstance(custom, dict)
@@ -321,7 +322,6 @@ WIRE = Wire(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    is_plain=short.is_text,
     short=ShortPath(parse_request, read, short.asks, short.is_whole, short.event),
     usage_object=usage_object,
     parse_fault=fault_parser(_error_of, read_fault),

@@ -13,18 +13,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import Any, Literal
-
-import msgspec
+from typing import Any
 
 from tenuto.core.parts import AnySignal, Message
 from tenuto.wires.base import Answer, JsonObject
-from tenuto.wires.json import UNREADABLE, encode, encode_event
+from tenuto.wires.json import encode, encode_event
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat import render as chat
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_completions.request import parse_request
-from tenuto.wires.plain import say_something
 from tenuto.wires.stops import StopTable
 
 STOPS: StopTable = {word: openai_chat.STOPS[word] for word in ("stop", "length", "content_filter")}
@@ -60,41 +57,6 @@ _AS_CHAT = ("delta", "message")
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a body, or of one event; an object of another shape has none."""
     return openai_chat.read(_as_chat(value), event=event)
-
-
-class _WholeChoice(msgspec.Struct):
-    text: msgspec.Raw  # not decoded: bodies may be large
-    finish_reason: Literal["stop"]
-    index: Literal[0] = 0
-    native_finish_reason: Literal["stop", "", None] = None
-    finish_details: None = None
-    error: None = None
-    delta: None = None
-    message: None = None
-
-
-class _Whole(msgspec.Struct):
-    choices: tuple[_WholeChoice]
-    object: Literal["text_completion", "text.completion", None] = None
-    error: None = None
-    x_groq: None = None
-    base_resp: None = None
-    type: None = None
-
-
-_read_whole = msgspec.json.Decoder(_Whole).decode
-
-
-def is_plain(body: bytes) -> bool:
-    """Whether a body is an answer of text that ended by itself.
-
-    >>> is_plain(b'{"choices":[{"text":"Hi","finish_reason":"stop"}]}')
-    True
-    """
-    try:
-        return say_something([_read_whole(body).choices[0].text], body)
-    except UNREADABLE:
-        return False
 
 
 def _first_choice(value: JsonObject) -> JsonObject:
@@ -180,7 +142,6 @@ WIRE = replace(
     looks_like=looks_like,
     is_event=is_event,
     read=read,
-    is_plain=is_plain,
     layout=CompletionsLayout,
     as_body=as_body,
     render_body=render_body,

@@ -5,11 +5,11 @@ https://platform.openai.com/docs/api-reference/responses/create (2026-11-22)
 
 from __future__ import annotations
 
-from tenuto.wires.base import Dialect, JsonObject
+from tenuto.wires.base import JsonObject
 from tenuto.wires.form import Form, Opening, at
 
 
-def members(opening: Opening, dialect: Dialect) -> JsonObject:
+def members(opening: Opening) -> JsonObject:
     """All members but the items."""
     made: JsonObject = {"model": opening.model}
     if opening.system:

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 
-from tenuto.core.calls import ToolCall
 from tenuto.core.parts import AnySignal, Kind, Message, Native, Place, Said
 from tenuto.core.signals import Usage
-from tenuto.wires.base import Answer, FlatLayout, JsonObject, kept_of
+from tenuto.wires.base import Answer, FlatLayout, JsonObject
 from tenuto.wires.errors import OURS
 from tenuto.wires.json import encode, encode_event
 from tenuto.wires.members import object_in
@@ -25,11 +24,6 @@ TOKENS: Place = ("tokens",)
 
 _OF_NONE: JsonObject = {"id": 0, "text": "", "logprob": 0.0, "special": False}
 """The token of a text that no token is known for."""
-
-
-def clean_stop(calls: Sequence[ToolCall]) -> str:
-    """The value of a clean end; of calls nobody knows."""
-    return "eos_token"
 
 
 class TokenLayout(FlatLayout):
@@ -84,7 +78,7 @@ class TokenLayout(FlatLayout):
 
     def error(self, code: str, message: str) -> bytes:
         """Write an event on which the official SDK raises `IncompleteGenerationError`."""
-        return encode_event(_error(code, message))
+        return encode_event(error_of_ours(code, message))
 
     def _event(
         self, token: JsonObject, whole: str | None = None, details: JsonObject | None = None
@@ -151,11 +145,7 @@ def render_body(
     return encode([body] if listed else body)
 
 
-def _error(code: str, message: str) -> JsonObject:
+def error_of_ours(code: str, message: str) -> JsonObject:
+    """An error as the server writes its own."""
     said = {"error": message, "error_type": "incomplete_generation"}
     return {**said, "type": OURS, "code": code}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode(_error(code, message) | kept_of(partial))

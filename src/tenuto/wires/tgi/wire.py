@@ -11,12 +11,11 @@ says in which of several forms the answer comes (`tgi_request.Form`), so that ea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Kind, Piece, Said
 from tenuto.core.signals import (
     Ended,
@@ -26,14 +25,13 @@ from tenuto.core.signals import (
     UsageSeen,
 )
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, shown_alike
-from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, error_in, read
+from tenuto.wires.base import Dialect, JsonObject, Wire, WireRequest, error_body, shown_alike
+from tenuto.wires.errors import CONTEXT_WORDS, ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
 from tenuto.wires.json import count
 from tenuto.wires.members import object_in
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
-from tenuto.wires.retry_after import retry_after_s
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 from tenuto.wires.tgi.render import (
     DETAILS,
     TEXT,
@@ -41,9 +39,8 @@ from tenuto.wires.tgi.render import (
     TOKENS,
     TokenLayout,
     as_body,
-    clean_stop,
+    error_of_ours,
     render_body,
-    render_error,
 )
 from tenuto.wires.tgi.request import Form, is_request, parse_request
 
@@ -59,7 +56,7 @@ STOPS: StopTable = {
 }
 """In the order and words of the reference."""
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 
 ERRORS: tuple[ErrorRow, ...] = (
     _row(
@@ -80,6 +77,8 @@ ERRORS: tuple[ErrorRow, ...] = (
 )
 """By the `error_type`, the words, or the HTTP status; what stands before the server says it as on
 Chat Completions."""
+
+read_fault = fault_reader(ERRORS)
 
 SHOWN = shown_alike(done="eos_token", cut="length", blocked="content_filter")
 """How each outcome shows in `details`; the server itself has no word for a filter."""
@@ -102,11 +101,11 @@ def read_places(value: object, *, event: bool, echoed: str = "") -> list[AnySign
         text = whole.removeprefix(echoed) if isinstance(whole, str) else None
     if isinstance(text, str) and text and token.get("special") is not True:
         signals.append(Piece((TEXT,), Kind.TEXT, text, holds=TEXT))
-    stop = look_up(details.get("finish_reason"), "details.finish_reason", _ALL_STOPS)
+    stop = _read_stop(details.get("finish_reason"), "details.finish_reason")
     if stop is not None:
         signals.append(stop)
     if value.get("error"):
-        signals.append(FaultSeen(_read_fault(_error_of(value))))
+        signals.append(FaultSeen(read_fault(_error_of(value))))
     ends = event and isinstance(whole, str)
     if details or ends:
         output = details.get("generated_tokens", value.get("index") if ends else None)
@@ -134,15 +133,6 @@ def _error_of(value: JsonObject) -> JsonObject:
     inner = error if isinstance(error, dict) else value
     said = {"message": inner.get("error", inner.get("message")), "type": inner.get("error_type")}
     return said | ({"code": inner["type"]} if isinstance(inner.get("type"), str) else {})
-
-
-def _read_fault(error: object, status: int | None = None, wait_s: float | None = None) -> Fault:
-    return read(error, ERRORS, status, wait_s)
-
-
-def parse_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
-    """The fault of an HTTP error response; what it asks to wait is read."""
-    return _read_fault(error_in(body, _error_of), status, retry_after_s(headers))
 
 
 def looks_like(value: JsonObject) -> bool:
@@ -183,10 +173,10 @@ WIRE = Wire(
     is_event=lambda value: TOKEN in value,
     read=read_places,
     usage_object=lambda value: object_in(value.get(DETAILS)) or None,
-    parse_fault=parse_fault,
+    parse_fault=fault_parser(_error_of, read_fault),
     layout=TokenLayout,
-    clean_stop=clean_stop,
+    clean_stop=lambda calls: "eos_token",  # of calls nobody knows
     as_body=as_body,
     render_body=render_body,
-    render_error=render_error,
+    render_error=error_body(error_of_ours),
 )

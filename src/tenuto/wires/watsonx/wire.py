@@ -11,25 +11,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 
-from tenuto.core.fault import Fault, FaultKind
+from tenuto.core.fault import FaultKind
 from tenuto.core.parts import AnySignal, Envelope, Kind, Piece
 from tenuto.core.signals import FaultSeen, Signal, Usage, UsageSeen
 from tenuto.core.stop import StopReason
-from tenuto.wires.base import Answer, Dialect, JsonObject, kept_of, never
-from tenuto.wires.errors import ErrorRow, fault_parser
-from tenuto.wires.errors import read as read_error
+from tenuto.wires.base import Answer, Dialect, JsonObject, error_body, never
+from tenuto.wires.errors import ErrorRow, fault_parser, fault_reader
 from tenuto.wires.errors import row as _row
-from tenuto.wires.json import count, encode, encode_event
-from tenuto.wires.members import value_of
+from tenuto.wires.json import count, decode_object, encode_event
+from tenuto.wires.members import list_in, object_in, value_at, value_of
 from tenuto.wires.openai_chat import wire as openai_chat
 from tenuto.wires.openai_chat.errors import ERRORS as CHAT_ERRORS
 from tenuto.wires.openai_chat.render import DONE, ChatLayout
 from tenuto.wires.openai_chat.request import PLAIN, ChatRequest, request_of
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.request_reading import text_in
+from tenuto.wires.stops import StopTable, stop_reader
 
 _K, _R = FaultKind, StopReason
 
@@ -50,7 +49,7 @@ STOPS: StopTable = {
     "error": (_R.ERROR, None),
 }
 
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
+_read_stop = stop_reader(STOPS)
 _NOT_FINISHED = "not_finished"
 
 ERRORS: tuple[ErrorRow, ...] = (
@@ -73,6 +72,8 @@ ERRORS: tuple[ErrorRow, ...] = (
     *CHAT_ERRORS[-2:],
 )
 
+read_fault = fault_reader(ERRORS)
+
 _PATH = re.compile(r"/ml/v1/(?:deployments/[^/]+/)?text/chat(_stream)?/?\Z")
 
 
@@ -88,13 +89,6 @@ def is_request(path: str) -> bool:
 
 
 # --- the request ------------------------------------------------------------------------------
-
-
-class _Asked(msgspec.Struct):
-    model_id: Any = None
-
-
-_asked = msgspec.json.Decoder(_Asked).decode
 
 
 class WatsonxRequest(ChatRequest):
@@ -120,11 +114,10 @@ def parse_request(
     """
     made = request_of(WatsonxRequest, body, probe_max_tokens, dialect)
     if made is not None:
-        model, streams = _asked(body).model_id, path.rstrip("/").endswith("_stream")
         made.facts = msgspec.structs.replace(
             made.facts,
-            model=model if isinstance(model, str) else "",
-            stream=streams,
+            model=text_in(object_in(decode_object(body)).get("model_id")),
+            stream=path.rstrip("/").endswith("_stream"),
             include_usage=True,  # asked for or not
         )
     return made
@@ -138,42 +131,36 @@ def read(value: object, *, event: bool) -> list[AnySignal]:
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("results"), list):
-        return [Envelope(value), *_generated(value["results"])]
+        return [Envelope(value), *_generated(_result(value))]
     error = _error_of(value)
-    found: list[Signal] = [] if error is None else [FaultSeen(_read_fault(error))]
+    found: list[Signal] = [] if error is None else [FaultSeen(read_fault(error))]
     return [*openai_chat.read(value, event=event), *found]
 
 
-def _generated(results: list[Any]) -> Iterator[AnySignal]:
-    """What the first result of a text generation says. Only its first event counts the input."""
-    result = results[0] if results and isinstance(results[0], dict) else {}
-    text, raw = result.get("generated_text"), result.get("stop_reason")
-    if isinstance(text, str) and text:
+def _result(value: JsonObject) -> JsonObject:
+    """The first result of a text generation; {} of all else."""
+    return object_in(value_at(value, ("results", 0)))
+
+
+def _generated(result: JsonObject) -> Iterator[AnySignal]:
+    """What a result says. Only its first event counts the input."""
+    raw = result.get("stop_reason")
+    if text := text_in(result.get("generated_text")):
         yield Piece(openai_chat.CONTENT, Kind.TEXT, text, holds="content")
-    stop = None if raw == _NOT_FINISHED else look_up(raw, "results[0].stop_reason", _ALL_STOPS)
+    stop = None if raw == _NOT_FINISHED else _read_stop(raw, "results[0].stop_reason")
     if stop is not None:
         yield stop
-    used = (
-        count(result.get("input_token_count")) or None,
-        count(result.get("generated_token_count")),
-    )
-    if used != (None, None):
-        yield UsageSeen(Usage(*used))
+    asked, said = (count(result.get(f"{kind}_token_count")) for kind in ("input", "generated"))
+    if asked or said is not None:
+        yield UsageSeen(Usage(asked or None, said))
 
 
 def _error_of(value: JsonObject) -> object | None:
     """The first of its errors, with the status that stands beside them."""
-    errors = value.get("errors")
-    if isinstance(errors, list) and errors:
+    if errors := list_in(value.get("errors")):
         first = errors[0] if isinstance(errors[0], dict) else {"message": errors[0]}
         return {**first, "status_code": value.get("status_code")}
     return None
-
-
-def _read_fault(
-    error: object, status: int | None = None, retry_after_s: float | None = None
-) -> Fault:
-    return read_error(error, ERRORS, status, retry_after_s)
 
 
 def is_its_own(value: JsonObject) -> bool:
@@ -182,9 +169,8 @@ def is_its_own(value: JsonObject) -> bool:
     >>> is_its_own({"model_id": "ibm/granite-4", "choices": []}), is_its_own({"choices": []})
     (True, False)
     """
-    results = value.get("results")
-    if isinstance(results, list) and results and isinstance(results[0], dict):
-        return "generated_text" in results[0] and "stop_reason" in results[0]
+    if result := _result(value):
+        return "generated_text" in result and "stop_reason" in result
     if isinstance(value.get("errors"), list):
         return "trace" in value
     return isinstance(value.get("model_id"), str) and isinstance(value.get("choices"), list)
@@ -193,10 +179,8 @@ def is_its_own(value: JsonObject) -> bool:
 def is_event(value: JsonObject) -> bool:
     """Whether an object is an event: a chunk of a chat, or one that is not finished. What ends a
     generation may as well be a whole body, and is read alike."""
-    results = value.get("results")
-    if isinstance(results, list):
-        first = results[0] if results and isinstance(results[0], dict) else {}
-        return first.get("stop_reason") == _NOT_FINISHED
+    if isinstance(value.get("results"), list):
+        return _result(value).get("stop_reason") == _NOT_FINISHED
     return openai_chat.is_event(value)
 
 
@@ -210,9 +194,9 @@ class WatsonxLayout(ChatLayout):
         """What all chunks share. What the service has to say to its user is said once."""
         super().begin({key: item for key, item in value.items() if key != "system"})
 
-    def end(self, answer: Answer, *, include_usage: bool) -> bytes:
-        """Write the calls, the stop and the usage."""
-        return super().end(answer, include_usage=include_usage).removesuffix(DONE)
+    def _stopped(self, answer: Answer, include_usage: bool) -> bytes:
+        """Write the stop and the usage."""
+        return super()._stopped(answer, include_usage).removesuffix(DONE)
 
     def error(self, code: str, message: str) -> bytes:
         """An event of that name, on which IBM's clients raise."""
@@ -222,11 +206,6 @@ class WatsonxLayout(ChatLayout):
 def _error(code: str, message: str) -> JsonObject:
     error = {"code": code, "message": message, "more_info": "", "type": "tenuto_incomplete"}
     return {"errors": [error], "trace": "", "status_code": openai_chat.WIRE.error_status}
-
-
-def render_error(code: str, message: str, partial: Answer | None) -> bytes:
-    """The body of an error. What was received stands in `partial`: nothing is lost."""
-    return encode(_error(code, message) | kept_of(partial))
 
 
 WIRE = replace(
@@ -241,8 +220,8 @@ WIRE = replace(
     is_event=is_event,
     read=read,
     is_terminator=never,
-    parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), _read_fault),
+    parse_fault=fault_parser(lambda value: _error_of(value) or value.get("error"), read_fault),
     layout=WatsonxLayout,
-    render_error=render_error,
+    render_error=error_body(_error),
     form=None,  # a request needs a project or a space too, which only its owner knows
 )

@@ -13,9 +13,9 @@ from tenuto.core.parts import AnySignal
 from tenuto.core.signals import StopSeen
 from tenuto.core.stop import StopReason
 from tenuto.wires.base import JsonObject, no_request, unasked
-from tenuto.wires.members import object_in
+from tenuto.wires.members import list_in, object_in
 from tenuto.wires.openai_chat import wire as openai_chat
-from tenuto.wires.stops import StopTable, in_other_words, look_up
+from tenuto.wires.stops import StopTable, stop_reader
 
 STOPS: StopTable = {
     "reason_max_len": (StopReason.MAX_TOKENS, None),
@@ -25,6 +25,8 @@ STOPS: StopTable = {
     "reason_time_limit": (StopReason.ERROR, "time_limit"),
 }
 """In the order of the enumeration, in small letters."""
+
+_read_stop = stop_reader(STOPS)
 
 _NOT_FINISHED = "REASON_INVALID"
 """Its first value, which is left out where messages become plain values."""
@@ -42,13 +44,14 @@ def _renamed(value: JsonObject) -> JsonObject:
     return {_NAMES.get(key, key): item for key, item in value.items()}
 
 
+def _outputs(value: JsonObject) -> list[JsonObject]:
+    return [_renamed(object_in(output)) for output in list_in(value.get("outputs"))]
+
+
 def _stop(output: JsonObject) -> StopSeen | None:
     given = output.get("finish_reason")
-    found = None if given == _NOT_FINISHED else look_up(given, "finish_reason", _ALL_STOPS)
+    found = None if given == _NOT_FINISHED else _read_stop(given, "finish_reason")
     return found and replace(found, field=f"outputs[{output.get('index', 0)}].finish_reason")
-
-
-_ALL_STOPS = {**in_other_words(STOPS), **STOPS}
 
 
 def _choice(output: JsonObject) -> JsonObject:
@@ -58,18 +61,16 @@ def _choice(output: JsonObject) -> JsonObject:
 
 def read(value: object, *, event: bool) -> list[AnySignal]:
     """The signals of a response, or of one chunk; an object of another shape has none."""
-    given = value.get("outputs") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(given, list):
+    if not isinstance(value, dict) or not isinstance(value.get("outputs"), list):
         return []
-    outputs = [_renamed(object_in(output)) for output in given]
+    outputs = _outputs(value)
     usage = _renamed(object_in(value.get("usage")))
     told = {"choices": list(map(_choice, outputs)), "usage": usage or None}
     return [*openai_chat.read(told, event=event), *filter(None, map(_stop, outputs))]
 
 
 def _first(value: JsonObject) -> JsonObject:
-    outputs = value.get("outputs")
-    return _renamed(object_in(outputs[0])) if isinstance(outputs, list) and outputs else {}
+    return next(iter(_outputs(value)), {})
 
 
 def is_event(value: JsonObject) -> bool:
@@ -87,5 +88,4 @@ WIRE = replace(
     looks_like=lambda value: bool({"message", "delta"} & _first(value).keys()),
     is_event=is_event,
     read=read,
-    is_plain=lambda _: False,
 )

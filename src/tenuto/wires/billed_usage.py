@@ -1,42 +1,24 @@
-"""The usage of Cohere's Chat, read and written: what was counted, and what is billed of it."""
+"""The usage of both of Cohere's APIs: what was counted, and what is billed of it."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from tenuto.core.signals import Usage
 from tenuto.wires.base import JsonObject
+from tenuto.wires.json import count_of_decimal
 from tenuto.wires.members import object_in
 
-
-def usage_object(value: JsonObject) -> JsonObject | None:
-    """The native usage object: of a body, or of the end of a stream."""
-    usage = value.get("usage")
-    if usage is None:
-        usage = object_in(value.get("delta")).get("usage")
-    return usage if isinstance(usage, dict) else None
+COUNTED = ("tokens", "billed_units")
+"""The members that count tokens; what is billed may be less than what is counted."""
 
 
 def read_usage(usage: JsonObject) -> Usage:
     """What was counted; where that is not told, what was billed."""
-    counted = object_in(usage.get("tokens")) or object_in(usage.get("billed_units"))
+    counted = next((told for key in COUNTED if (told := object_in(usage.get(key)))), {})
     return Usage(
-        input_tokens=_count(counted.get("input_tokens")),
-        output_tokens=_count(counted.get("output_tokens")),
-        reasoning_tokens=_count(counted.get("reasoning_tokens")),
-        cached_tokens=_count(usage.get("cached_tokens")),
+        input_tokens=count_of_decimal(counted.get("input_tokens")),
+        output_tokens=count_of_decimal(counted.get("output_tokens")),
+        reasoning_tokens=count_of_decimal(counted.get("reasoning_tokens")),
     )
-
-
-def _count(value: Any) -> int | None:
-    """A number of tokens; the SDK has them as fractions.
-
-    >>> _count(9.0), _count(-1), _count("9")
-    (9, None, None)
-    """
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value) if 0 <= value < 1e12 else None
 
 
 def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
@@ -46,7 +28,7 @@ def merged_usage(raw: JsonObject, usage: Usage) -> JsonObject:
     >>> merged_usage({"tokens": {"input_tokens": 5, "output_tokens": 3}}, Usage(5, 9))
     {'tokens': {'input_tokens': 5, 'output_tokens': 9}}
     """
-    tokens, billed = dict(object_in(raw.get("tokens"))), dict(object_in(raw.get("billed_units")))
+    tokens, billed = (dict(object_in(raw.get(name))) for name in COUNTED)
     before = [place.get("output_tokens") for place in (tokens, billed)]
     told = {
         "input_tokens": usage.input_tokens,

@@ -1,0 +1,156 @@
+"""Writes whole requests, for who has no client's request that could be edited: the agent.
+
+What a wire knows already is used again: the rows of a conversation are the edits by which a turn is
+gone on with, applied to a request that holds one word of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from tenuto.core import hints
+from tenuto.core.actions import AppendAssistant, AppendCalls, Edit
+from tenuto.core.calls import ToolCall
+from tenuto.core.transcript import Assistant, Results, Row, User
+from tenuto.wires.base import Dialect, JsonObject, RequestFacts, Wire, WireRequest
+from tenuto.wires.form import Opening
+from tenuto.wires.json import encode
+from tenuto.wires.members import members_of, rows_of
+
+_END = b"]}"
+
+
+class Composed:
+    """A whole request that grows with its conversation (`wires.base.WireRequest`).
+
+    Each row is written once; a step costs what is new in it, however long the conversation is.
+
+    Args:
+        wire: it has a `form`.
+        path: the path that it is sent to.
+    """
+
+    repairs: tuple[str, ...] = ()
+
+    def __init__(self, wire: Wire, dialect: Dialect, path: str, opening: Opening) -> None:
+        assert wire.form is not None, wire.name
+        self._wire, self._dialect, self._path, self._form = wire, dialect, path, wire.form
+        opening = replace(opening, output_key=dialect.output_key)
+        members = {**self._form.members(opening), **opening.options}
+        members.pop(self._form.rows, None)
+        head = encode(members)[:-1]
+        begin = b"," if len(head) > 1 else b""
+        self._body = bytearray(head + begin + encode(self._form.rows) + b":[")
+        whole = self._parsed(bytes(self._body) + encode(self._form.user("-")) + b"]}")
+        self._tools, self._facts = whole.tool_parameters(), whole.facts
+        self._base = self._one_row(opening)
+        self._whole = b""
+        self._ids: dict[str, int] = {}
+        self._asking: Assistant | None = None
+        self._first = True
+        if opening.system and self._form.system is not None:
+            self._write([encode(self._form.system(opening.system))])
+        self.facts: RequestFacts = self._facts
+
+    def add(self, row: Row) -> None:
+        """Append a row; one with calls is written once their results are there."""
+        match row:
+            case User(text):
+                self._write([encode(self._form.user(text))])
+            case Assistant():
+                foreign = row.wire != self._wire.name
+                row = self._unique(self._translated(row) if foreign else row)
+                self._asking = row if row.calls else None
+                if not row.calls:
+                    self._append(
+                        AppendAssistant(row.text, False, row.reasoning, row.content), foreign
+                    )
+            case Results(results):
+                assert self._asking is not None
+                asked, self._asking = self._asking, None
+                self._append(
+                    AppendCalls(
+                        asked.text,
+                        asked.calls,
+                        tuple(_not_blank(result.text) for result in results),
+                        asked.reasoning,
+                        asked.content,
+                        tuple(result.failed for result in results),
+                    ),
+                    asked.wire != self._wire.name,
+                )
+        after = isinstance(row, Results)
+        self.facts = msgspec.structs.replace(self._facts, after_tool_result=after)
+
+    @property
+    def body(self) -> bytes:
+        """The request as it stands: the same object until a row is added, by which the pipe knows
+        that nobody has changed it."""
+        if not self._whole:
+            self._whole = b"".join((self._body, _END))
+        return self._whole
+
+    def __len__(self) -> int:
+        """The bytes of `body`, without making it."""
+        return len(self._body) + len(_END)
+
+    def tool_parameters(self) -> dict[str, JsonObject]:
+        """The JSON Schema of each attached tool, by name."""
+        return self._tools
+
+    def apply(self, edits: Sequence[Edit], dialect: Dialect) -> bytes:
+        """The bytes of the request with these edits."""
+        return self._parsed(self.body).apply(edits, dialect) if edits else self.body
+
+    def _translated(self, row: Assistant) -> Assistant:
+        """A row without what only the wire that it came on understands."""
+        extra = self._form.foreign_call
+        calls = tuple(replace(call, extra=extra) for call in row.calls)
+        return replace(row, calls=calls, content=(), reasoning="")
+
+    def _unique(self, row: Assistant) -> Assistant:
+        """A row whose calls have ids that no call before has: some servers count anew in every
+        answer, and others refuse that."""
+        calls: list[ToolCall] = []
+        for call in row.calls:
+            made, times = call.id, self._ids.get(call.id, 0)
+            while made in self._ids:
+                times += 1
+                made = f"{call.id}_{times}"
+            self._ids[call.id] = times  # so that one that comes in every answer costs no search
+            self._ids.setdefault(made, 0)
+            calls.append(call if made == call.id else replace(call, id=made))
+        return replace(row, calls=tuple(calls)) if calls != list(row.calls) else row
+
+    def _append(self, edit: Edit, foreign: bool) -> None:
+        """Write what the wire's own edit adds; of another wire's row it may need a repair (ids that
+        this one refuses, say)."""
+        added = self._base.apply((edit,), self._dialect)
+        if foreign:
+            added = self._parsed(added).apply((), self._dialect)
+        self._write(rows_of(members_of(added)[self._form.rows])[1:])
+
+    def _write(self, rows: Sequence[bytes]) -> None:
+        self._whole = b""
+        for row in rows:
+            self._body += row if self._first else b"," + row
+            self._first = False
+
+    def _one_row(self, opening: Opening) -> WireRequest:
+        """A request as small as can be, which rows are written behind."""
+        bare = replace(opening, system="", tools=(), options={})
+        members = self._form.members(bare)
+        return self._parsed(encode({**members, self._form.rows: [self._form.user("-")]}))
+
+    def _parsed(self, body: bytes) -> WireRequest:
+        parsed = self._wire.request(body, 0, self._path, self._dialect)
+        assert parsed is not None, self._wire.name
+        return parsed
+
+
+def _not_blank(text: str) -> str:
+    """What a model is told of a result: some providers refuse one without text."""
+    return text if text.strip() else hints.EMPTY_RESULT

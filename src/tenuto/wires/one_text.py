@@ -1,0 +1,76 @@
+"""Answers that are one text and one stop, read by where they keep them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from tenuto.core.parts import AnySignal
+from tenuto.core.signals import StopSeen, TextDelta, Usage, UsageSeen
+from tenuto.wires.base import JsonObject
+from tenuto.wires.json import count_of_decimal
+from tenuto.wires.members import path_of, value_at
+from tenuto.wires.request_reading import text_in
+
+
+@cache
+def steps(path: str) -> tuple[str | int, ...]:
+    """A path as `value_at` takes it.
+
+    >>> steps("results[0].outputText")
+    ('results', 0, 'outputText')
+    """
+    return tuple(int(step) if step.isdecimal() else step for step in path_of(path))
+
+
+@dataclass(frozen=True, slots=True)
+class OneText:
+    """Where an answer keeps what is read of it, by paths such as `results[0].outputText`.
+
+    Attributes:
+        shape: the paths by which it is known: each leads somewhere, be it to null.
+        text: the path of its text, "" where it has none.
+        stop: the paths of its stop, of which the first that says one counts.
+        used: the paths of the tokens of input and output.
+    """
+
+    shape: tuple[str, ...]
+    text: str
+    stop: tuple[str, ...]
+    used: tuple[str, str] = ("", "")
+
+    def fits(self, value: JsonObject) -> bool:
+        """Whether a value has this shape.
+
+        >>> OneText(("stop",), "text", ("stop",)).fits({"text": "Hi", "stop": None})
+        True
+        """
+        return all(_leads_somewhere(value, steps(path)) for path in self.shape)
+
+    def signals(
+        self, value: JsonObject, read_stop: Callable[[object, str], StopSeen | None]
+    ) -> list[AnySignal]:
+        """What a value of this shape says."""
+        text = text_in(value_at(value, steps(self.text))) if self.text else ""
+        stops = (read_stop(value_at(value, steps(path)), path) for path in self.stop)
+        used = used_at(value, *self.used)
+        found = (
+            TextDelta(text) if text else None,
+            next(filter(None, stops), None),
+            UsageSeen(used) if used is not None else None,
+        )
+        return [signal for signal in found if signal is not None]
+
+
+def _leads_somewhere(value: object, path: Sequence[str | int]) -> bool:
+    held, step = value_at(value, path[:-1]), path[-1]
+    if isinstance(step, int):
+        return isinstance(held, list) and len(held) > step
+    return isinstance(held, dict) and step in held
+
+
+def used_at(value: JsonObject, asked: str, said: str) -> Usage | None:
+    """The tokens of input and output; some come with a decimal point."""
+    counts = [count_of_decimal(value_at(value, steps(path))) for path in (asked, said)]
+    return Usage(*counts) if counts != [None, None] else None
