@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tenuto.sim.anthropic_messages.body import render_body
-from tenuto.sim.anthropic_messages.body_rules import (
-    body_violations,
-    header_violations,
-    impossible,
-)
 from tenuto.sim.anthropic_messages.errors import (
     ERRORS,
     extra,
@@ -19,29 +13,20 @@ from tenuto.sim.anthropic_messages.errors import (
     too_many_tokens,
 )
 from tenuto.sim.anthropic_messages.events import STOP, render_events
-from tenuto.sim.anthropic_messages.history import history_violations
 from tenuto.sim.anthropic_messages.request import read
+from tenuto.sim.anthropic_messages.rules import impossible, violations
 from tenuto.sim.case import Framing
 from tenuto.sim.envelope import dump
-from tenuto.sim.errors import Failure
 from tenuto.sim.framing import frame
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Body, Headers, Wire, first_of
-
-
-def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from header_violations(headers)
-    yield from body_violations(body, settings.max_output_tokens)
-    yield from history_violations(body, settings.prefill)
-
+from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="anthropic-messages",
     path="/v1/messages",
     read=read,
     impossible=impossible,
-    violation=first_of(_rules),
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

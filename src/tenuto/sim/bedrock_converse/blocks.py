@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.bedrock_converse.seals import signature
+from tenuto.sim.anthropic_messages.seals import signature
 from tenuto.sim.case import Shape, Step
 from tenuto.sim.reply import Call, Reply
 

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from tenuto.sim.bedrock_converse.body import render_body
-from tenuto.sim.bedrock_converse.body_rules import (
-    KEYS,
-    body_violations,
-    header_violations,
-    impossible,
-)
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.events import render_events
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
-from tenuto.sim.bedrock_converse.history import history_violations
 from tenuto.sim.bedrock_converse.request import located, read
-from tenuto.sim.errors import Failure
+from tenuto.sim.bedrock_converse.rules import KEYS, impossible, violations
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Body, Headers, Wire, first_of
-
-
-def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from header_violations(headers)
-    yield from history_violations(body, settings.prefill)
-    yield from body_violations(body, settings.max_output_tokens)
-
+from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="bedrock-converse",
     path=r"/model/(?P<model>[^/]+)/(?P<what>converse|converse-stream)",
     read=read,
     impossible=impossible,
-    violation=first_of(_rules),
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

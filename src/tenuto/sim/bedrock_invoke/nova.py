@@ -17,9 +17,9 @@ from tenuto.sim.bedrock_invoke.request import STREAM
 from tenuto.sim.bedrock_invoke.wire import WIRE
 from tenuto.sim.case import Step
 from tenuto.sim.envelope import Envelope, dump
-from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event
 from tenuto.sim.reply import Reply
+from tenuto.sim.shapes import Violations
 
 _SCHEMA: Final = "messages-v1"
 
@@ -33,17 +33,17 @@ def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
     return {**body, "model": said["model"], "stream": said["what"] == STREAM}
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"messages": []}).document["message"][:55]
+    >>> next(impossible({"messages": []})).document["message"][:55]
     'Malformed input request: #: required key [schemaVersion'
     """
     if isinstance(body, dict) and body.get("schemaVersion", _SCHEMA) != _SCHEMA:
-        return failure(f"Malformed input request: #/schemaVersion: {_SCHEMA} is expected.")
+        yield failure(f"Malformed input request: #/schemaVersion: {_SCHEMA} is expected.")
     if isinstance(body, dict) and "schemaVersion" not in body:
-        return failure("Malformed input request: #: required key [schemaVersion] not found.")
-    return CONVERSE.impossible(body)
+        yield failure("Malformed input request: #: required key [schemaVersion] not found.")
+    yield from CONVERSE.impossible(body)
 
 
 def chunks(reply: Reply, step: Step, envelope: Envelope) -> list[Event]:
@@ -67,7 +67,7 @@ NOVA: Final = replace(
     CONVERSE,
     path=r"/model/(?P<model>[^/]*amazon\.nova[^/]*)/(?P<what>invoke|invoke-with-response-stream)",
     impossible=impossible,
-    violation=lambda headers, body, settings: CONVERSE.violation(
+    violations=lambda headers, body, settings: CONVERSE.violations(
         headers, {name: said for name, said in body.items() if name != "schemaVersion"}, settings
     ),
     core_keys=CONVERSE.core_keys | {"schemaVersion"},

@@ -7,7 +7,7 @@ from typing import Final
 from tenuto.sim.bedrock_converse.errors import ERRORS, extra, failure, too_many_tokens
 from tenuto.sim.bedrock_converse.frames import CONTENT_TYPE, frame
 from tenuto.sim.bedrock_invoke.render import render_body, render_events
-from tenuto.sim.bedrock_invoke.request import impossible, located, violation
+from tenuto.sim.bedrock_invoke.request import impossible, located, violations
 from tenuto.sim.openai_chat.request import read
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.prose import key_of
@@ -18,7 +18,7 @@ WIRE: Final = Wire(
     path=r"/model/(?P<model>[^/]+)/(?P<what>invoke|invoke-with-response-stream)",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

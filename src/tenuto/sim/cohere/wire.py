@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from tenuto.sim.cohere.errors import ERRORS, failure, stamped, too_many_tokens, unknown_field
-from tenuto.sim.cohere.history import impossible, violation
+from tenuto.sim.cohere.history import impossible, violations
 from tenuto.sim.cohere.render import DONE, render_body, render_events
 from tenuto.sim.cohere.request import read
 from tenuto.sim.prose import key_of
@@ -16,7 +16,7 @@ WIRE: Final = Wire(
     path="/v2/chat",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from tenuto.sim.cohere_v1.errors import ERRORS, failure, too_many_tokens, unknown_field
+from tenuto.sim.cohere.errors import failure
+from tenuto.sim.cohere_v1.errors import ERRORS, too_many_tokens, unknown_field
 from tenuto.sim.cohere_v1.render import frame, render_body, render_events
 from tenuto.sim.cohere_v1.request import read
-from tenuto.sim.cohere_v1.rules import impossible, violation
+from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.prose import key_of
 from tenuto.sim.wire import Wire
 
@@ -16,7 +17,7 @@ WIRE: Final = Wire(
     path="/v1/chat",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

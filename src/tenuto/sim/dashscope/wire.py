@@ -14,7 +14,7 @@ from tenuto.sim.dashscope.errors import (
 )
 from tenuto.sim.dashscope.render import frame, render_body, render_events
 from tenuto.sim.dashscope.request import headed, located, read
-from tenuto.sim.dashscope.rules import impossible, violation
+from tenuto.sim.dashscope.rules import impossible, violations
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
@@ -22,7 +22,7 @@ WIRE: Final = Wire(
     path="/api/v1/services/aigc/(?P<service>text|multimodal)-generation/generation",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

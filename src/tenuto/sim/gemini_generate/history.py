@@ -7,14 +7,14 @@ turns, and the first violation is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.errors import failure
 from tenuto.sim.gemini_generate.request import member, parts_of, takes_prefill
 from tenuto.sim.gemini_generate.seals import FOREIGN, signature
+from tenuto.sim.shapes import Violations
 
 ENDS_IN_MODEL: Final = "Requests ending with a model turn are not supported."
 COUNTS: Final = (
@@ -51,9 +51,6 @@ class Turn:
     def results(self) -> list[Any]:
         """The results of the turn."""
         return self.of("functionResponse")
-
-
-Violations = Iterator[Failure]
 
 
 def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.body import render_body
-from tenuto.sim.gemini_generate.body_rules import (
-    body_violations,
-    header_violations,
-    impossible,
-)
 from tenuto.sim.gemini_generate.errors import (
     ERRORS,
     failure,
@@ -19,18 +12,10 @@ from tenuto.sim.gemini_generate.errors import (
     unknown_name,
 )
 from tenuto.sim.gemini_generate.events import render_events
-from tenuto.sim.gemini_generate.history import history_violations
 from tenuto.sim.gemini_generate.request import located, read
+from tenuto.sim.gemini_generate.rules import impossible, violations
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Body, Headers, Wire, first_of
-
-
-def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from header_violations(headers)
-    yield from body_violations(body, settings.max_output_tokens)
-    yield from history_violations(body, settings.prefill)
-
+from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="gemini-generate",
@@ -40,7 +25,7 @@ WIRE: Final = Wire(
     r"(?P<method>generateContent|streamGenerateContent)",
     read=read,
     impossible=impossible,
-    violation=first_of(_rules),
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

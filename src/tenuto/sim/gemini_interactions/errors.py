@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import Words
 
 
 def failure(
@@ -113,3 +114,21 @@ def unsupported(path: str, value: Any, supported: Iterable[str], name: str = "ty
         f"The value '{value}' is not supported for '{name}' at '{path}'. Supported values: "
         f"{listed}."
     )
+
+
+def missing(path: str) -> Failure:
+    """Return the refusal of what lacks a member.
+
+    >>> missing("input[0].id").document["error"]["message"]
+    "'id' is required at 'input[0]'."
+    """
+    place, _, name = path.rpartition(".")
+    return failure(f"'{name}' is required at '{place}'.")
+
+
+def mistyped(path: str, *_: object) -> Failure:
+    """Return the refusal of a value of another type."""
+    return failure(f"Invalid value at '{path}'.")
+
+
+WORDS: Final = Words(missing, unknown_parameter, mistyped)

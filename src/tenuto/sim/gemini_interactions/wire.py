@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
-from typing import Any, Final
+from typing import Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_interactions.body import render_body
-from tenuto.sim.gemini_interactions.body_rules import body_violations, impossible
 from tenuto.sim.gemini_interactions.errors import (
     ERRORS,
     failure,
@@ -16,21 +12,11 @@ from tenuto.sim.gemini_interactions.errors import (
     unknown_parameter,
 )
 from tenuto.sim.gemini_interactions.events import render_events
-from tenuto.sim.gemini_interactions.history import history_violations
-from tenuto.sim.gemini_interactions.request import read, steps_of
+from tenuto.sim.gemini_interactions.request import read
+from tenuto.sim.gemini_interactions.rules import impossible, violations
 from tenuto.sim.gemini_interactions.stored import kept, recalled
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-
-
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    ours = [failure(f"Unknown header: {name}") for name in headers if name.startswith("x-tenuto-")]
-    rules = (body_violations(body, settings.max_output_tokens), history_violations(steps_of(body)))
-    return next(chain(ours, *rules), None)
-
 
 WIRE: Final = Wire(
     name="gemini-interactions",
@@ -38,7 +24,7 @@ WIRE: Final = Wire(
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?interactions",
     read=read,
     impossible=impossible,
-    violation=_violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tenuto.sim.asked import Asked
 from tenuto.sim.mistral.errors import ERRORS, failure, not_allowed, too_many_tokens
 from tenuto.sim.mistral.render import render_body, render_events
-from tenuto.sim.mistral.rules import impossible, violation
+from tenuto.sim.mistral.rules import impossible, violations
 from tenuto.sim.openai_chat.request import read as read_chat
 from tenuto.sim.openai_chat.wire import WIRE as CHAT
 from tenuto.sim.prose import key_of
@@ -29,7 +29,7 @@ WIRE: Final = replace(
     path="/mistral/v1/chat/completions",
     read=_read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

@@ -9,7 +9,7 @@ from typing import Final
 from tenuto.sim.ollama.errors import ERRORS, failure, too_many_tokens, unknown_key
 from tenuto.sim.ollama.lines import frame, in_response, render_body, render_events
 from tenuto.sim.ollama.request import located, located_prompt, read
-from tenuto.sim.ollama.rules import impossible, violation
+from tenuto.sim.ollama.rules import impossible, violations
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
@@ -17,7 +17,7 @@ WIRE: Final = Wire(
     path="/api/chat",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

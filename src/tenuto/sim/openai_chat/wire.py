@@ -5,62 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from tenuto.sim.asked import Asked
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.dialects import DIALECTS, OPENAI, Dialect
+from tenuto.sim.openai_chat.dialects import DIALECTS, OPENAI, read, violations
 from tenuto.sim.openai_chat.errors import ERRORS, failure, too_many_tokens, unknown_argument
-from tenuto.sim.openai_chat.history import (
-    NOT_JSON,
-    PREFILL_REFUSALS,
-    basic_violation,
-    header_violation,
-    violation,
-)
+from tenuto.sim.openai_chat.history import impossible
 from tenuto.sim.openai_chat.render import DONE, render_body, render_events
-from tenuto.sim.openai_chat.request import read
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-
-
-def _impossible(body: Any) -> Failure | None:
-    return basic_violation(body) if isinstance(body, dict) else failure(NOT_JSON)
-
-
-def _violation(
-    headers: Mapping[str, str],
-    body: Mapping[str, Any],
-    settings: Settings,
-    dialect: Dialect = OPENAI,
-) -> Failure | None:
-    rejects = settings.prefill == "reject"
-    if words := dialect.forbids(body):
-        return failure(words)
-    if dialect.row_keys:
-        rows = [_plain(row, dialect.row_keys) for row in body["messages"]]
-        body = {**body, "messages": rows}
-    return header_violation(headers) or violation(
-        body,
-        max_output_tokens=settings.max_output_tokens,
-        prefill_refusal=PREFILL_REFUSALS[settings.prefill_refusal] if rejects else None,
-    )
-
-
-def _plain(row: Any, more: frozenset[str]) -> Any:
-    """A row as OpenAI has it; reasoning alone counts as what it says."""
-    if row.get("role") != "assistant":
-        return row
-    plain = {name: item for name, item in row.items() if name not in more}
-    return plain | {"content": plain.get("content") or row.get("reasoning_content")}
-
-
-def _read(body: Mapping[str, Any], settings: Settings, dialect: Dialect = OPENAI) -> Asked:
-    continues = dialect.continues(body)
-    if continues is None:
-        return read(body, settings)
-    return replace(read(body, settings), prefill="continue" if continues else "restart")
 
 
 def _headers(key: str) -> Mapping[str, str]:
@@ -76,8 +28,8 @@ WIRE: Final = Wire(
     name="openai-chat",
     path=OPENAI.path,
     read=read,
-    impossible=_impossible,
-    violation=_violation,
+    impossible=impossible,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
@@ -97,8 +49,8 @@ IN_DIALECTS: Final[Mapping[str, Wire]] = {
     name: replace(
         WIRE,
         path=dialect.path,
-        read=partial(_read, dialect=dialect),
-        violation=partial(_violation, dialect=dialect),
+        read=partial(read, dialect=dialect),
+        violations=partial(violations, dialect=dialect),
         render_body=partial(render_body, dialect=dialect),
         render_events=partial(render_events, dialect=dialect),
         located=dialect.located,

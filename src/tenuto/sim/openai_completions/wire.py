@@ -7,7 +7,7 @@ from typing import Final
 
 from tenuto.sim import openai_chat
 from tenuto.sim.openai_completions.render import render_body, render_events
-from tenuto.sim.openai_completions.request import impossible, read, violation
+from tenuto.sim.openai_completions.request import impossible, read, violations
 from tenuto.sim.prose import key_of
 
 WIRE: Final = replace(
@@ -16,7 +16,7 @@ WIRE: Final = replace(
     path="/v1/completions",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     core_keys=frozenset({"model", "prompt", "stream", "stream_options", "max_tokens", "n"}),
     render_body=render_body,
     render_events=render_events,

@@ -13,7 +13,7 @@ from tenuto.sim.openai_responses.errors import (
     unknown_parameter,
 )
 from tenuto.sim.openai_responses.events import render_events
-from tenuto.sim.openai_responses.history import impossible, violation
+from tenuto.sim.openai_responses.history import impossible, violations
 from tenuto.sim.openai_responses.request import read
 from tenuto.sim.openai_responses.stored import kept, recalled
 from tenuto.sim.prose import key_of
@@ -24,7 +24,7 @@ WIRE: Final = Wire(
     path="/v1/responses",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,

@@ -8,7 +8,7 @@ from typing import Final
 
 from tenuto.sim.tgi.errors import ERRORS, failure, too_many_tokens, unknown_key
 from tenuto.sim.tgi.events import render_body, render_events, render_listed
-from tenuto.sim.tgi.request import impossible, located, read, violation
+from tenuto.sim.tgi.request import impossible, located, read, violations
 from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
@@ -16,7 +16,7 @@ WIRE: Final = Wire(
     path=r"/(?:(?:hf-inference/)?models/(?P<model>.+))?",
     read=read,
     impossible=impossible,
-    violation=violation,
+    violations=violations,
     refuse=failure,
     errors=ERRORS,
     too_many_tokens=too_many_tokens,
