@@ -14,6 +14,7 @@ import pytest
 from tenuto.sim import Simulator
 from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat.history import PREFILL_REFUSALS, body_violations, impossible
+from tenuto.sim.reply import Settings
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 ORPHAN_RESULT = (
@@ -178,7 +179,7 @@ ACCEPTED: dict[str, list[Any]] = {
 
 def check(messages: Any, **more: Any) -> Failure | None:
     body = {"model": "sim", "messages": messages} | more
-    return next(chain(impossible(body), body_violations(body, 16384)), None)
+    return next(chain(impossible(body), body_violations(body, Settings())), None)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tenuto.sim.asked import at, object_at
 from tenuto.sim.bedrock_converse.errors import (
     RETURNED,
     extra,
@@ -13,7 +14,7 @@ from tenuto.sim.bedrock_converse.errors import (
     too_many_tokens,
 )
 from tenuto.sim.bedrock_converse.history import history_violations
-from tenuto.sim.bedrock_converse.request import blocks_of, member
+from tenuto.sim.bedrock_converse.request import blocks_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.shapes import Violations, from_us, others
 
@@ -65,7 +66,7 @@ def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Vi
     yield from header_violations(headers)
     yield from history_violations(body, settings.prefill)
     yield from others(body, KEYS, extra)
-    config = member(body, "inferenceConfig")
+    config = object_at(body, "inferenceConfig")
     yield from others(config, INFERENCE_KEYS, extra)
     budget = config.get("maxTokens")
     if budget is not None and (type(budget) is not int or budget < 1):
@@ -87,13 +88,13 @@ def _tools(body: Body) -> Violations:
                 "blocks."
             )
         return
-    tools = member(body, "toolConfig").get("tools")
+    tools = at(body, "toolConfig", "tools")
     if not isinstance(tools, list) or not tools:
         yield invalid("toolConfig.tools", "Member must have length greater than or equal to 1")
 
 
 def _thinking(config: Body, body: Body) -> Violations:
-    thinking = member(member(body, "additionalModelRequestFields"), "thinking")
+    thinking = object_at(body, "additionalModelRequestFields", "thinking")
     if thinking.get("type") != "enabled":
         return
     budget = thinking.get("budget_tokens")

@@ -6,14 +6,12 @@ https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import failure
 from tenuto.sim.bedrock_converse.events import render_events
 from tenuto.sim.bedrock_converse.wire import WIRE as CONVERSE
-from tenuto.sim.bedrock_invoke.request import STREAM
 from tenuto.sim.bedrock_invoke.wire import WIRE
 from tenuto.sim.case import Step
 from tenuto.sim.envelope import Envelope, dump
@@ -22,15 +20,6 @@ from tenuto.sim.reply import Reply
 from tenuto.sim.shapes import Violations
 
 _SCHEMA: Final = "messages-v1"
-
-
-def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with what its path says.
-
-    >>> located({}, {"model": "amazon.nova-lite-v1:0", "what": "invoke"})["stream"]
-    False
-    """
-    return {**body, "model": said["model"], "stream": said["what"] == STREAM}
 
 
 def impossible(body: Any) -> Violations:
@@ -72,6 +61,5 @@ NOVA: Final = replace(
     ),
     core_keys=CONVERSE.core_keys | {"schemaVersion"},
     render_events=chunks,
-    located=located,
     stream_headers=WIRE.stream_headers,
 )

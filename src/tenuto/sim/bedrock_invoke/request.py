@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import failure, too_many_tokens
+from tenuto.sim.bedrock_converse.request import located as from_path
 from tenuto.sim.bedrock_converse.rules import header_violations
 from tenuto.sim.openai_chat import history as chat
 from tenuto.sim.reply import Settings
 from tenuto.sim.shapes import Violations
 
-STREAM: Final = "invoke-with-response-stream"
 _CONTRADICTED: Final = "contradicted"
 _BUDGETS: Final = ("max_tokens", "max_completion_tokens")
 Body = Mapping[str, Any]
@@ -30,9 +30,9 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
     >>> located({"model": "other"}, {"model": "sim", "what": "invoke"})["contradicted"]
     ['model']
     """
-    there = {"model": said["model"], "stream": said["what"] == STREAM}
-    wrong = [name for name, value in there.items() if body.get(name, value) != value]
-    return {**body, **there} | ({_CONTRADICTED: wrong} if wrong else {})
+    made = from_path(body, said)
+    wrong = [name for name in ("model", "stream") if body.get(name, made[name]) != made[name]]
+    return made | ({_CONTRADICTED: wrong} if wrong else {})
 
 
 def impossible(body: Any) -> Violations:
@@ -66,4 +66,4 @@ def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Vi
         budget = body.get(name)
         if isinstance(budget, int) and budget > settings.max_output_tokens:
             yield too_many_tokens(name, budget, settings.max_output_tokens, body["model"])
-    yield from chat.reworded(chat.settled_violations(body, settings), failure)
+    yield from chat.reworded(chat.body_violations(body, settings), failure)

@@ -7,6 +7,7 @@ of DashScope where those are known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.dashscope.errors import by_algorithm, failure, too_many_tokens
@@ -84,7 +85,9 @@ def violations(
     budget = asked.get("max_tokens")
     if isinstance(budget, int) and not 1 <= budget <= most:
         yield too_many_tokens("max_tokens", budget, most)
-    yield from chat.reworded(chat.body_violations(chat.without(asked, _OWN), most), _say)
+    plain = chat.without(asked, _OWN)
+    any_end = replace(settings, prefill="continue")
+    yield from chat.reworded(chat.body_violations(plain, any_end), _say)
 
 
 def _rows(rows: list[Any], *, in_lists: bool) -> Violations:

@@ -103,7 +103,7 @@ def _config(body: Body, ceiling_tokens: int) -> Violations:
         )
     if tokens is not None and not 1 <= tokens <= ceiling_tokens:
         yield too_many_tokens("maxOutputTokens", tokens, ceiling_tokens, str(body.get("model")))
-    mode = member(member(body, "toolConfig"), "functionCallingConfig")
+    mode = member(body, "toolConfig", "functionCallingConfig")
     if member(mode, "allowedFunctionNames") and member(mode, "mode") not in ("ANY", "VALIDATED"):
         yield failure(
             "Function calling config is set with allowed_function_names but mode is not ANY."
@@ -133,8 +133,7 @@ def _part(place: str, part: Any) -> Violations:
             f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one "
             "initialized field\n"
         )
-    call = member(part, "functionCall")
-    arguments = member(call, "args")
+    arguments = member(part, "functionCall", "args")
     if arguments is not None and not isinstance(arguments, dict):
         yield failure(f"Invalid value at '{place}.function_call.args' (Struct)")
     result = member(part, "functionResponse")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_generate.errors import OUT_OF_RANGE
 from tenuto.sim.shapes import Words
 
 
@@ -18,9 +19,9 @@ def failure(
     message: str,
     *,
     status: int = 400,
-    param: str | None = None,
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
+    **_: Any,
 ) -> Failure:
     """Return an error in the shape of the API.
 
@@ -88,10 +89,7 @@ def out_of_range(name: str, value: float, supported: str) -> Failure:
     >>> out_of_range("topP", 2, "0 (inclusive) to 1 (inclusive)").document["error"]["message"][:55]
     'Unable to submit request because it has a topP value of'
     """
-    return failure(
-        f"Unable to submit request because it has a {name} value of {value} but the supported "
-        f"range is from {supported}. Update the value and try again."
-    )
+    return failure(OUT_OF_RANGE.format(name=name, value=value, supported=supported))
 
 
 def unknown_parameter(path: str) -> Failure:

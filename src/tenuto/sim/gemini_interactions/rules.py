@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tenuto.sim.asked import at
 from tenuto.sim.gemini_interactions.errors import (
     WORDS,
     failure,
@@ -24,11 +25,15 @@ from tenuto.sim.gemini_interactions.request import kind_of, steps_of
 from tenuto.sim.reply import Settings
 from tenuto.sim.shapes import Type, Violations, from_us, others
 
+_TYPES: Final[Mapping[str, Type]] = {
+    "model": str, "previous_interaction_id": str, "continuation_token": str,
+    "system_instruction": str, "tools": list, "generation_config": dict,
+    "stream": bool, "store": bool, "background": bool,
+}  # fmt: skip
 KEYS: Final = frozenset(
-    {"agent", "agent_config", "background", "cached_content", "continuation_token", "environment"}
-    | {"generation_config", "input", "labels", "model", "previous_interaction_id"}
+    {"agent", "agent_config", "cached_content", "environment", "input", "labels"}
     | {"response_format", "response_mime_type", "response_modalities", "safety_settings"}
-    | {"service_tier", "store", "stream", "system_instruction", "tools", "webhook_config"}
+    | {"service_tier", "webhook_config", *_TYPES}
 )
 CONFIG: Final = frozenset(
     {"image_config", "max_output_tokens", "seed", "speech_config", "stop_sequences"}
@@ -44,19 +49,13 @@ FORMATS: Final = (
     "array",
 )
 """Of an answer: a medium, or a type of JSON Schema."""
-CHOICES: Final = ("auto", "any", "none", "validated")
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking_level": ("minimal", "low", "medium", "high", "xhigh"),
     "thinking_summaries": ("auto", "none"),
+    "tool_choice": ("auto", "any", "none", "validated"),
 }
 _MOST: Final = {"temperature": ("temperature", 2), "top_p": ("topP", 1)}
 """Of each number: its name in errors, and the most that is taken."""
-
-_TYPES: Final[Mapping[str, Type]] = {
-    "model": str, "previous_interaction_id": str, "continuation_token": str,
-    "system_instruction": str, "tools": list, "generation_config": dict,
-    "stream": bool, "store": bool, "background": bool,
-}  # fmt: skip
 
 Body = Mapping[str, Any]
 
@@ -126,9 +125,9 @@ def _config(config: Body, ceiling_tokens: int) -> Violations:
         if value is not None and not 0 <= value <= most:
             yield out_of_range(spelled, value, f"0 (inclusive) to {most} (inclusive)")
     choice = config.get("tool_choice")
-    allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
-    mode = allowed.get("mode", "auto") if isinstance(allowed, dict) else choice
-    words = {name: (config.get(name), words) for name, words in _WORDS.items()}
-    for name, (value, supported) in (words | {"tool_choice": (mode, CHOICES)}).items():
+    allowed = at(choice, "allowed_tools")
+    mode = allowed.get("mode") if isinstance(allowed, dict) else choice
+    for name, supported in _WORDS.items():
+        value = mode if name == "tool_choice" else config.get(name)
         if value is not None and value not in supported:
             yield unsupported("generation_config", value, supported, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -79,7 +80,8 @@ def violations(
     if isinstance(budget, int) and budget > most:
         yield too_many_tokens("max_tokens", budget, most)
     plain = chat.without(body, _OWN, in_calls={"type": "function"})
-    yield from chat.reworded(chat.body_violations(plain, most), failure)
+    any_end = replace(settings, prefill="continue")
+    yield from chat.reworded(chat.body_violations(plain, any_end), failure)
 
 
 def _order(rows: Rows) -> Violations:
@@ -95,15 +97,13 @@ def _order(rows: Rows) -> Violations:
 
 def _counts(rows: Rows) -> Violations:
     owed = 0
-    for row in rows:
+    for row in [*rows, {"role": "end"}]:
         if row["role"] == "tool":
             owed -= 1
         elif owed:
-            break
-        if row["role"] == "assistant":
+            yield failure(COUNTS)
+        else:
             owed = len(row.get("tool_calls") or ())
-    if owed:
-        yield failure(COUNTS)
 
 
 def _ids(rows: Rows) -> Violations:

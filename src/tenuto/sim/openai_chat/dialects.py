@@ -20,8 +20,8 @@ from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat.errors import ERRORS, failure
 from tenuto.sim.openai_chat.history import (
     PREFILL_REFUSALS,
+    body_violations,
     header_violations,
-    settled_violations,
     without,
 )
 from tenuto.sim.openai_chat.request import read as read_chat
@@ -201,7 +201,7 @@ def violations(
         said = [_saying(row) for row in body["messages"]]
         body = without({**body, "messages": said}, {"assistant": dialect.row_keys})
     yield from header_violations(headers)
-    yield from settled_violations(body, settings)
+    yield from body_violations(body, settings)
 
 
 def _saying(row: Members) -> Members:

@@ -50,17 +50,12 @@ PREFILL_REFUSALS: Final[Mapping[str, str]] = {
     "message with prefix mode on "
     "(refer to https://api-docs.deepseek.com/guides/chat_prefix_completion).",
 }
+_SPOKEN: Final = frozenset({"role", "content", "name"})
 KEYS: Final[Mapping[str, frozenset[str]]] = {
-    "system": frozenset({"role", "content", "name"}),
-    "developer": frozenset({"role", "content", "name"}),
-    "user": frozenset({"role", "content", "name"}),
-    "assistant": frozenset(
-        # The last four are what the official SDK's own message dumps to.
-        {"role", "content", "name", "tool_calls", "refusal", "audio", "function_call"}
-        | {"annotations"}
-    ),
+    **dict.fromkeys(("system", "developer", "user", "function"), _SPOKEN),
+    # The last four are what the official SDK's own message dumps to.
+    "assistant": _SPOKEN | {"tool_calls", "refusal", "audio", "function_call", "annotations"},
     "tool": frozenset({"role", "content", "tool_call_id"}),
-    "function": frozenset({"role", "content", "name"}),
 }
 _ROLES: Final = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
 _MAX_ID_CHARS: Final = 40
@@ -105,15 +100,11 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
     return from_us(headers, lambda name: failure(f"Unrecognized request header supplied: {name}"))
 
 
-def body_violations(
-    body: Body, max_output_tokens: int, prefill_refusal: str | None = None
-) -> Violations:
+def body_violations(body: Body, settings: Settings) -> Violations:
     """Yield what else is wrong with a body.
 
-    `prefill_refusal` is the text for a history that ends in an assistant message; None allows it.
-
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}], "_x": 1}
-    >>> next(body_violations(ask, 100)).document["error"]["message"]
+    >>> next(body_violations(ask, Settings())).document["error"]["message"]
     'Unrecognized request argument supplied: _x'
     """
     yield from from_us(body, unknown_argument, "_", "tenuto", "x-tenuto", "x_tenuto")
@@ -124,7 +115,7 @@ def body_violations(
             code="invalid_parameter_combination",
         )
     for name in ("max_tokens", "max_completion_tokens"):
-        yield from number_rules(name, body.get(name), max_output_tokens)
+        yield from number_rules(name, body.get(name), settings.max_output_tokens)
     if body.get("tools") == []:
         yield empty("tools")
     if body.get("tool_choice") is not None and not body.get("tools"):
@@ -137,14 +128,8 @@ def body_violations(
     messages = body["messages"]
     for rule in (_roles_and_keys, _contents, _calls, _results):
         yield from rule(messages)
-    if prefill_refusal is not None and messages[-1]["role"] == "assistant":
-        yield failure(prefill_refusal)
-
-
-def settled_violations(body: Body, settings: Settings) -> Violations:
-    """Yield the same, of a server that is set up so."""
-    refusal = PREFILL_REFUSALS[settings.prefill_refusal] if settings.prefill == "reject" else None
-    return body_violations(body, settings.max_output_tokens, refusal)
+    if settings.prefill == "reject" and messages[-1]["role"] == "assistant":
+        yield failure(PREFILL_REFUSALS[settings.prefill_refusal])
 
 
 def reworded(found: Iterable[Failure], say: Callable[[str], Failure]) -> Violations:

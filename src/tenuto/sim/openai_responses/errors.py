@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.openai_chat import errors as chat
 from tenuto.sim.openai_chat.errors import above, failure, missing, mistyped
 from tenuto.sim.shapes import Words
 
@@ -22,12 +23,7 @@ _SORRY: Final = (
 
 ERRORS: Final[Mapping[str, Failure]] = {
     "server": failure(_SORRY, status=500, type_="server_error", code="server_error"),
-    "overloaded": failure(
-        "The engine is currently overloaded, please try again later.",
-        status=503,
-        type_="server_error",
-        code="engine_overloaded",
-    ),
+    "overloaded": chat.ERRORS["overloaded"],
     "rate_limit": failure(
         "Rate limit reached for sim on tokens per min (TPM): Limit 30000, Used 29000, "
         "Requested 2000. Please try again in 1s.",

@@ -24,12 +24,15 @@ from tenuto.sim.openai_responses.seals import cipher, tied_to
 from tenuto.sim.reply import Settings
 from tenuto.sim.shapes import Shape, Type, Violations, others
 
+_TYPES: Final[Mapping[str, Type]] = {
+    "model": str, "instructions": str, "previous_response_id": str, "tools": list,
+    "stream": bool, "store": bool, "background": bool, "text": dict, "reasoning": dict,
+}  # fmt: skip
 KEYS: Final = frozenset(
-    {"background", "context_management", "conversation", "include", "input", "instructions"}
-    | {"max_output_tokens", "max_tool_calls", "metadata", "model", "parallel_tool_calls"}
-    | {"previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_retention"}
-    | {"reasoning", "safety_identifier", "service_tier", "store", "stream", "stream_options"}
-    | {"temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"}
+    {"context_management", "conversation", "include", "input", "max_output_tokens"}
+    | {"max_tool_calls", "metadata", "parallel_tool_calls", "prompt", "prompt_cache_key"}
+    | {"prompt_cache_retention", "safety_identifier", "service_tier", "stream_options"}
+    | {"temperature", "tool_choice", "top_logprobs", "top_p", "truncation", "user", *_TYPES}
 )
 LEAST_OUTPUT_TOKENS: Final = 16
 NO_INPUT: Final = (
@@ -73,11 +76,6 @@ _CALLS: Final = {
     "function_call": "function_call_output",
     "custom_tool_call": "custom_tool_call_output",
 }
-
-_TYPES: Final[Mapping[str, Type]] = {
-    "model": str, "instructions": str, "previous_response_id": str, "tools": list,
-    "stream": bool, "store": bool, "background": bool, "text": dict, "reasoning": dict,
-}  # fmt: skip
 
 Items = Sequence[Mapping[str, Any]]
 
