@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, prompted, tokens_of
-from tenuto.sim.openai_chat.errors import failure, missing, mistyped, unknown_argument
+from tenuto.sim.openai_chat.errors import above, failure, missing, mistyped, unknown_argument
 from tenuto.sim.openai_chat.history import (
     NOT_JSON,
     header_violations,
@@ -28,6 +28,8 @@ _KEYS: Final = frozenset(
     | {"suffix", "temperature", "top_p", "user"}
     | {"response_format"}  # of servers for open models
 )
+_MOST_CHOICES: Final = 128
+"""Of each prompt: https://platform.openai.com/docs/api-reference/completions/create"""
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
@@ -68,6 +70,7 @@ def impossible(body: Any) -> Violations:
     if not isinstance(prompt, str | list) or not prompt:
         yield mistyped("prompt", "a string or an array", prompt)
     yield from types_rules(body)
+    yield from number_rules("n", body.get("n"), _MOST_CHOICES, too_many=above)
 
 
 def violations(
