@@ -18,25 +18,30 @@ from tenuto.sim.errors import Failure
 Violations = Iterator[Failure]
 Refuse = Callable[[str], Failure]
 """Writes the refusal of a member, of which it is given the name or the path."""
+Object = Mapping[str, Any]
 Type = type | UnionType
+Types = Mapping[str, Type]
+"""By the names of members."""
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How a provider refuses a member, by its path: one that lacks, one that it does not know, and
-    one of another type, of which it is told the type that it takes and the value."""
+    """How a provider refuses a member, by its path: one that is missing, one that it does not know,
+    and one of another type, of which it is told the type that it takes and the value."""
 
     missing: Refuse
     unknown: Refuse
     mistyped: Callable[[str, Type, Any], Failure]
 
     def of_types(
-        self, value: Mapping[str, Any], types: Mapping[str, Type], path: str = "", **null: bool
+        self, value: Object, types: Types, path: str = "", *, null: bool = False
     ) -> Violations:
         """Yield the refusal of each member of another type; see `of_other_types` for `null`."""
-        return of_other_types(
-            value, types, lambda name: self.mistyped(path + name, types[name], value[name]), **null
-        )
+
+        def refuse(name: str) -> Failure:
+            return self.mistyped(path + name, types[name], value[name])
+
+        return of_other_types(value, types, refuse, null=null)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +55,15 @@ class Shape:
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] | None = ()
-    types: Mapping[str, Type] = field(default_factory=dict)
+    types: Types = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls, required: str = "", may: str | None = "", types: Mapping[str, Type] | None = None
-    ) -> Shape:
+    def of(cls, required: str = "", may: str | None = "", types: Types | None = None) -> Shape:
         """Return the shape with these members, their names in one text each."""
         optional = None if may is None else tuple(may.split())
         return cls(tuple(required.split()), optional, types or {})
 
-    def violations(self, path: str, value: Mapping[str, Any], words: Words) -> Violations:
+    def violations(self, path: str, value: Object, words: Words) -> Violations:
         """Yield what an object lacks, what it has besides, and what is of another type."""
         yield from lacking(value, self.required, lambda name: words.missing(f"{path}.{name}"))
         known = value if self.optional is None else self.required + self.optional
@@ -68,7 +71,7 @@ class Shape:
         yield from words.of_types(value, self.types, f"{path}.")
 
 
-def lacking(value: Mapping[str, Any], names: Iterable[str], refuse: Refuse) -> Violations:
+def lacking(value: Object, names: Iterable[str], refuse: Refuse) -> Violations:
     """Yield the refusal of each name that an object lacks."""
     return (refuse(name) for name in names if name not in value)
 
@@ -89,7 +92,7 @@ def from_us(names: Iterable[str], refuse: Refuse, *begin: str) -> Violations:
 
 
 def of_other_types(
-    value: Mapping[str, Any], types: Mapping[str, Type], refuse: Refuse, *, null: bool = False
+    value: Object, types: Types, refuse: Refuse, *, null: bool = False
 ) -> Violations:
     """Yield the refusal of each member of another type; `null`: a null is as good as nothing."""
     for name, wanted in types.items():
@@ -110,6 +113,11 @@ def unpaired(
         no_result: the refusal of calls without a result, with the number of their row.
         no_call: the refusal of results without a call, with the number of theirs. The second
             result of a call has none.
+
+    >>> rows = [(None, ["a", "b"]), (["a"], [])]
+    >>> def refuse(names, row): return Failure(400, {"row": row, "names": names})
+    >>> [made.document for made in unpaired(rows, refuse, refuse)]
+    [{'row': 0, 'names': ['b']}]
     """
     pending: list[str] = []
     caller = 0

@@ -17,7 +17,7 @@ from tenuto.sim.anthropic_messages.errors import WORDS, failure, mistyped, requi
 from tenuto.sim.anthropic_messages.models import takes_prefill
 from tenuto.sim.anthropic_messages.request import RESUMED_BY, blocks_of, thinks
 from tenuto.sim.anthropic_messages.seals import cipher, signature
-from tenuto.sim.shapes import Shape, Type, Violations
+from tenuto.sim.shapes import Shape, Types, Violations
 
 PREFILL: Final = (
     "This model does not support assistant message prefill. "
@@ -25,7 +25,7 @@ PREFILL: Final = (
 )
 _ROW: Final = Shape.of("content role", types={"content": str | list})
 _EVERYWHERE: Final = frozenset({"type", "cache_control"})
-_OF_BLOCK: Final[Mapping[str, Type]] = {
+_OF_BLOCK: Final[Types] = {
     **dict.fromkeys(("text", "thinking", "signature", "data", "id", "name", "tool_use_id"), str),
     "input": dict,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from tenuto.sim.asked import at
 from tenuto.sim.cohere.errors import failure, mistyped, too_many_tokens, unknown_field
 from tenuto.sim.history import by_id, is_json_object, text_of
 from tenuto.sim.reply import Settings
@@ -38,7 +39,6 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
 TYPES: Final = {"tools": list, "stream": bool, "response_format": dict}
-_FUNCTION: Final = {"name": str, "arguments": str}
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -127,15 +127,14 @@ def _calls(messages: Messages) -> Violations:
 
 
 def _call(call: Any) -> Violations:
-    function = call.get("function") if isinstance(call, dict) else None
+    function = at(call, "function")
     if not isinstance(function, dict) or not isinstance(call.get("id"), str):
         yield failure("invalid request: all tool calls must have an id and a function.")
-        return
     if call.get("type") != "function":
         yield failure("invalid request: tool call type must be 'function'.")
-    for name in (*(call.keys() - {"id", "type", "function"}), *(function.keys() - _FUNCTION)):
-        yield unknown_field(name)
-    if any(not isinstance(function.get(name), type_) for name, type_ in _FUNCTION.items()):
+    yield from others(call, ("id", "type", "function"), unknown_field)
+    yield from others(function, ("name", "arguments"), unknown_field)
+    if not all(isinstance(function.get(name), str) for name in ("name", "arguments")):
         yield mistyped("tool_calls.function")
     if not is_json_object(function["arguments"]):
         yield failure(BROKEN_ARGUMENTS)

@@ -16,9 +16,9 @@ from tenuto.sim.gemini_generate.history import CALL_PLACE, COUNTS, RESULT_PLACE
 from tenuto.sim.gemini_interactions.errors import WORDS, failure, mistyped, unsupported
 from tenuto.sim.gemini_interactions.request import CONTENT, kind_of
 from tenuto.sim.gemini_interactions.seals import is_signature
-from tenuto.sim.shapes import Shape, Type, Violations
+from tenuto.sim.shapes import Shape, Types, Violations
 
-_OF_STEP: Final[Mapping[str, Type]] = {
+_OF_STEP: Final[Types] = {
     "id": str, "call_id": str, "name": str, "arguments": dict, "is_error": bool,
 }  # fmt: skip
 _shape = partial(Shape.of, types=_OF_STEP)

@@ -23,9 +23,9 @@ from tenuto.sim.gemini_interactions.errors import (
 from tenuto.sim.gemini_interactions.history import history_violations
 from tenuto.sim.gemini_interactions.request import kind_of, steps_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Type, Violations, from_us, others
+from tenuto.sim.shapes import Types, Violations, from_us, others
 
-_TYPES: Final[Mapping[str, Type]] = {
+_TYPES: Final[Types] = {
     "model": str, "previous_interaction_id": str, "continuation_token": str,
     "system_instruction": str, "tools": list, "generation_config": dict,
     "stream": bool, "store": bool, "background": bool,

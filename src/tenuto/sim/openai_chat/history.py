@@ -23,7 +23,7 @@ from tenuto.sim.openai_chat.errors import (
     unknown_argument,
 )
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Shape, Type, Violations, from_us, unpaired
+from tenuto.sim.shapes import Shape, Types, Violations, from_us, unpaired
 
 ORPHAN_CALL: Final = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
@@ -59,7 +59,7 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
 }
 _ROLES: Final = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
 _MAX_ID_CHARS: Final = 40
-_TYPES: Final[Mapping[str, Type]] = {
+_TYPES: Final[Types] = {
     "tools": list,
     "stream": bool,
     "stream_options": dict,
@@ -172,7 +172,7 @@ def model_rules(body: Body) -> Violations:
         yield failure("you must provide a model parameter")
 
 
-def types_rules(body: Body, types: Mapping[str, Type] = _TYPES) -> Violations:
+def types_rules(body: Body, types: Types = _TYPES) -> Violations:
     """Yield what is wrong with the types of members that any request may have."""
     return WORDS.of_types(body, types, null=True)
 

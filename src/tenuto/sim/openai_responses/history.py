@@ -22,9 +22,9 @@ from tenuto.sim.openai_responses.errors import (
 from tenuto.sim.openai_responses.request import items_of, kind_of
 from tenuto.sim.openai_responses.seals import cipher, tied_to
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Shape, Type, Violations, others
+from tenuto.sim.shapes import Shape, Types, Violations, others
 
-_TYPES: Final[Mapping[str, Type]] = {
+_TYPES: Final[Types] = {
     "model": str, "instructions": str, "previous_response_id": str, "tools": list,
     "stream": bool, "store": bool, "background": bool, "text": dict, "reasoning": dict,
 }  # fmt: skip
@@ -50,7 +50,7 @@ NO_REASONING: Final = (
 BROKEN_ARGUMENTS: Final = "invalid tool call arguments"
 """OpenAI takes broken arguments back; others who speak this wire do not."""
 
-_OF_ITEM: Final[Mapping[str, Type]] = {"call_id": str, "name": str, "arguments": str}
+_OF_ITEM: Final[Types] = {"call_id": str, "name": str, "arguments": str}
 _shape = partial(Shape.of, types=_OF_ITEM)
 ITEMS: Final[Mapping[str, tuple[str, Shape]]] = {
     "message": ("msg", _shape("content role", "type id status phase")),
