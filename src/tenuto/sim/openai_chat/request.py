@@ -12,7 +12,7 @@ from tenuto.sim.reply import Settings
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a body asks for, which `basic_violation` let pass.
+    """Return what a body asks for, which `impossible` let pass.
 
     >>> read({"model": "sim", "messages": [{"role": "user", "content": "u"}]}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
