@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import urllib.error
 import urllib.request
+from itertools import chain
 from typing import Any
 
 import openai
@@ -12,7 +13,8 @@ import pytest
 
 from tenuto.sim import Simulator
 from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.history import PREFILL_REFUSALS, violation
+from tenuto.sim.openai_chat.history import PREFILL_REFUSALS, body_violations, impossible
+from tenuto.sim.reply import Settings
 
 USER: dict[str, Any] = {"role": "user", "content": "hello"}
 ORPHAN_RESULT = (
@@ -177,7 +179,7 @@ ACCEPTED: dict[str, list[Any]] = {
 
 def check(messages: Any, **more: Any) -> Failure | None:
     body = {"model": "sim", "messages": messages} | more
-    return violation(body, max_output_tokens=16384)
+    return next(chain(impossible(body), body_violations(body, Settings())), None)
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -23,7 +23,7 @@ from tenuto.core.calls import ToolCall
 from tenuto.core.fault import FaultKind
 from tenuto.core.parts import Message as Parts
 from tenuto.core.signals import FaultSeen, StopSeen, Usage
-from tenuto.sim.cohere_v1.rules import impossible, violation
+from tenuto.sim.cohere_v1.rules import impossible, violations
 from tenuto.sim.reply import Settings
 from tenuto.wires.base import Answer, Dialect
 from tenuto.wires.billed_usage import merged_usage
@@ -67,8 +67,8 @@ def test_a_character_that_is_escaped_as_a_pair_is_asked_about_as_any_other():
 def sent(*edits: Any, **members: Any) -> dict[str, Any]:
     """What leaves, which the simulator takes."""
     body: dict[str, Any] = json.loads(asked(tools=TOOLS, **members).apply(edits, DIALECT))
-    assert impossible(body) is None
-    assert violation({}, body, Settings()) is None
+    assert list(impossible(body)) == []
+    assert list(violations({}, body, Settings())) == []
     for row in body.get("chat_history") or ():
         ROW.validate_python(row)
     for result in body.get("tool_results") or ():

@@ -309,7 +309,8 @@ def test_any_history_satisfies_the_rules_of_calls_and_results_once_it_is_put_rig
     said = [_by_its_speaker(row) for row in (ASK, *rows)]
     mended, _ = repair_history([json.dumps(row).encode() for row in said], RULES)
     body = {"model": "gemini-2.5-flash", "contents": [json.loads(raw) for raw in mended]}
-    found = SIMULATED.violation({"x-goog-api-key": "k"}, body, Settings(prefill="continue"))
+    wrong = SIMULATED.violations({"x-goog-api-key": "k"}, body, Settings(prefill="continue"))
+    found = next(wrong, None)
     words = found.document["error"]["message"] if found else ""
     assert "equal to the number of function call parts" not in words, body
     assert "function response turn comes" not in words, body

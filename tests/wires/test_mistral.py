@@ -18,7 +18,7 @@ from tenuto.core.signals import Usage
 from tenuto.detection import recognize
 from tenuto.providers.registry import route
 from tenuto.providers.table import ROWS
-from tenuto.sim.mistral.rules import violation
+from tenuto.sim.mistral.rules import violations
 from tenuto.sim.reply import Settings
 from tenuto.turn.commands import Request
 from tenuto.turn.engine import Engine
@@ -123,7 +123,7 @@ def test_a_beginning_of_the_callers_becomes_one_with_what_followed_it(said, pref
     row = {"role": "assistant", "content": "It was late"} | ({"prefix": True} if prefill else {})
     assert value["messages"] == [ASKED, row, *([] if prefill else [ASKED | {"content": "Go on."}])]
     assert (asked.facts.prefill_barred, asked.repairs) == (False, ())
-    assert violation({}, value, Settings()) is None
+    assert list(violations({}, value, Settings())) == []
 
 
 @pytest.mark.behaviour("H2", "H5", "H5a", "H9")
@@ -141,7 +141,7 @@ def test_a_beginning_of_the_callers_becomes_one_with_what_followed_it(said, pref
 def test_a_history_of_others_is_put_right_once_and_for_all(rows, repairs):
     value, asked = sent(rows)
     assert asked.repairs == repairs
-    assert violation({}, value, Settings()) is None
+    assert list(violations({}, value, Settings())) == []
     again, repaired = sent(value["messages"])
     assert (again["messages"], repaired.repairs) == (value["messages"], ())
     if not repairs:
@@ -153,7 +153,7 @@ def test_a_hint_behind_the_results_of_tools_follows_a_word_of_the_assistants():
     rows = [ASKED, called("D681PevKs"), result("D681PevKs")]
     value, _ = sent(rows, AppendUser("Go on."))
     assert [row["role"] for row in value["messages"][3:]] == ["assistant", "user"]
-    assert violation({}, value, Settings()) is None
+    assert list(violations({}, value, Settings())) == []
 
 
 @pytest.mark.behaviour("C28", "N6")

@@ -51,7 +51,7 @@ def repaired(*rows: Any) -> tuple[list[Any], tuple[str, ...]]:
     again, nothing = repair_history(out, RULES)
     assert (again, nothing) == (out, ())
     body = {"model": "m", "stream": True, "messages": [json.loads(row) for row in out]}
-    assert SIMULATED.violation({}, body, Settings()) is None
+    assert list(SIMULATED.violations({}, body, Settings())) == []
     return [json.loads(row) for row in out], done
 
 
@@ -154,7 +154,7 @@ def test_broken_calls_go_back_as_objects_each_with_its_failed_result() -> None:
         {"role": "tool", "content": "cut", "tool_name": "write", "tool_call_id": "c1"},
     ]
     body = {"model": "m", "stream": True, "messages": rows}
-    assert SIMULATED.violation({}, body, Settings()) is None
+    assert list(SIMULATED.violations({}, body, Settings())) == []
 
 
 @pytest.mark.behaviour("C9", "C14a")

@@ -14,7 +14,7 @@ from tenuto.core.fault import FaultKind as K
 from tenuto.core.parts import Message
 from tenuto.providers.registry import route
 from tenuto.sim.reply import Settings
-from tenuto.sim.tgi.request import located, violation
+from tenuto.sim.tgi.request import located, violations
 from tenuto.wires.base import Answer, Dialect
 from tenuto.wires.tgi.wire import WIRE, looks_like
 
@@ -122,7 +122,8 @@ def test_a_prompt_that_comes_again_before_the_text_is_no_part_of_it():
         "inputs": "The tide turns",
         "parameters": {"details": True, "return_full_text": False},
     }
-    assert violation({}, located(sent, {}, full=True, stream=None), Settings()) is None
+    asked = located(sent, {}, full=True, stream=None)
+    assert list(violations({}, asked, Settings())) == []
 
 
 @pytest.mark.behaviour("C18", "P5")

@@ -70,18 +70,52 @@ def texts_of(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def functions_of(given: Any, schema: str) -> tuple[tuple[str, Mapping[str, Any]], ...]:
-    """Return name and schema of each object that has a name; `schema` is the member of that.
+def at(value: Any, *names: str) -> Any:
+    """Return a member inside of objects, None where there is none.
+
+    >>> at({"a": {"b": 1}}, "a", "b"), at({"a": 5}, "a", "b")
+    (1, None)
+    """
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def object_at(value: Any, *names: str) -> dict[str, Any]:
+    """Return an object inside of others, an empty one where there is none.
+
+    >>> object_at({"a": {"b": 1}}, "a"), object_at(None, "a")
+    ({'b': 1}, {})
+    """
+    found = at(value, *names)
+    return found if isinstance(found, dict) else {}
+
+
+def objects_of(value: Any) -> list[dict[str, Any]]:
+    """Return the objects that a list has.
+
+    >>> objects_of([{"a": 1}, 5]), objects_of("x")
+    ([{'a': 1}], [])
+    """
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def functions_of(
+    tools: Any, schema: str, inside: str = ""
+) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    """Return name and schema of each function that has a name.
+
+    Args:
+        tools: the list of them.
+        schema: the way to the schema of a function.
+        inside: the member of a tool that is its function, where it is not the tool itself.
 
     >>> functions_of([{"name": "f", "parameters": {"type": "object"}}, {}], "parameters")
     (('f', {'type': 'object'}),)
     """
-    named = [one for one in given if isinstance(one, dict) and isinstance(one.get("name"), str)]
-    return tuple((one["name"], _object(one.get(schema))) for one in named)
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    found = [object_at(tool, inside) if inside else tool for tool in objects_of(tools)]
+    named = [one for one in found if isinstance(one.get("name"), str)]
+    return tuple((one["name"], object_at(one, *schema.split("."))) for one in named)
 
 
 def in_schema(schema: Any) -> dict[str, Any]:

@@ -129,12 +129,13 @@ class Exchange:
         """The body with what path and headers say in it, and what it asks for; or a refusal."""
         if isinstance(body, dict):
             body = wire.headed(wire.located(body, said_there), headers)
-        if (found := wire.impossible(body)) is not None:
+        if found := next(wire.impossible(body), None):
             return found
         recalled = wire.recalled(body, self.memory)
         if isinstance(recalled, Failure):
             return recalled
-        if self.strict and (found := wire.violation(headers, recalled, self.settings)) is not None:
+        wrong = wire.violations(headers, recalled, self.settings)
+        if self.strict and (found := next(wrong, None)):
             return found
         return recalled, wire.read(recalled, self.settings)
 

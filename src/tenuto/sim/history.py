@@ -1,8 +1,10 @@
-"""What the history rules of all wires share: the text of a content, and strict JSON."""
+"""What the history rules of several wires share: the text of a content, calls and results by their
+ids, and strict JSON."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -21,6 +23,20 @@ def text_of(content: Any) -> str:
             if isinstance(part, dict) and isinstance(part.get("text"), str)
         )
     return ""
+
+
+def by_id(
+    messages: Iterable[Mapping[str, Any]],
+) -> Iterator[tuple[Sequence[Any] | None, Iterable[str]]]:
+    """Yield the ids of what each message answers, None where it is no result, and of what it calls,
+    as Chat Completions has them. Two calls of one id are one.
+
+    >>> list(by_id([{"role": "assistant"}, {"role": "tool", "tool_call_id": "a"}]))
+    [(None, {}), (['a'], {})]
+    """
+    for message in messages:
+        calls = dict.fromkeys(call["id"] for call in message.get("tool_calls") or ())
+        yield [message.get("tool_call_id")] if message["role"] == "tool" else None, calls
 
 
 def is_json_object(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -31,14 +31,6 @@ class Refuses(Protocol):
         ...
 
 
-Violation = Callable[[Headers, Body, Settings], Failure | None]
-
-
-def first_of(rules: Callable[[Headers, Body, Settings], Iterable[Failure]]) -> Violation:
-    """Return what gives the first violation of rules, None where they are kept."""
-    return lambda headers, body, settings: next(iter(rules(headers, body, settings)), None)
-
-
 @dataclass(frozen=True, slots=True)
 class Wire:
     """One wire. `name` is that of the recorded data, `path` a pattern of the paths of its requests,
@@ -48,10 +40,10 @@ class Wire:
     path: str
     tables: Tables
     read: Callable[[Body, Settings], Asked]
-    impossible: Callable[[Any], Failure | None]
+    impossible: Callable[[Any], Iterator[Failure]]
     """What is wrong with a body that could not be answered at all."""
-    violation: Violation
-    """The first rule that a request breaks; asked of a strict server only."""
+    violations: Callable[[Headers, Body, Settings], Iterator[Failure]]
+    """What else is wrong with a request, of which only a strict server is asked."""
     refuse: Refuses
     errors: Mapping[str, Failure]
     too_many_tokens: Callable[[str, int, int, str], Failure]

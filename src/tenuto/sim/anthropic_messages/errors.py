@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import Type, Words
 
 TYPES: Final[Mapping[int, str]] = {
     400: "invalid_request_error",
@@ -94,3 +95,19 @@ def extra(path: str) -> Failure:
     'seed: Extra inputs are not permitted'
     """
     return failure(f"{path}: Extra inputs are not permitted")
+
+
+def mistyped(path: str, wanted: Type, *_: object) -> Failure:
+    """Return the refusal of a value of another type.
+
+    >>> mistyped("stream", bool).document["error"]["message"]
+    'stream: Input should be a valid boolean'
+    """
+    return failure(f"{path}: Input should be {_WANTED[wanted]}")
+
+
+_WANTED: Final[Mapping[Type, str]] = {
+    str: "a valid string", int: "a valid integer", bool: "a valid boolean", dict: "an object",
+    list: "a valid array", str | list: "a valid array",
+}  # fmt: skip
+WORDS: Final = Words(required, extra, mistyped)

@@ -8,34 +8,39 @@ message keeps the number of its first part, which is the number that the texts n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.anthropic_messages.errors import extra, failure, required
+from tenuto.sim.anthropic_messages.errors import WORDS, failure, mistyped, required
 from tenuto.sim.anthropic_messages.models import takes_prefill
 from tenuto.sim.anthropic_messages.request import RESUMED_BY, blocks_of, thinks
 from tenuto.sim.anthropic_messages.seals import cipher, signature
-from tenuto.sim.errors import Failure
-from tenuto.sim.shapes import Shape
+from tenuto.sim.shapes import Shape, Types, Violations
 
 PREFILL: Final = (
     "This model does not support assistant message prefill. "
     "The conversation must end with a user message."
 )
-_ROW: Final = Shape.of("role", "content")
+_ROW: Final = Shape.of("content role", types={"content": str | list})
 _EVERYWHERE: Final = frozenset({"type", "cache_control"})
+_OF_BLOCK: Final[Types] = {
+    **dict.fromkeys(("text", "thinking", "signature", "data", "id", "name", "tool_use_id"), str),
+    "input": dict,
+}
+_shape = partial(Shape.of, types=_OF_BLOCK)
 SHAPES: Final[Mapping[str, Shape]] = {
-    "text": Shape.of("text", may="citations"),
-    "image": Shape.of("source"),
-    "document": Shape.of("source", may="title context citations"),
-    "thinking": Shape.of("thinking", "signature"),
-    "redacted_thinking": Shape.of("data"),
-    "tool_use": Shape.of("id", "name", "input", may="caller toolset_name"),
-    "tool_result": Shape.of("tool_use_id", may="content is_error"),
-    "server_tool_use": Shape.of("id", "name", "input", may="caller"),
-    "web_search_tool_result": Shape.of("tool_use_id", "content", may="caller"),
-    "compaction": Shape.of("content", may="encrypted_content"),
+    "text": _shape("text", "citations"),
+    "image": _shape("source"),
+    "document": _shape("source", "title context citations"),
+    "thinking": _shape("signature thinking"),
+    "redacted_thinking": _shape("data"),
+    "tool_use": _shape("id input name", "caller toolset_name"),
+    "tool_result": _shape("tool_use_id", "content is_error"),
+    "server_tool_use": _shape("id input name", "caller"),
+    "web_search_tool_result": _shape("content tool_use_id", "caller"),
+    "compaction": _shape("content", "encrypted_content"),
 }
 """Of each block, but for the keys that all blocks may have."""
 
@@ -59,7 +64,6 @@ class Turn:
         return [block for block in self.blocks if block["type"] in types]
 
 
-Violations = Iterator[Failure]
 Body = Mapping[str, Any]
 
 
@@ -74,7 +78,7 @@ def history_violations(body: Body, prefill: str) -> Violations:
     yield from _messages(messages)
     yield from _texts(messages)
     turns = _merged(messages)
-    for rule in _RULES:
+    for rule in (_calls, _results, _searches):
         yield from rule(turns)
     yield from _last(turns[-1], body, prefill)
     yield from _thinking_loop(turns, body)
@@ -101,10 +105,8 @@ def _messages(messages: Sequence[Body]) -> Violations:
             )
         if role not in ("user", "assistant"):
             yield failure(f"messages.{i}.role: Input should be 'user' or 'assistant'")
-        yield from _ROW.violations(f"messages.{i}", message, required, extra)
+        yield from _ROW.violations(f"messages.{i}", message, WORDS)
         content = message["content"]
-        if not isinstance(content, str | list):
-            yield failure(f"messages.{i}.content: Input should be a valid array")
         for j, block in enumerate(content if isinstance(content, list) else ()):
             yield from _block(f"messages.{i}.content.{j}", block, role)
     first = messages[0]
@@ -115,8 +117,7 @@ def _messages(messages: Sequence[Body]) -> Violations:
 
 def _block(path: str, block: Any, role: str) -> Violations:
     if not isinstance(block, dict):
-        yield failure(f"{path}: Input should be an object")
-        return
+        yield mistyped(path, dict)
     kind = block.get("type")
     if "type" not in block:
         yield required(f"{path}.type")
@@ -125,22 +126,12 @@ def _block(path: str, block: Any, role: str) -> Violations:
             f"{path}: Input tag '{kind}' found using 'type' does not match any of the expected "
             f"tags: {', '.join(repr(tag) for tag in SHAPES)}"
         )
-        return
     own = {name: item for name, item in block.items() if name not in _EVERYWHERE}
-    yield from SHAPES[kind].violations(f"{path}.{kind}", own, required, extra)
+    yield from SHAPES[kind].violations(f"{path}.{kind}", own, WORDS)
     if kind in _ASSISTANT_ONLY and role != "assistant":
         yield failure(f"{path}: `{kind}` blocks can only be in `assistant` messages")
     if kind == "tool_result" and role != "user":
         yield failure(f"{path}: `tool_result` blocks can only be in `user` messages")
-    yield from _fields(path, kind, block)
-
-
-def _fields(path: str, kind: str, block: Mapping[str, Any]) -> Violations:
-    for name in ("text", "thinking", "signature", "data", "id", "name", "tool_use_id"):
-        if name in block and not isinstance(block[name], str):
-            yield failure(f"{path}.{kind}.{name}: Input should be a valid string")
-    if "input" in block and not isinstance(block["input"], dict):
-        yield failure(f"{path}.{kind}.input: Input should be an object")
     for name in ("id", "tool_use_id"):
         if name in block and not _ID.fullmatch(block[name]):
             yield failure(f"{path}.{kind}.{name}: String should match pattern '^[a-zA-Z0-9_-]+$'")
@@ -243,9 +234,6 @@ def _searches(turns: Sequence[Turn]) -> Violations:
                 f"messages.{turn.number}: `web_search` tool use with id `{open_[0]}` was found "
                 "without a corresponding `web_search_tool_result` block"
             )
-
-
-_RULES: Final[tuple[Callable[[Sequence[Turn]], Violations], ...]] = (_calls, _results, _searches)
 
 
 def _last(turn: Turn, body: Body, prefill: str) -> Violations:

@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.models import takes_prefill
 from tenuto.sim.anthropic_messages.seals import SUMMARY
-from tenuto.sim.asked import Asked, Row, functions_of, in_schema, texts_of, tokens_of
+from tenuto.sim.asked import (
+    Asked,
+    Row,
+    at,
+    functions_of,
+    in_schema,
+    objects_of,
+    texts_of,
+    tokens_of,
+)
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -27,27 +36,25 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     rows = tuple(row for message in messages for row in _rows(message))
     if not any(row.role == "user" for row in rows):
         rows = (*_summarized(messages), *rows)
-    choice = body.get("tool_choice")
-    tools = body.get("tools")
-    listed = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    custom = [tool for tool in listed if tool.get("type", "custom") == "custom"]
+    tools = objects_of(body.get("tools"))
+    custom = [tool for tool in tools if tool.get("type", "custom") == "custom"]
     resumes = rows[-1].resumes or takes_prefill(body["model"], settings.prefill)
     return Asked(
         model=body["model"],
         rows=rows,
         counted=text_of(body.get("system")) + json.dumps(messages, ensure_ascii=False),
         tools=functions_of(custom, "input_schema"),
-        forced=isinstance(choice, dict) and choice.get("type") in ("any", "tool"),
+        forced=at(body, "tool_choice", "type") in ("any", "tool"),
         budget_tokens=tokens_of(body.get("max_tokens")),
         stream=bool(body.get("stream")),
-        response_format=_format(body.get("output_config")),
+        response_format=_format(at(body, "output_config", "format")),
         thinking=thinks(body) is not None,
         stop_sequences=texts_of(body.get("stop_sequences")),
         prefill="continue" if resumes else "restart",
     )
 
 
-def blocks_of(content: Any) -> list[Mapping[str, Any]]:
+def blocks_of(content: Any) -> list[dict[str, Any]]:
     """Return a content as blocks, also where it is a string.
 
     >>> blocks_of("x")
@@ -55,7 +62,7 @@ def blocks_of(content: Any) -> list[Mapping[str, Any]]:
     """
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    return objects_of(content)
 
 
 def thinks(body: Mapping[str, Any]) -> str | None:
@@ -64,8 +71,7 @@ def thinks(body: Mapping[str, Any]) -> str | None:
     >>> thinks({"thinking": {"type": "adaptive"}}), thinks({})
     ('adaptive', None)
     """
-    given = body.get("thinking")
-    kind = given.get("type") if isinstance(given, dict) else None
+    kind = at(body, "thinking", "type")
     return kind if kind in ("enabled", "adaptive") else None
 
 
@@ -89,8 +95,5 @@ def _summarized(messages: list[Any]) -> Iterator[Row]:
             yield Row("user", str(block.get("content")).removeprefix(SUMMARY))
 
 
-def _format(config: Any) -> Mapping[str, Any] | None:
-    given = config.get("format") if isinstance(config, dict) else None
-    if not isinstance(given, dict) or given.get("type") != "json_schema":
-        return None
-    return in_schema(given.get("schema"))
+def _format(given: Any) -> Mapping[str, Any] | None:
+    return in_schema(given.get("schema")) if at(given, "type") == "json_schema" else None

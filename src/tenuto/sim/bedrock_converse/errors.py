@@ -23,6 +23,7 @@ KINDS: Final[Mapping[int, str]] = {
     503: "ServiceUnavailableException",
 }
 TYPE: Final = "x-amzn-errortype"
+RETURNED: Final = "The model returned the following errors: "
 _CORAL: Final = ":http://internal.amazon.com/coral/com.amazon.bedrock/"
 
 
@@ -57,7 +58,7 @@ ERRORS: Final[Mapping[str, Failure]] = {
     "server": failure(_FAILED, status=500),
     "overloaded": failure("Bedrock is unable to process your request.", status=503),
     "rate_limit": failure("Too many requests, please wait before trying again.", status=429),
-    "model_error": failure("The model returned the following errors: ...", status=424),
+    "model_error": failure(f"{RETURNED}...", status=424),
     "context_length": failure("Input is too long for requested model."),
     # Inside of a response that began with 200.
     "mid_stream": _in_stream(_FAILED, "ModelStreamErrorException"),
@@ -91,4 +92,16 @@ def extra(name: str) -> Failure:
     return failure(
         f"Malformed input request: #: extraneous key [{name}] is not permitted, please reformat "
         "your input and try again."
+    )
+
+
+def invalid(place: str, constraint: str) -> Failure:
+    """Return the refusal of a value that breaks a constraint.
+
+    >>> invalid("messages", "Member must not be null").document["message"][:49]
+    "1 validation error detected: Value at 'messages' "
+    """
+    return failure(
+        f"1 validation error detected: Value at '{place}' failed to satisfy constraint: "
+        f"{constraint}"
     )

@@ -7,19 +7,19 @@ first violation is the answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from tenuto.sim.anthropic_messages.seals import signature
-from tenuto.sim.bedrock_converse.errors import failure
+from tenuto.sim.bedrock_converse.errors import RETURNED, failure
 from tenuto.sim.bedrock_converse.models import speaks_in_blocks_of_one_kind, takes_prefill
 from tenuto.sim.bedrock_converse.request import blocks_of, thinks
-from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import Violations
 
 PREFILL: Final = (
-    "The model returned the following errors: This model does not support assistant message "
-    "prefill. The conversation must end with a user message."
+    f"{RETURNED}This model does not support assistant message prefill. The conversation must end "
+    "with a user message."
 )
 KINDS: Final = frozenset(
     {"text", "image", "document", "video", "audio", "toolUse", "toolResult", "guardContent"}
@@ -29,7 +29,6 @@ _ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 Body = Mapping[str, Any]
 Messages = Sequence[dict[str, Any]]
-Violations = Iterator[Failure]
 
 
 def history_violations(body: Body, prefill: str) -> Violations:
@@ -40,7 +39,7 @@ def history_violations(body: Body, prefill: str) -> Violations:
     'A conversation must start with a user message.'
     """
     messages: Messages = body["messages"]
-    for rule in _RULES:
+    for rule in (_contents, _turns, _pairs):
         yield from rule(messages)
     if speaks_in_blocks_of_one_kind(body["model"]):
         yield from _mixed(messages)
@@ -55,8 +54,7 @@ def _contents(messages: Messages) -> Violations:
                 f"The content field in the Message object at messages.{i} is empty. Add a "
                 "ContentBlock object to the content field and try again."
             )
-            continue
-        for j, block in enumerate(content):
+        for j, block in enumerate(message["content"]):
             yield from _block(f"messages.{i}.content.{j}", block)
 
 
@@ -67,7 +65,6 @@ def _block(place: str, block: Any) -> Violations:
             f"The ContentBlock object at {place} must set one of the following keys: "
             f"{', '.join(sorted(KINDS))}."
         )
-        return
     text = block.get("text", "x")
     if not isinstance(text, str) or not text.strip():
         yield failure(
@@ -77,10 +74,7 @@ def _block(place: str, block: Any) -> Violations:
     yield from _call(place, block)
     thought = block.get("reasoningContent", {}).get("reasoningText")
     if isinstance(thought, dict) and thought.get("signature") != signature(str(thought["text"])):
-        yield failure(
-            "The model returned the following errors: "
-            f"{place}: Invalid `signature` in `thinking` block"
-        )
+        yield failure(f"{RETURNED}{place}: Invalid `signature` in `thinking` block")
 
 
 def _call(place: str, block: Body) -> Violations:
@@ -138,9 +132,6 @@ def _pairs(messages: Messages) -> Violations:
         yield failure(f"Expected toolResult blocks at messages.{len(messages)}.content")
 
 
-_RULES: Final[tuple[Callable[[Messages], Violations], ...]] = (_contents, _turns, _pairs)
-
-
 def _mixed(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
         kinds = {"toolResult" in block for block in blocks_of(message)}
@@ -160,6 +151,5 @@ def _last(messages: Messages, body: Body, prefill: str) -> Violations:
     text = blocks_of(messages[-1])[-1].get("text", "")
     if text != text.rstrip():
         yield failure(
-            "The model returned the following errors: messages: final assistant content cannot end "
-            "with trailing whitespace"
+            f"{RETURNED}messages: final assistant content cannot end with trailing whitespace"
         )

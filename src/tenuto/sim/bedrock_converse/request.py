@@ -4,24 +4,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
-from tenuto.sim.asked import Asked, Row, functions_of, in_schema, texts_of, tokens_of
+from tenuto.sim.asked import (
+    Asked,
+    Row,
+    at,
+    functions_of,
+    in_schema,
+    object_at,
+    objects_of,
+    texts_of,
+    tokens_of,
+)
 from tenuto.sim.bedrock_converse.models import takes_prefill
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
-STREAM: Final = "converse-stream"
 Body = Mapping[str, Any]
 
 
 def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with what its path says.
+    """Return a body with what its path says, of Converse and of InvokeModel.
 
     >>> located({}, {"model": "sim", "what": "converse-stream"})
     {'model': 'sim', 'stream': True}
     """
-    return dict(body) | {"model": said["model"], "stream": said["what"] == STREAM}
+    return {**body, "model": said["model"], "stream": said["what"].endswith("-stream")}
 
 
 def read(body: Body, settings: Settings) -> Asked:
@@ -32,35 +41,22 @@ def read(body: Body, settings: Settings) -> Asked:
     (Row(role='user', text='u', resumes=False),)
     """
     messages = body["messages"]
-    config = member(body, "inferenceConfig")
-    choice = member(member(body, "toolConfig"), "toolChoice")
-    tools = member(body, "toolConfig").get("tools")
-    specs = [member(t, "toolSpec") for t in tools] if isinstance(tools, list) else []
-    functions = [spec | {"schema": member(member(spec, "inputSchema"), "json")} for spec in specs]
+    config = object_at(body, "inferenceConfig")
+    choice = object_at(body, "toolConfig", "toolChoice")
     takes = takes_prefill(body["model"], settings.prefill)
     return Asked(
         model=body["model"],
         rows=tuple(row for message in messages for row in _rows(message)),
         counted=text_of(body.get("system")) + json.dumps(messages, ensure_ascii=False),
-        tools=functions_of(functions, "schema"),
+        tools=functions_of(at(body, "toolConfig", "tools"), "inputSchema.json", "toolSpec"),
         forced="any" in choice or "tool" in choice,
         budget_tokens=tokens_of(config.get("maxTokens")),
         stream=bool(body.get("stream")),
-        response_format=_format(body),
+        response_format=_format(at(body, "outputConfig", "textFormat")),
         thinking=thinks(body),
         stop_sequences=texts_of(config.get("stopSequences")),
         prefill="continue" if takes else "restart",
     )
-
-
-def member(value: Any, name: str) -> dict[str, Any]:
-    """Return a member that is an object, an empty one where there is none.
-
-    >>> member({"a": {"b": 1}}, "a"), member(None, "a")
-    ({'b': 1}, {})
-    """
-    found = value.get(name) if isinstance(value, Mapping) else None
-    return found if isinstance(found, dict) else {}
 
 
 def thinks(body: Body) -> bool:
@@ -69,8 +65,8 @@ def thinks(body: Body) -> bool:
     >>> thinks({"additionalModelRequestFields": {"thinking": {"type": "enabled"}}})
     True
     """
-    thinking = member(member(body, "additionalModelRequestFields"), "thinking")
-    return thinking.get("type") in ("enabled", "adaptive")
+    kind = at(body, "additionalModelRequestFields", "thinking", "type")
+    return kind in ("enabled", "adaptive")
 
 
 def blocks_of(message: Any) -> list[dict[str, Any]]:
@@ -79,8 +75,7 @@ def blocks_of(message: Any) -> list[dict[str, Any]]:
     >>> blocks_of({"content": [{"text": "x"}]})
     [{'text': 'x'}]
     """
-    content = message.get("content") if isinstance(message, dict) else None
-    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    return objects_of(at(message, "content"))
 
 
 def _rows(message: Body) -> Iterator[Row]:
@@ -93,9 +88,7 @@ def _rows(message: Body) -> Iterator[Row]:
         yield Row(message.get("role"), text_of(said))
 
 
-def _format(body: Body) -> Mapping[str, Any] | None:
-    given = member(member(body, "outputConfig"), "textFormat")
-    if given.get("type") != "json_schema":
+def _format(given: Any) -> Mapping[str, Any] | None:
+    if at(given, "type") != "json_schema":
         return None
-    schema = member(member(given, "structure"), "jsonSchema").get("schema")
-    return in_schema(json.loads(str(schema)))
+    return in_schema(json.loads(str(at(given, "structure", "jsonSchema", "schema"))))

@@ -2,34 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.bedrock_converse import body_rules, cases, errors, frames, history, render, request
-from tenuto.sim.errors import Failure
+from tenuto.sim.bedrock_converse import cases, errors, frames, render, request, rules
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Body, Headers, Wire, first_of
-
-
-def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from body_rules.header_violations(headers)
-    yield from history.history_violations(body, settings.prefill)
-    yield from body_rules.body_violations(body, settings.max_output_tokens)
-
+from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="bedrock-converse",
     tables=cases.TABLES,
     path=r"/model/(?P<model>[^/]+)/(?P<what>converse|converse-stream)",
     read=request.read,
-    impossible=body_rules.impossible,
-    violation=first_of(_rules),
+    impossible=rules.impossible,
+    violations=rules.violations,
     refuse=errors.failure,
     errors=errors.ERRORS,
     too_many_tokens=errors.too_many_tokens,
     unknown_key=errors.extra,
-    core_keys=body_rules.KEYS - {"performanceConfig"},
+    core_keys=rules.KEYS - {"performanceConfig"},
     document=render.document,
     payloads=render.payloads,
     event=render.event,

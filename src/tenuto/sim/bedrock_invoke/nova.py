@@ -6,42 +6,31 @@ https://docs.aws.amazon.com/nova/latest/userguide/complete-request-schema.html (
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.bedrock_converse.errors import failure
 from tenuto.sim.bedrock_converse.render import BROKEN, event
 from tenuto.sim.bedrock_converse.wire import WIRE as CONVERSE
-from tenuto.sim.bedrock_invoke.request import STREAM
 from tenuto.sim.bedrock_invoke.wire import WIRE
 from tenuto.sim.envelope import dump
-from tenuto.sim.errors import Failure
 from tenuto.sim.framing import Event
+from tenuto.sim.shapes import Violations
 
 _SCHEMA: Final = "messages-v1"
 
 
-def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
-    """Return a body with what its path says.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> located({}, {"model": "amazon.nova-lite-v1:0", "what": "invoke"})["stream"]
-    False
-    """
-    return {**body, "model": said["model"], "stream": said["what"] == STREAM}
-
-
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
-
-    >>> impossible({"messages": []}).document["message"][:55]
+    >>> next(impossible({"messages": []})).document["message"][:55]
     'Malformed input request: #: required key [schemaVersion'
     """
     if isinstance(body, dict) and body.get("schemaVersion", _SCHEMA) != _SCHEMA:
-        return failure(f"Malformed input request: #/schemaVersion: {_SCHEMA} is expected.")
+        yield failure(f"Malformed input request: #/schemaVersion: {_SCHEMA} is expected.")
     if isinstance(body, dict) and "schemaVersion" not in body:
-        return failure("Malformed input request: #: required key [schemaVersion] not found.")
-    return CONVERSE.impossible(body)
+        yield failure("Malformed input request: #: required key [schemaVersion] not found.")
+    yield from CONVERSE.impossible(body)
 
 
 def _chunk(name: str, payload: str) -> Event:
@@ -56,12 +45,11 @@ NOVA: Final = replace(
     CONVERSE,
     path=r"/model/(?P<model>[^/]*amazon\.nova[^/]*)/(?P<what>invoke|invoke-with-response-stream)",
     impossible=impossible,
-    violation=lambda headers, body, settings: CONVERSE.violation(
+    violations=lambda headers, body, settings: CONVERSE.violations(
         headers, {name: said for name, said in body.items() if name != "schemaVersion"}, settings
     ),
     core_keys=CONVERSE.core_keys | {"schemaVersion"},
     event=lambda named, number: _chunk(*event(named, number)),
     broken=_chunk(*BROKEN),
-    located=located,
     stream_headers=WIRE.stream_headers,
 )

@@ -7,17 +7,16 @@ history has to pass the rules of Chat Completions; what breaks them comes in Bed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.bedrock_converse.body_rules import header_violations
 from tenuto.sim.bedrock_converse.errors import failure, too_many_tokens
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.history import KEYS, NOT_JSON, PREFILL_REFUSALS, basic_violation
-from tenuto.sim.openai_chat.history import violation as chat_violation
+from tenuto.sim.bedrock_converse.request import located as from_path
+from tenuto.sim.bedrock_converse.rules import header_violations
+from tenuto.sim.openai_chat import history as chat
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations
 
-STREAM: Final = "invoke-with-response-stream"
 _CONTRADICTED: Final = "contradicted"
 _BUDGETS: Final = ("max_tokens", "max_completion_tokens")
 Body = Mapping[str, Any]
@@ -31,39 +30,34 @@ def located(body: Body, said: Mapping[str, str]) -> dict[str, Any]:
     >>> located({"model": "other"}, {"model": "sim", "what": "invoke"})["contradicted"]
     ['model']
     """
-    there = {"model": said["model"], "stream": said["what"] == STREAM}
-    wrong = [name for name, value in there.items() if body.get(name, value) != value]
-    return {**body, **there} | ({_CONTRADICTED: wrong} if wrong else {})
+    made = from_path(body, said)
+    wrong = [name for name in ("model", "stream") if body.get(name, made[name]) != made[name]]
+    return made | ({_CONTRADICTED: wrong} if wrong else {})
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"model": "sim", "messages": []}).headers["x-amzn-errortype"].partition(":")[0]
+    >>> made = next(impossible({"model": "sim", "messages": []}))
+    >>> made.headers["x-amzn-errortype"].partition(":")[0]
     'ValidationException'
     """
-    if not isinstance(body, dict):
-        return failure(NOT_JSON)
-    return _in_bedrocks_words(basic_violation(body))
+    return chat.reworded(chat.impossible(body), failure)
 
 
-def violation(headers: Mapping[str, str], body: Body, settings: Settings) -> Failure | None:
-    """Return the first rule that a request breaks.
+def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
+    """Yield what else is wrong with a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "Hi", "p": 1}]}
-    >>> violation({"authorization": "AWS4"}, ask, Settings()).document["message"][:55]
+    >>> next(violations({"authorization": "AWS4"}, ask, Settings())).document["message"][:55]
     'Malformed input request: #/messages/0: extraneous key ['
     """
-    return next(_violations(headers, body, settings), None)
-
-
-def _violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Iterator[Failure]:
     yield from header_violations(headers)
     for name in body.get(_CONTRADICTED, ()):
         yield failure(f"The {name} in the request body does not match the {name} of the request.")
     for i, row in enumerate(body["messages"]):
-        for name in row if row["role"] in KEYS else ():
-            if name not in KEYS[row["role"]]:
+        for name in row if row["role"] in chat.KEYS else ():
+            if name not in chat.KEYS[row["role"]]:
                 yield failure(
                     f"Malformed input request: #/messages/{i}: extraneous key [{name}] is not "
                     "permitted, please reformat your input and try again."
@@ -72,13 +66,4 @@ def _violations(headers: Mapping[str, str], body: Body, settings: Settings) -> I
         budget = body.get(name)
         if isinstance(budget, int) and budget > settings.max_output_tokens:
             yield too_many_tokens(name, budget, settings.max_output_tokens, body["model"])
-    refusal = PREFILL_REFUSALS[settings.prefill_refusal] if settings.prefill == "reject" else None
-    chats = chat_violation(
-        body, max_output_tokens=settings.max_output_tokens, prefill_refusal=refusal
-    )
-    if (found := _in_bedrocks_words(chats)) is not None:
-        yield found
-
-
-def _in_bedrocks_words(found: Failure | None) -> Failure | None:
-    return None if found is None else failure(found.document["error"]["message"])
+    yield from chat.reworded(chat.body_violations(body, settings), failure)

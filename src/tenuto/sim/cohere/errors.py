@@ -69,14 +69,19 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -
     return _too_many(f"{words} - received {asked}.")
 
 
-def unknown_field(name: str) -> Failure:
-    """Return the refusal of a key.
+def mistyped(name: str, *_: object) -> Failure:
+    """Return the refusal of a member of another type."""
+    return failure(f"invalid type: parameter {name} is of the wrong type. ")
+
+
+def unknown_field(name: str, reference: str = "reference") -> Failure:
+    """Return the refusal of a key; `reference` is where the page stands that tells them.
 
     >>> unknown_field("strict").status
     422
     """
     return failure(
         f"unknown field: parameter '{name}' is not a valid field. For proper usage, please refer "
-        "to https://docs.cohere.com/reference/chat",
+        f"to https://docs.cohere.com/{reference}/chat",
         status=422,
     )

@@ -6,14 +6,14 @@ the provider are not known, those here say the same in its manner.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from tenuto.sim.cohere.errors import failure, too_many_tokens, unknown_field
-from tenuto.sim.errors import Failure
-from tenuto.sim.history import is_json_object, text_of
+from tenuto.sim.asked import at
+from tenuto.sim.cohere.errors import failure, mistyped, too_many_tokens, unknown_field
+from tenuto.sim.history import by_id, is_json_object, text_of
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import from_us, of_other_types, others
+from tenuto.sim.shapes import Violations, from_us, of_other_types, others, unpaired
 
 NOT_JSON: Final = "invalid json syntax: please check that the request body is valid JSON"
 ORPHAN_CALL: Final = (
@@ -38,71 +38,56 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "assistant": frozenset({"role", "content", "tool_calls", "tool_plan", "citations"}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
-_TYPES: Final = {"tools": list, "stream": bool, "response_format": dict}
-_FUNCTION: Final = {"name": str, "arguments": str}
+TYPES: Final = {"tools": list, "stream": bool, "response_format": dict}
 
 Messages = Sequence[Mapping[str, Any]]
-Violations = Iterator[Failure]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"model": "sim", "messages": [{"role": "user", "content": "hello"}]}) is None
-    True
+    >>> list(impossible({"model": "sim", "messages": [{"role": "user", "content": "hello"}]}))
+    []
     """
     if not isinstance(body, dict):
-        return failure(NOT_JSON)
+        yield failure(NOT_JSON)
     if not isinstance(body.get("model"), str) or not body["model"]:
-        return failure(NO_MODEL)
+        yield failure(NO_MODEL)
     messages = body.get("messages")
     if not isinstance(messages, list) or not messages:
-        return failure("invalid request: messages must be specified.")
-    if (found := next(of_other_types(body, _TYPES, _mistyped), None)) is not None:
-        return found
-    for number, message in enumerate(messages):
+        yield failure("invalid request: messages must be specified.")
+    yield from of_other_types(body, TYPES, mistyped, null=True)
+    for number, message in enumerate(body["messages"]):
         if not isinstance(message, dict) or "role" not in message:
-            return _mistyped(f"messages[{number}]")
-    return None
+            yield mistyped(f"messages[{number}]")
 
 
-def violation(
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks, None where there is none.
+) -> Violations:
+    """Yield what else is wrong with a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
-    >>> violation({}, ask, Settings()) is None
-    True
+    >>> list(violations({}, ask, Settings()))
+    []
     """
-    found = next(_body_rules(headers, body, settings.max_output_tokens), None)
-    for rule in _RULES:
-        found = found or next(rule(body["messages"]), None)
-    return found
-
-
-def _mistyped(name: str) -> Failure:
-    return failure(f"invalid type: parameter {name} is of the wrong type. ")
-
-
-def _body_rules(
-    headers: Mapping[str, str], body: Mapping[str, Any], max_output_tokens: int
-) -> Violations:
     yield from from_us(headers, lambda name: failure(f"invalid request: unknown header {name}"))
     yield from others(body, MEMBERS, unknown_field)
     budget = body.get("max_tokens")
     if budget is not None and type(budget) is not int:
-        yield _mistyped("max_tokens")
+        yield mistyped("max_tokens")
     if isinstance(budget, int) and budget < 0:
         yield failure("invalid request: max_tokens must be greater than or equal to 0.")
-    if isinstance(budget, int) and budget > max_output_tokens:
-        yield too_many_tokens("max_tokens", budget, max_output_tokens)
+    if isinstance(budget, int) and budget > settings.max_output_tokens:
+        yield too_many_tokens("max_tokens", budget, settings.max_output_tokens)
     if body.get("tool_choice") not in (None, "REQUIRED", "NONE"):
         yield failure("invalid request: tool_choice must be one of REQUIRED or NONE.")
     if body.get("tool_choice") is not None and not body.get("tools"):
         yield failure("invalid request: tool_choice cannot be specified without tools.")
     if body.get("response_format") and (body.get("tools") or body.get("documents")):
         yield failure("invalid request: response_format is not supported with RAG.")
+    for rule in (_roles_and_keys, _contents, _calls, _results):
+        yield from rule(body["messages"])
 
 
 def _roles_and_keys(messages: Messages) -> Violations:
@@ -120,7 +105,7 @@ def _contents(messages: Messages) -> Violations:
     for message in messages:
         content = message.get("content")
         if content is not None and not isinstance(content, str | list):
-            yield _mistyped("content")
+            yield mistyped("content")
         says = bool(text_of(content).strip()) or _holds_other(content)
         if not says and not (message["role"] == "assistant" and message.get("tool_calls")):
             yield failure(EMPTY_TURN)
@@ -136,45 +121,28 @@ def _calls(messages: Messages) -> Violations:
     for number, message in enumerate(messages):
         calls = message.get("tool_calls")
         if calls is not None and not isinstance(calls, list):
-            yield _mistyped(f"messages[{number}].tool_calls")
+            yield mistyped(f"messages[{number}].tool_calls")
         for call in calls or ():
             yield from _call(call)
 
 
 def _call(call: Any) -> Violations:
-    function = call.get("function") if isinstance(call, dict) else None
+    function = at(call, "function")
     if not isinstance(function, dict) or not isinstance(call.get("id"), str):
         yield failure("invalid request: all tool calls must have an id and a function.")
-        return
     if call.get("type") != "function":
         yield failure("invalid request: tool call type must be 'function'.")
-    for name in (*(call.keys() - {"id", "type", "function"}), *(function.keys() - _FUNCTION)):
-        yield unknown_field(name)
-    if any(not isinstance(function.get(name), type_) for name, type_ in _FUNCTION.items()):
-        yield _mistyped("tool_calls.function")
+    yield from others(call, ("id", "type", "function"), unknown_field)
+    yield from others(function, ("name", "arguments"), unknown_field)
+    if not all(isinstance(function.get(name), str) for name in ("name", "arguments")):
+        yield mistyped("tool_calls.function")
     if not is_json_object(function["arguments"]):
         yield failure(BROKEN_ARGUMENTS)
 
 
 def _results(messages: Messages) -> Violations:
-    pending: list[str] = []
-    for message in messages:
-        if message["role"] == "tool":
-            call_id = str(message.get("tool_call_id"))
-            if call_id not in pending:
-                yield failure(f"{ORPHAN_RESULT}{call_id}")
-            pending.remove(call_id)
-            continue
-        if pending:
-            yield failure(ORPHAN_CALL + ", ".join(pending))
-        pending = list(dict.fromkeys(call["id"] for call in message.get("tool_calls") or ()))
-    if pending:
-        yield failure(ORPHAN_CALL + ", ".join(pending))
-
-
-_RULES: Final[tuple[Callable[[Messages], Violations], ...]] = (
-    _roles_and_keys,
-    _contents,
-    _calls,
-    _results,
-)
+    yield from unpaired(
+        by_id(messages),
+        lambda calls, _: failure(ORPHAN_CALL + ", ".join(calls)),
+        lambda results, _: failure(f"{ORPHAN_RESULT}{results[0]}"),
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from tenuto.sim.asked import Asked, texts_of
+from tenuto.sim.asked import Asked, at, texts_of
 from tenuto.sim.openai_chat.request import read as read_chat
 from tenuto.sim.reply import Settings
 
@@ -19,20 +19,24 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     >>> read(ask, Settings()).budget_tokens
     5
     """
-    thinking = body.get("thinking")
     return replace(
         read_chat(body, settings),
         choices=1,
         forced=body.get("tool_choice") == "REQUIRED",
-        response_format=_format(body.get("response_format")),
-        thinking=isinstance(thinking, dict) and thinking.get("type") == "enabled",
+        response_format=form_of(body.get("response_format"), "json_schema"),
+        thinking=at(body, "thinking", "type") == "enabled",
         stop_sequences=texts_of(body.get("stop_sequences")),
         prefill="restart",
     )
 
 
-def _format(given: Any) -> Mapping[str, Any] | None:
+def form_of(given: Any, member: str) -> Mapping[str, Any] | None:
+    """Return an answer's form as Chat Completions spells it; `member` is where its schema stands.
+
+    >>> form_of({"type": "json_object"}, "schema")
+    {'type': 'json_object'}
+    """
     if not isinstance(given, dict):
         return None
-    schema = given.get("json_schema")
+    schema = given.get(member)
     return given | ({"json_schema": {"schema": schema}} if schema else {})

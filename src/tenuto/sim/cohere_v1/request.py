@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, texts_of, tokens_of
+from tenuto.sim.cohere.request import form_of
 from tenuto.sim.envelope import dump
 from tenuto.sim.reply import Settings
 
@@ -33,17 +34,15 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     (Row(role='user', text='Hi', resumes=False),)
     """
     rows = rows_of(body)
-    stops = body.get("stop_sequences")
-    budget = body.get("max_tokens")
     return Asked(
         model=str(body.get("model") or "command-r"),
         rows=tuple(Row(_SPEAKERS.get(r["role"]), str(r.get("message") or "")) for r in rows),
         counted=dump(rows),
         tools=tuple(_tools(body.get("tools"))),
-        budget_tokens=budget if type(budget) is int else None,
+        budget_tokens=tokens_of(body.get("max_tokens")),
         stream=body.get("stream") is True,
-        response_format=_format(body.get("response_format")),
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        response_format=form_of(body.get("response_format"), "schema"),
+        stop_sequences=texts_of(body.get("stop_sequences")),
         prefill="restart",
         echoed=dump(rows),
     )
@@ -60,10 +59,3 @@ def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 _TYPES: Final = {"int": "integer", "float": "number", "bool": "boolean"}
-
-
-def _format(given: Any) -> Mapping[str, Any] | None:
-    if not isinstance(given, dict):
-        return None
-    schema = given.get("schema")
-    return given | ({"json_schema": {"schema": schema}} if schema else {})

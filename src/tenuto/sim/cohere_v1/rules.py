@@ -6,16 +6,16 @@ the provider are not known, those here say the same in its manner.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from tenuto.sim.cohere_v1.errors import failure, too_many_tokens, unknown_field
+from tenuto.sim.cohere.errors import failure, mistyped
+from tenuto.sim.cohere.history import NOT_JSON, TYPES
+from tenuto.sim.cohere_v1.errors import too_many_tokens, unknown_field
 from tenuto.sim.cohere_v1.request import rows_of
-from tenuto.sim.errors import Failure
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations, from_us, of_other_types, others, unpaired
 
-NOT_JSON: Final = "invalid json syntax: please check that the request body is valid JSON"
 NOTHING_ASKED: Final = (
     "invalid request: message must be at least 1 token long or tool results must be specified."
 )
@@ -45,63 +45,43 @@ KEYS: Final[Mapping[str, frozenset[str]]] = {
     "TOOL": frozenset({"role", "tool_results"}),
 }
 
-Rows = Sequence[Mapping[str, Any]]
-Violations = Iterator[Failure]
+_TYPES: Final = {"message": str, "chat_history": list, "tool_results": list, **TYPES}
+
+Row = Mapping[str, Any]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"message": "hello"}) is None, impossible({"message": ""}).status
-    (True, 400)
+    >>> list(impossible({"message": "hello"})), next(impossible({"message": ""})).status
+    ([], 400)
     """
     if not isinstance(body, dict):
-        return failure(NOT_JSON)
-    types = {"message": str, "chat_history": list, "tool_results": list, "tools": list}
-    for name, type_ in (types | {"stream": bool, "response_format": dict}).items():
-        if body.get(name) is not None and not isinstance(body[name], type_):
-            return _mistyped(name)
+        yield failure(NOT_JSON)
+    yield from of_other_types(body, _TYPES, mistyped, null=True)
     if body.get("message") is None:
-        return _mistyped("message")
+        yield mistyped("message")
     rows = rows_of(body)
     if not all(isinstance(row, dict) and isinstance(row.get("role"), str) for row in rows):
-        return _mistyped("chat_history")
+        yield mistyped("chat_history")
     if not body["message"].strip() and (not rows or rows[-1]["role"] != "TOOL"):
-        return failure(NOTHING_ASKED)
-    return None
+        yield failure(NOTHING_ASKED)
 
 
-def violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks, None where there is none.
+def violations(headers: Mapping[str, str], body: Row, settings: Settings) -> Violations:
+    """Yield what else is wrong with a request.
 
-    >>> violation({}, {"message": "hello"}, Settings()) is None
-    True
+    >>> list(violations({}, {"message": "hello"}, Settings()))
+    []
     >>> rows = [{"role": "USER", "message": "Hi"}, {"role": "TOOL", "tool_results": []}]
-    >>> violation({}, {"message": "hello", "chat_history": rows}, Settings()).status
+    >>> next(violations({}, {"message": "hello", "chat_history": rows}, Settings())).status
     400
     """
-    found = next(_body_rules(headers, body, settings.max_output_tokens), None)
-    for rule in (_rows, _pairs):
-        found = found or next(rule(body), None)
-    return found
-
-
-def _mistyped(name: str) -> Failure:
-    return failure(f"invalid type: parameter {name} is of the wrong type. ")
-
-
-def _body_rules(headers: Mapping[str, str], body: Mapping[str, Any], most: int) -> Violations:
-    for name in headers:
-        if name.startswith("x-tenuto-"):
-            yield failure(f"invalid request: unknown header {name}")
-    for name in body:
-        if name not in MEMBERS:
-            yield unknown_field(name)
-    budget = body.get("max_tokens")
+    yield from from_us(headers, lambda name: failure(f"invalid request: unknown header {name}"))
+    yield from others(body, MEMBERS, unknown_field)
+    budget, most = body.get("max_tokens"), settings.max_output_tokens
     if budget is not None and type(budget) is not int:
-        yield _mistyped("max_tokens")
+        yield mistyped("max_tokens")
     if isinstance(budget, int) and budget > most:
         yield too_many_tokens("max_tokens", budget, most)
     if body.get("tool_results") and not body.get("tools"):
@@ -111,16 +91,30 @@ def _body_rules(headers: Mapping[str, str], body: Mapping[str, Any], most: int) 
     history = body.get("chat_history") or [{}]
     if body["message"] and history[-1].get("role") == "TOOL":
         yield failure(MESSAGE_AND_RESULTS)
+    rows = rows_of(body)
+    yield from _rows(rows)
+    # In a single step the calls that are answered now stand nowhere.
+    single = bool(body["message"] and body.get("tool_results"))
+    yield from unpaired(
+        map(_names, rows[:-1] if single else rows),
+        lambda calls, _: failure(ORPHAN_CALL + ", ".join(dict.fromkeys(calls))),
+        lambda results, _: failure(ORPHAN_RESULT + ", ".join(dict.fromkeys(results))),
+    )
 
 
-def _rows(body: Mapping[str, Any]) -> Violations:
-    for number, row in enumerate(rows_of(body)):
+def _names(row: Row) -> tuple[list[str] | None, list[str]]:
+    """Return the names of the functions whose results a row has, None where it has none of any,
+    and of those that it calls."""
+    if row["role"] == "TOOL":
+        return [result["call"]["name"] for result in row["tool_results"]], []
+    return None, [call["name"] for call in row.get("tool_calls") or ()]
+
+
+def _rows(rows: Iterable[Row]) -> Violations:
+    for number, row in enumerate(rows):
         if row["role"] not in KEYS:
             yield failure(f"invalid request: Invalid role in chat_history at index {number}.")
-            continue
-        for name in row:
-            if name not in KEYS[row["role"]]:
-                yield unknown_field(name)
+        yield from others(row, KEYS[row["role"]], unknown_field)
         if row["role"] == "TOOL":
             yield from _results(row.get("tool_results"))
             continue
@@ -136,34 +130,13 @@ def _results(results: Any) -> Violations:
         told = result if isinstance(result, dict) else {}
         outputs = told.get("outputs")
         if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
-            yield _mistyped("tool_results.outputs")
-        for name in told.keys() - {"call", "outputs"}:
-            yield unknown_field(name)
+            yield mistyped("tool_results.outputs")
+        yield from others(told, ("call", "outputs"), unknown_field)
         yield from _call(told.get("call"))
 
 
 def _call(call: Any) -> Violations:
     told = call if isinstance(call, dict) else {}
     if not isinstance(told.get("name"), str) or not isinstance(told.get("parameters"), dict):
-        yield _mistyped("tool_calls")
-    for name in told.keys() - {"name", "parameters"}:
-        yield unknown_field(name)
-
-
-def _pairs(body: Mapping[str, Any]) -> Violations:
-    pending: Counter[str] = Counter()
-    rows = rows_of(body)
-    # In a single step the calls that are answered now stand nowhere.
-    single = bool(body["message"] and body.get("tool_results"))
-    for row in rows[:-1] if single else rows:
-        if row["role"] == "TOOL":
-            found = Counter(result["call"]["name"] for result in row["tool_results"])
-            if found - pending:
-                yield failure(ORPHAN_RESULT + ", ".join(found - pending))
-            pending -= found
-            continue
-        if pending:
-            yield failure(ORPHAN_CALL + ", ".join(pending))
-        pending = Counter(call["name"] for call in row.get("tool_calls") or ())
-    if pending:
-        yield failure(ORPHAN_CALL + ", ".join(pending))
+        yield mistyped("tool_calls")
+    yield from others(told, ("name", "parameters"), unknown_field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from tenuto.sim.cohere.errors import failure
 from tenuto.sim.cohere_v1 import cases, errors, render, request, rules
 from tenuto.sim.framing import lines
 from tenuto.sim.prose import key_of
@@ -15,8 +16,8 @@ WIRE: Final = Wire(
     path="/v1/chat",
     read=request.read,
     impossible=rules.impossible,
-    violation=rules.violation,
-    refuse=errors.failure,
+    violations=rules.violations,
+    refuse=failure,
     errors=errors.ERRORS,
     too_many_tokens=errors.too_many_tokens,
     unknown_key=errors.unknown_field,

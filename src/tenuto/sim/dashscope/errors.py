@@ -17,20 +17,13 @@ INVALID: Final = "InvalidParameter"
 _BY_ALGORITHM: Final = "<400> InternalError.Algo.InvalidParameter: "
 
 
-def failure(
-    message: str,
-    *,
-    status: int = 400,
-    headers: Mapping[str, str] | None = None,
-    param: str | None = None,
-    code: str | None = None,
-) -> Failure:
+def failure(message: str, *, status: int = 400, code: str | None = None, **_: Any) -> Failure:
     """Return an error in the shape of DashScope, which has no place for `param`.
 
     >>> failure("No.").document
     {'code': 'InvalidParameter', 'message': 'No.'}
     """
-    return Failure(status, {"code": code or INVALID, "message": message}, headers or {})
+    return Failure(status, {"code": code or INVALID, "message": message})
 
 
 def by_algorithm(message: str) -> Failure:

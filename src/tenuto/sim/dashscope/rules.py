@@ -7,6 +7,7 @@ of DashScope where those are known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from tenuto.sim.dashscope.errors import by_algorithm, failure, too_many_tokens
@@ -14,6 +15,7 @@ from tenuto.sim.dashscope.request import as_chat
 from tenuto.sim.errors import Failure
 from tenuto.sim.openai_chat import history as chat
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations, others
 
 _BODY_KEYS: Final = frozenset({"model", "input", "parameters", "service", "stream"})
 _INPUT_KEYS: Final = frozenset({"messages", "prompt", "history"})
@@ -41,99 +43,63 @@ _IN_ITS_WORDS: Final[Mapping[str, str]] = {
 """What Chat Completions says, by how it begins, and what is said here."""
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all."""
+_OWN: Final = {"": ("partial", "reasoning_content"), "tool": ("name",), "call": ("index",)}
+"""What rows and calls have that Chat Completions has no word for."""
+
+
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all."""
     if not isinstance(body, dict):
-        return failure("Required body invalid, please check the request body format.")
+        yield failure("Required body invalid, please check the request body format.")
     if not isinstance(body.get("input"), dict):
-        return failure("Required input parameter missing from request.")
+        yield failure("Required input parameter missing from request.")
     if not (body["input"].get("messages") or body["input"].get("prompt")):
-        return failure(NOTHING_ASKED)
+        yield failure(NOTHING_ASKED)
     if not isinstance(body.get("parameters", {}), dict):
-        return failure("The parameters must be an object.")
+        yield failure("The parameters must be an object.")
     if not isinstance(body.get("model"), str):
-        return failure("Required parameter(s) missing or invalid, please check the request.")
-    return _in_shape(chat.basic_violation(as_chat(body)))
+        yield failure("Required parameter(s) missing or invalid, please check the request.")
+    yield from chat.reworded(chat.impossible(as_chat(body)), _say)
 
 
-def violation(
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks, None where there is none.
+) -> Violations:
+    """Yield what else is wrong with a request.
 
     >>> asked = {"messages": [{"role": "user", "content": "hello"}]}
-    >>> violation({}, {"model": "sim", "input": asked, "stream": False}, Settings()) is None
-    True
+    >>> list(violations({}, {"model": "sim", "input": asked, "stream": False}, Settings()))
+    []
     """
-    found = _in_shape(chat.header_violation(headers)) or _of_keys(body) or _of_thinking(body)
-    asked = as_chat(body)
-    budget = asked.get("max_tokens")
-    if found is None and isinstance(budget, int) and not 1 <= budget <= settings.max_output_tokens:
-        found = too_many_tokens("max_tokens", budget, settings.max_output_tokens)
-    common = chat.violation(_plain(asked), max_output_tokens=settings.max_output_tokens)
-    return found or _in_shape(common)
-
-
-def _of_keys(body: Mapping[str, Any]) -> Failure | None:
-    unknown = [name for name in body if name not in _BODY_KEYS]
-    unknown += [name for name in body["input"] if name not in _INPUT_KEYS]
-    if unknown:
-        return failure(f"Unexpected parameter: {unknown[0]}")
+    asked, most = as_chat(body), settings.max_output_tokens
+    yield from chat.reworded(chat.header_violations(headers), _say)
+    for held, known in ((body, _BODY_KEYS), (body["input"], _INPUT_KEYS)):
+        yield from others(held, known, lambda name: failure(f"Unexpected parameter: {name}"))
     if "prompt" in body["input"] and "messages" in body["input"]:
-        return failure('"prompt" and "messages" cannot both be given')
-    rows = as_chat(body)["messages"]
+        yield failure('"prompt" and "messages" cannot both be given')
+    yield from _rows(asked["messages"], in_lists=body.get("service") == "multimodal")
+    if asked.get("enable_thinking") is True and not asked["stream"]:
+        yield failure(THINKS_IN_STREAMS)
+    if asked.get("enable_thinking") is True and not asked.get("incremental_output"):
+        yield by_algorithm(THINKS_IN_INCREMENTS)
+    budget = asked.get("max_tokens")
+    if isinstance(budget, int) and not 1 <= budget <= most:
+        yield too_many_tokens("max_tokens", budget, most)
+    plain = chat.without(asked, _OWN)
+    any_end = replace(settings, prefill="continue")
+    yield from chat.reworded(chat.body_violations(plain, any_end), _say)
+
+
+def _rows(rows: list[Any], *, in_lists: bool) -> Violations:
     begun = [row for row in rows if row.get("partial")]
     if begun and (begun != rows[-1:] or rows[-1]["role"] != "assistant"):
-        return by_algorithm(NOT_PARTIAL)
-    if body.get("service") == "multimodal":
-        return _of_lists(rows)
-    return None
-
-
-def _of_lists(rows: list[Any]) -> Failure | None:
-    """Return the refusal of a content that is no list of parts."""
-    for row in rows:
+        yield by_algorithm(NOT_PARTIAL)
+    for row in rows if in_lists else ():
         if row["role"] != "tool" and not isinstance(row.get("content"), list):
-            return by_algorithm("The content field is a required field.")
-    return None
+            yield by_algorithm("The content field is a required field.")
 
 
-def _of_thinking(body: Mapping[str, Any]) -> Failure | None:
-    asked = as_chat(body)
-    if asked.get("enable_thinking") is not True:
-        return None
-    if not asked["stream"]:
-        return failure(THINKS_IN_STREAMS)
-    if not asked.get("incremental_output"):
-        return by_algorithm(THINKS_IN_INCREMENTS)
-    return None
-
-
-def _plain(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request without what Chat Completions has no word for."""
-    return {**asked, "messages": [_plain_row(row) for row in asked["messages"]]}
-
-
-def _plain_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: item for key, item in row.items() if key not in ("partial", "reasoning_content")}
-    if row["role"] == "tool":
-        kept.pop("name", None)
-    if isinstance(calls := row.get("tool_calls"), list):
-        kept["tool_calls"] = [
-            {key: item for key, item in call.items() if key != "index"}
-            if isinstance(call, dict)
-            else call
-            for call in calls
-        ]
-    return kept
-
-
-def _in_shape(found: Failure | None) -> Failure | None:
+def _say(said: str) -> Failure:
     """Return a refusal of Chat's in the shape, and where they are known in the words, of this."""
-    if found is None:
-        return None
-    said = str(found.document["error"]["message"])
-    for begin, own in _IN_ITS_WORDS.items():
-        if said.startswith(begin):
-            return by_algorithm(own)
-    return failure(said)
+    known = (by_algorithm(own) for begin, own in _IN_ITS_WORDS.items() if said.startswith(begin))
+    return next(known, failure(said))

@@ -73,17 +73,20 @@ ERRORS: Final[Mapping[str, Failure]] = {
 }
 
 
+OUT_OF_RANGE: Final = (
+    "Unable to submit request because it has a {name} value of {value} but the supported range is "
+    "from {supported}. Update the value and try again."
+)
+
+
 def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str) -> Failure:
     """Return the refusal of an output budget that is above the model's ceiling.
 
     >>> too_many_tokens("", 9, 8, "sim").document["error"]["message"][-63:]
     '1 (inclusive) to 9 (exclusive). Update the value and try again.'
     """
-    return failure(
-        f"Unable to submit request because it has a maxOutputTokens value of {asked} but the "
-        f"supported range is from 1 (inclusive) to {ceiling + 1} (exclusive). Update the value and "
-        "try again."
-    )
+    supported = f"1 (inclusive) to {ceiling + 1} (exclusive)"
+    return failure(OUT_OF_RANGE.format(name="maxOutputTokens", value=asked, supported=supported))
 
 
 def unknown_name(name: str, place: str = "") -> Failure:

@@ -7,14 +7,15 @@ turns, and the first violation is the answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, groupby
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.errors import failure
-from tenuto.sim.gemini_generate.request import member, parts_of, takes_prefill
+from tenuto.sim.gemini_generate.request import held, member, parts_of, takes_prefill
 from tenuto.sim.gemini_generate.seals import FOREIGN, signature
+from tenuto.sim.shapes import Violations
 
 ENDS_IN_MODEL: Final = "Requests ending with a model turn are not supported."
 COUNTS: Final = (
@@ -38,22 +39,15 @@ class Turn:
     role: str
     parts: tuple[Mapping[str, Any], ...]
 
-    def of(self, name: str) -> list[Any]:
-        """Return what the parts hold under this name, in whichever spelling."""
-        return [found for part in self.parts if (found := member(part, name)) is not None]
-
     @property
     def calls(self) -> list[Any]:
         """The calls of the turn."""
-        return self.of("functionCall")
+        return held(self.parts, "functionCall")
 
     @property
     def results(self) -> list[Any]:
         """The results of the turn."""
-        return self.of("functionResponse")
-
-
-Violations = Iterator[Failure]
+        return held(self.parts, "functionResponse")
 
 
 def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
@@ -78,15 +72,8 @@ def history_violations(body: Mapping[str, Any], prefill: str) -> Violations:
 
 
 def _merged(contents: Sequence[Mapping[str, Any]]) -> list[Turn]:
-    turns: list[Turn] = []
-    for content in contents:
-        role = "model" if content.get("role") == "model" else "user"
-        parts = tuple(parts_of(content))
-        if turns and turns[-1].role == role:
-            turns[-1] = Turn(role, turns[-1].parts + parts)
-        else:
-            turns.append(Turn(role, parts))
-    return turns
+    roles = groupby(contents, lambda one: "model" if one.get("role") == "model" else "user")
+    return [Turn(role, tuple(chain(*map(parts_of, group)))) for role, group in roles]
 
 
 def _calls(turns: Sequence[Turn]) -> Violations:
@@ -98,10 +85,9 @@ def _calls(turns: Sequence[Turn]) -> Violations:
         answered = turns[at + 1].results if at + 1 < len(turns) else []
         if len(answered) != len(turn.calls):
             yield failure(COUNTS)
-        names = [member(call, "name") for call in turn.calls]
-        for result in answered:
-            if member(result, "name") not in names:
-                yield failure(COUNTS)
+        names = held(turn.calls, "name")
+        if any(member(result, "name") not in names for result in answered):
+            yield failure(COUNTS)
 
 
 def _results(turns: Sequence[Turn]) -> Violations:
@@ -115,7 +101,7 @@ def _signatures(turns: Sequence[Turn]) -> Violations:
     for at, turn in enumerate(turns):
         calls = [p for p in turn.parts if member(p, "functionCall") is not None]
         for position, part in enumerate(calls):
-            name = member(member(part, "functionCall"), "name")
+            name = member(part, "functionCall", "name")
             given = member(part, "thoughtSignature")
             if given is None and position == 0:
                 yield failure(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, in_schema, texts_of, tokens_of
+from tenuto.sim.asked import Asked, Row, at, in_schema, objects_of, texts_of, tokens_of
 from tenuto.sim.gemini_generate.seals import said_before
 from tenuto.sim.reply import Settings
 
@@ -27,13 +27,15 @@ def located(body: Mapping[str, Any], said: Mapping[str, str]) -> dict[str, Any]:
     return {**body, "model": named, "stream": streams}
 
 
-def member(value: Any, name: str) -> Any:
-    """Return a member: the service reads `toolConfig` and `tool_config` alike.
+def member(value: Any, *names: str) -> Any:
+    """Return a member inside of objects: the service reads `toolConfig` and `tool_config` alike.
 
-    >>> member({"tool_config": 1}, "toolConfig"), member([], "a")
+    >>> member({"tool_config": {"mode": 1}}, "toolConfig", "mode"), member([], "a")
     (1, None)
     """
-    return _first(value, name, re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name))
+    for name in names:
+        value = _first(value, name, re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name))
+    return value
 
 
 def _first(value: Any, *names: str) -> Any:
@@ -54,22 +56,18 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     if before is not None:
         rows = (*rows, Row("assistant", before, resumes=True))
     resumes = before is not None or takes_prefill(body["model"], settings.prefill)
-    budget = member(config, "maxOutputTokens")
-    calling = member(member(body, "toolConfig"), "functionCallingConfig")
-    thinking = member(config, "thinkingConfig")
-    stops = member(config, "stopSequences")
     system = member(body, "systemInstruction")
     return Asked(
         model=body["model"],
         rows=rows,
         counted=text_of(system) + json.dumps(contents, ensure_ascii=False),
         tools=tuple(_tools(body.get("tools"))),
-        forced=member(calling, "mode") == "ANY",
-        budget_tokens=tokens_of(budget),
+        forced=member(body, "toolConfig", "functionCallingConfig", "mode") == "ANY",
+        budget_tokens=tokens_of(member(config, "maxOutputTokens")),
         stream=bool(body["stream"]) if "stream" in body else False,
         response_format=_format(config),
-        thinking=bool(member(thinking, "includeThoughts")),
-        stop_sequences=texts_of(stops),
+        thinking=bool(member(config, "thinkingConfig", "includeThoughts")),
+        stop_sequences=texts_of(member(config, "stopSequences")),
         prefill="continue" if resumes else "restart",
     )
 
@@ -86,14 +84,22 @@ def takes_prefill(model: str, setting: str) -> bool:
     return setting == "continue"
 
 
-def parts_of(content: Any) -> list[Mapping[str, Any]]:
+def parts_of(content: Any) -> list[dict[str, Any]]:
     """Return the parts of a content.
 
     >>> parts_of({"parts": [{"text": "x"}, 1]})
     [{'text': 'x'}]
     """
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return [p for p in parts if isinstance(p, dict)] if isinstance(parts, list) else []
+    return objects_of(at(content, "parts"))
+
+
+def held(parts: Iterable[Any], name: str) -> list[Any]:
+    """Return what parts hold under a name, in whichever spelling.
+
+    >>> held([{"function_call": 1}, {"text": "x"}], "functionCall")
+    [1]
+    """
+    return [found for part in parts if (found := member(part, name)) is not None]
 
 
 def text_of(content: Any) -> str:
@@ -107,11 +113,7 @@ def text_of(content: Any) -> str:
 
 
 def _rows(content: Any) -> Iterator[Row]:
-    results = [
-        result
-        for part in parts_of(content)
-        if (result := member(part, "functionResponse")) is not None
-    ]
+    results = held(parts_of(content), "functionResponse")
     for result in results:
         yield Row("tool", json.dumps(member(result, "response"), ensure_ascii=False))
     text = text_of(content)
@@ -124,8 +126,7 @@ def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for tool in tools if isinstance(tools, list) else ():
         declared = member(tool, "functionDeclarations")
         for function in declared if isinstance(declared, list) else ():
-            given = _first(function, "parameters", "parametersJsonSchema")
-            schema = lowered(given)
+            schema = lowered(_first(function, "parameters", "parametersJsonSchema"))
             yield str(member(function, "name")), schema if isinstance(schema, dict) else {}
 
 

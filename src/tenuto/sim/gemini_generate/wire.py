@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
-from tenuto.sim.errors import Failure
-from tenuto.sim.gemini_generate import body_rules, cases, errors, history, render, request
+from tenuto.sim.gemini_generate import cases, errors, render, request, rules
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
-from tenuto.sim.wire import Body, Headers, Wire, first_of
-
-
-def _rules(headers: Headers, body: Body, settings: Settings) -> Iterator[Failure]:
-    yield from body_rules.header_violations(headers)
-    yield from body_rules.body_violations(body, settings.max_output_tokens)
-    yield from history.history_violations(body, settings.prefill)
-
+from tenuto.sim.wire import Wire
 
 WIRE: Final = Wire(
     name="gemini-generate",
@@ -26,8 +16,8 @@ WIRE: Final = Wire(
     r"(?:publishers/(?P<publisher>[^/]+)/)?models/(?P<model>.+):"
     r"(?P<method>generateContent|streamGenerateContent)",
     read=request.read,
-    impossible=body_rules.impossible,
-    violation=first_of(_rules),
+    impossible=rules.impossible,
+    violations=rules.violations,
     refuse=errors.failure,
     errors=errors.ERRORS,
     too_many_tokens=errors.too_many_tokens,

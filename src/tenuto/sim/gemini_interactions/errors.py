@@ -11,15 +11,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.gemini_generate.errors import OUT_OF_RANGE
+from tenuto.sim.shapes import Words
 
 
 def failure(
     message: str,
     *,
     status: int = 400,
-    param: str | None = None,
     code: str | None = None,
     headers: Mapping[str, str] | None = None,
+    **_: Any,
 ) -> Failure:
     """Return an error in the shape of the API.
 
@@ -87,10 +89,7 @@ def out_of_range(name: str, value: float, supported: str) -> Failure:
     >>> out_of_range("topP", 2, "0 (inclusive) to 1 (inclusive)").document["error"]["message"][:55]
     'Unable to submit request because it has a topP value of'
     """
-    return failure(
-        f"Unable to submit request because it has a {name} value of {value} but the supported "
-        f"range is from {supported}. Update the value and try again."
-    )
+    return failure(OUT_OF_RANGE.format(name=name, value=value, supported=supported))
 
 
 def unknown_parameter(path: str) -> Failure:
@@ -113,3 +112,21 @@ def unsupported(path: str, value: Any, supported: Iterable[str], name: str = "ty
         f"The value '{value}' is not supported for '{name}' at '{path}'. Supported values: "
         f"{listed}."
     )
+
+
+def missing(path: str) -> Failure:
+    """Return the refusal of what lacks a member.
+
+    >>> missing("input[0].id").document["error"]["message"]
+    "'id' is required at 'input[0]'."
+    """
+    place, _, name = path.rpartition(".")
+    return failure(f"'{name}' is required at '{place}'.")
+
+
+def mistyped(path: str, *_: object) -> Failure:
+    """Return the refusal of a value of another type."""
+    return failure(f"Invalid value at '{path}'.")
+
+
+WORDS: Final = Words(missing, unknown_parameter, mistyped)

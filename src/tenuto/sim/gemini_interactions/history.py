@@ -7,40 +7,35 @@ models have; https://github.com/googleapis/python-genai/issues/3003 quotes them 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.history import CALL_PLACE, COUNTS, RESULT_PLACE
-from tenuto.sim.gemini_interactions.errors import failure, unknown_parameter, unsupported
+from tenuto.sim.gemini_interactions.errors import WORDS, failure, mistyped, unsupported
 from tenuto.sim.gemini_interactions.request import CONTENT, kind_of
 from tenuto.sim.gemini_interactions.seals import is_signature
-from tenuto.sim.shapes import Shape
+from tenuto.sim.shapes import Shape, Types, Violations
 
+_OF_STEP: Final[Types] = {
+    "id": str, "call_id": str, "name": str, "arguments": dict, "is_error": bool,
+}  # fmt: skip
+_shape = partial(Shape.of, types=_OF_STEP)
 STEPS: Final[Mapping[str, Shape]] = {
-    "user_input": Shape.of("content", may="type"),
-    "model_output": Shape.of("content", may="type"),
-    "thought": Shape.of(may="type signature summary"),
-    "function_call": Shape.of("id", "name", "arguments", may="type"),
-    "function_result": Shape.of("call_id", "name", "result", may="type is_error"),
-    "google_search_call": Shape.of("id", "arguments", may="type search_type signature"),
-    "google_search_result": Shape.of("call_id", "result", may="type is_error signature"),
+    "user_input": _shape("content", "type"),
+    "model_output": _shape("content", "type"),
+    "thought": _shape("", "type signature summary"),
+    "function_call": _shape("arguments id name", "type"),
+    "function_result": _shape("call_id name result", "type is_error"),
+    "google_search_call": _shape("arguments id", "type search_type signature"),
+    "google_search_result": _shape("call_id result", "type is_error signature"),
 }
 
 NO_NAME: Final = "Invalid input received."
 """Of a result; the reference calls its name optional, but the service does not:
 https://github.com/robocurve/inspect-robots/issues/380"""
 
-_TYPES: Final[Mapping[str, type]] = {
-    "id": str,
-    "call_id": str,
-    "name": str,
-    "arguments": dict,
-    "is_error": bool,
-}
-
-Violations = Iterator[Failure]
 Steps = Sequence[Mapping[str, Any]]
 
 
@@ -59,30 +54,20 @@ def _step(path: str, step: Mapping[str, Any]) -> Violations:
     kind = kind_of(step)
     if kind not in STEPS:
         yield unsupported(path, kind, STEPS)
-        return
     if kind == "function_result" and "name" not in step:
         yield failure(NO_NAME)
-    yield from STEPS[kind].violations(path, step, _missing, unknown_parameter)
+    yield from STEPS[kind].violations(path, step, WORDS)
     if kind == "thought" and "signature" in step and not is_signature(step["signature"]):
         yield failure(f"Thought signature is not valid at '{path}'.")
-    for name, type_ in _TYPES.items():
-        if name in step and not isinstance(step[name], type_):
-            yield failure(f"Invalid value at '{path}.{name}'.")
     if kind == "function_result" and not isinstance(step["result"], str | dict | list):
-        yield failure(f"Invalid value at '{path}.result'.")
+        yield mistyped(f"{path}.result")
     if kind in ("user_input", "model_output"):
         yield from _content(path, step["content"])
-
-
-def _missing(path: str) -> Failure:
-    place, _, name = path.rpartition(".")
-    return failure(f"'{name}' is required at '{place}'.")
 
 
 def _content(path: str, content: Any) -> Violations:
     if not isinstance(content, list) or not content:
         yield failure(f"'content' must hold at least one part at '{path}'.")
-        return
     for i, part in enumerate(content):
         if kind_of(part) not in CONTENT:
             yield unsupported(f"{path}.content[{i}]", kind_of(part), CONTENT)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, tokens_of
+from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, objects_of, tokens_of
 from tenuto.sim.gemini_interactions.seals import opened
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
@@ -53,7 +53,7 @@ def read(body: Body, settings: Settings) -> Asked:
         before = rows[:-1] if rows and rows[-1].role == "assistant" else rows
         rows = [*before, Row("assistant", paused[0], resumes=True)]
     config = body.get("generation_config") or {}
-    functions = [tool for tool in body.get("tools") or () if kind_of(tool) == "function"]
+    functions = [tool for tool in objects_of(body.get("tools")) if kind_of(tool) == "function"]
     choice = config.get("tool_choice")
     return Asked(
         model=body["model"],

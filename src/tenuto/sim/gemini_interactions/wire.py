@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from tenuto.sim.case import Framing
-from tenuto.sim.errors import Failure
 from tenuto.sim.framing import frame, named_by
 from tenuto.sim.gemini_interactions import (
-    body_rules,
     cases,
     errors,
-    history,
     render,
     request,
+    rules,
     stored,
 )
 from tenuto.sim.prose import key_of
-from tenuto.sim.reply import Settings
 from tenuto.sim.wire import Wire
-
-
-def _violation(
-    headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    ours = [
-        errors.failure(f"Unknown header: {name}")
-        for name in headers
-        if name.startswith("x-tenuto-")
-    ]
-    rules = (
-        body_rules.body_violations(body, settings.max_output_tokens),
-        history.history_violations(request.steps_of(body)),
-    )
-    return next(chain(ours, *rules), None)
-
 
 WIRE: Final = Wire(
     name="gemini-interactions",
@@ -44,8 +23,8 @@ WIRE: Final = Wire(
     # The Developer API and Vertex AI.
     path=r"/v1(?:beta|beta1|alpha)?/(?:projects/[^/]+/locations/[^/]+/)?interactions",
     read=request.read,
-    impossible=body_rules.impossible,
-    violation=_violation,
+    impossible=rules.impossible,
+    violations=rules.violations,
     refuse=errors.failure,
     errors=errors.ERRORS,
     too_many_tokens=errors.too_many_tokens,

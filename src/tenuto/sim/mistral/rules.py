@@ -7,16 +7,16 @@ the last row. What they leave open are the rules of Chat Completions, told in Mi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.history import text_of
 from tenuto.sim.mistral.errors import failure, not_allowed, out_of_order, too_many_tokens
 from tenuto.sim.openai_chat import history as chat
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations, others
 
 BODY_KEYS: Final = frozenset(
     {"model", "messages", "temperature", "top_p", "max_tokens", "stream", "stop", "random_seed"}
@@ -45,76 +45,43 @@ COUNTS: Final = "Not the same number of function calls and responses"
 NEITHER: Final = "Assistant message must have either content or tool_calls, but not none."
 _is_id = re.compile(r"[a-zA-Z0-9]{9}").fullmatch
 
+_OWN: Final = {"": ("prefix",), "tool": ("name",), "call": ("index",)}
+"""What rows and calls have that Chat Completions has no word for."""
+
 Rows = Sequence[Mapping[str, Any]]
-Violations = Iterator[Failure]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all."""
-    if not isinstance(body, dict):
-        return failure(chat.NOT_JSON)
-    return _in_shape(chat.basic_violation(body))
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all."""
+    return chat.reworded(chat.impossible(body), failure)
 
 
-def violation(
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks, None where there is none.
+) -> Violations:
+    """Yield what else is wrong with a request.
 
     >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
-    >>> violation({}, ask, Settings()) is None
-    True
-    >>> violation({}, ask | {"stream_options": {}}, Settings()).status
+    >>> list(violations({}, ask, Settings()))
+    []
+    >>> next(violations({}, ask | {"stream_options": {}}, Settings())).status
     422
     """
-    rows: Rows = body["messages"]
-    found = _in_shape(chat.header_violation(headers)) or _of_keys(body)
-    for rule in _RULES if found is None else ():
-        if (found := next(rule(rows), None)) is not None:
-            break
-    budget = body.get("max_tokens")
-    if found is None and isinstance(budget, int) and budget > settings.max_output_tokens:
-        found = too_many_tokens("max_tokens", budget, settings.max_output_tokens)
-    common = chat.violation(_as_chat(body), max_output_tokens=settings.max_output_tokens)
-    return found or _in_shape(common)
-
-
-def _in_shape(found: Failure | None) -> Failure | None:
-    """Return a refusal of Chat's in the shape of Mistral."""
-    if found is None:
-        return None
-    return replace(found, document=failure(found.document["error"]["message"]).document)
-
-
-def _of_keys(body: Mapping[str, Any]) -> Failure | None:
-    unknown = next((name for name in body if name not in BODY_KEYS), None)
-    if unknown is not None:
-        return not_allowed(unknown)
-    for i, row in enumerate(body["messages"]):
-        role = row["role"]
+    rows, most = body["messages"], settings.max_output_tokens
+    yield from chat.reworded(chat.header_violations(headers), failure)
+    yield from others(body, BODY_KEYS, not_allowed)
+    for i, row in enumerate(rows):
         for name in row:
-            if name not in ROW_KEYS.get(role, row):
-                return not_allowed("messages", i, role, name)
-    return None
-
-
-def _as_chat(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request without what Chat Completions has no word for."""
-    return {**body, "messages": [_row_as_chat(row) for row in body["messages"]]}
-
-
-def _row_as_chat(row: Mapping[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in row.items() if key != "prefix"}
-    if row["role"] == "tool":
-        kept.pop("name", None)
-    if isinstance(calls := row.get("tool_calls"), list):
-        kept["tool_calls"] = [
-            {"type": "function"} | {key: value for key, value in call.items() if key != "index"}
-            for call in calls
-        ]
-    if row.get("tool_calls", 0) is None:
-        del kept["tool_calls"]
-    return kept
+            if name not in ROW_KEYS.get(row["role"], row):
+                yield not_allowed("messages", i, row["role"], name)
+    for rule in (_order, _counts, _ids, _contents, _last):
+        yield from rule(rows)
+    budget = body.get("max_tokens")
+    if isinstance(budget, int) and budget > most:
+        yield too_many_tokens("max_tokens", budget, most)
+    plain = chat.without(body, _OWN, in_calls={"type": "function"})
+    any_end = replace(settings, prefill="continue")
+    yield from chat.reworded(chat.body_violations(plain, any_end), failure)
 
 
 def _order(rows: Rows) -> Violations:
@@ -130,15 +97,13 @@ def _order(rows: Rows) -> Violations:
 
 def _counts(rows: Rows) -> Violations:
     owed = 0
-    for row in rows:
+    for row in [*rows, {"role": "end"}]:
         if row["role"] == "tool":
             owed -= 1
         elif owed:
-            break
-        if row["role"] == "assistant":
+            yield failure(COUNTS)
+        else:
             owed = len(row.get("tool_calls") or ())
-    if owed:
-        yield failure(COUNTS)
 
 
 def _ids(rows: Rows) -> Violations:
@@ -164,6 +129,3 @@ def _contents(rows: Rows) -> Violations:
 def _last(rows: Rows) -> Violations:
     if rows[-1]["role"] == "assistant" and rows[-1].get("prefix") is not True:
         yield out_of_order(LAST_ROW)
-
-
-_RULES: Final[tuple[Callable[[Rows], Violations], ...]] = (_order, _counts, _ids, _contents, _last)

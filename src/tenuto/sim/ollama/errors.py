@@ -22,17 +22,21 @@ def failure(message: str, *, status: int = 400, **_: Any) -> Failure:
     return Failure(status, {"error": message})
 
 
-def mistyped(path: str, got: str, wanted: str) -> Failure:
-    """Return the refusal of a value of the wrong type.
+def mistyped(path: str, wanted: str, value: Any) -> Failure:
+    """Return the refusal of a value of another type than is wanted.
 
-    >>> mistyped("stream", "string", "bool").document["error"]
+    >>> mistyped("stream", "bool", "yes").document["error"]
     'json: cannot unmarshal string into Go struct field ChatRequest.stream of type bool'
     """
+    got = _GO_NAMES.get(type(value), "null")
     return failure(
         f"json: cannot unmarshal {got} into Go struct field ChatRequest.{path} of type {wanted}"
     )
 
 
+_GO_NAMES: Final[Mapping[type, str]] = {
+    dict: "object", list: "array", str: "string", int: "number", float: "number", bool: "bool",
+}  # fmt: skip
 _CUT_CALL: Final = (
     'error parsing tool call: raw=\'{"path":"notes/a.txt","conte\', '
     "err=unexpected end of JSON input"

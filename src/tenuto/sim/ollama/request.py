@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from tenuto.sim.asked import Asked, Row
+from tenuto.sim.asked import Asked, Row, at, in_schema, objects_of, texts_of, tokens_of
 from tenuto.sim.reply import Settings
 
 _LEAVES_OPEN: Final = re.compile(r"\A(?:qwen3|olmo-?3|lfm2|laguna)")
@@ -47,19 +47,17 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     (Row(role='user', text='u', resumes=False),)
     """
     messages = body["messages"]
-    options = body.get("options") if isinstance(body.get("options"), dict) else {}
-    budget = options.get("num_predict") if options else None
-    stops = options.get("stop") if options else None
+    budget = tokens_of(at(body, "options", "num_predict"))
     return Asked(
         model=body["model"],
         rows=tuple(Row(m.get("role"), str(m.get("content") or "")) for m in messages),
         counted=json.dumps(messages, ensure_ascii=False),
         tools=tuple(_tools(body.get("tools"))),
-        budget_tokens=budget if type(budget) is int and budget > 0 else None,
+        budget_tokens=budget if budget and budget > 0 else None,
         stream=body.get("stream") is not False,
         response_format=_format(body.get("format")),
         thinking=body.get("think") is True,
-        stop_sequences=tuple(map(str, stops)) if isinstance(stops, list) else (),
+        stop_sequences=texts_of(at(body, "options", "stop")),
         prefill="continue" if _leaves_open(body, settings.prefill) else "restart",
     )
 
@@ -72,8 +70,8 @@ def _leaves_open(body: Mapping[str, Any], setting: str) -> bool:
 
 
 def _tools(tools: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for tool in tools if isinstance(tools, list) else ():
-        function = tool.get("function") if isinstance(tool, dict) else None
+    for tool in objects_of(tools):
+        function = tool.get("function")
         if isinstance(function, dict):
             yield str(function.get("name")), function.get("parameters") or {}
 
@@ -83,4 +81,4 @@ def _format(given: Any) -> Mapping[str, Any] | None:
         return None
     if given == "json":
         return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"schema": given}}
+    return in_schema(given)

@@ -15,9 +15,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from tenuto.sim.asked import Asked
 from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.errors import ERRORS
-from tenuto.sim.openai_chat.history import PREFILL_REFUSALS
+from tenuto.sim.openai_chat.errors import ERRORS, failure
+from tenuto.sim.openai_chat.history import (
+    PREFILL_REFUSALS,
+    body_violations,
+    header_violations,
+    without,
+)
+from tenuto.sim.openai_chat.request import read as read_chat
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations
 
 Members = Mapping[str, Any]
 
@@ -180,3 +189,30 @@ DIALECTS: Final[Mapping[str, Dialect]] = {
         continues=lambda _: True,
     ),
 }
+
+
+def violations(
+    headers: Mapping[str, str], body: Members, settings: Settings, dialect: Dialect = OPENAI
+) -> Violations:
+    """Yield what else is wrong with a request; reasoning alone counts as what a row says."""
+    if words := dialect.forbids(body):
+        yield failure(words)
+    if dialect.row_keys:
+        said = [_saying(row) for row in body["messages"]]
+        body = without({**body, "messages": said}, {"assistant": dialect.row_keys})
+    yield from header_violations(headers)
+    yield from body_violations(body, settings)
+
+
+def _saying(row: Members) -> Members:
+    if row.get("role") != "assistant":
+        return row
+    return {**row, "content": row.get("content") or row.get("reasoning_content")}
+
+
+def read(body: Members, settings: Settings, dialect: Dialect = OPENAI) -> Asked:
+    """Return what a body asks for, which `impossible` let pass."""
+    asked, continues = read_chat(body, settings), dialect.continues(body)
+    if continues is None:
+        return asked
+    return replace(asked, prefill="continue" if continues else "restart")

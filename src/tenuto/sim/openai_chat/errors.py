@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
+from tenuto.sim.shapes import Type, Words
 
 INVALID: Final = "invalid_request_error"
 
@@ -144,3 +145,63 @@ def unknown_argument(name: str) -> Failure:
     'Unrecognized request argument supplied: seed'
     """
     return failure(f"Unrecognized request argument supplied: {name}")
+
+
+def missing(path: str) -> Failure:
+    """Return the refusal of a body that lacks something."""
+    return failure(
+        f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter"
+    )
+
+
+def mistyped(path: str, wanted: Type | str, value: Any) -> Failure:
+    """Return the refusal of a value of another type than is wanted, which may stand in words.
+
+    >>> mistyped("stream", bool, 5).document["error"]["message"]
+    "Invalid type for 'stream': expected a boolean, but got an integer instead."
+    """
+    expected = wanted if isinstance(wanted, str) else _EXPECTED[wanted]
+    got = _JSON_NAMES.get(type(value), "value")
+    article = "" if got == "null" else "an " if got[0] in "aeiou" else "a "
+    return failure(
+        f"Invalid type for '{path}': expected {expected}, but got {article}{got} instead.",
+        param=path,
+        code="invalid_type",
+    )
+
+
+_JSON_NAMES: Final[Mapping[type, str]] = {
+    dict: "object", list: "array", str: "string", int: "integer", float: "decimal",
+    bool: "boolean", type(None): "null",
+}  # fmt: skip
+_EXPECTED: Final[Mapping[Type, str]] = {
+    dict: "an object", list: "an array of objects", str: "a string", int: "an integer",
+    bool: "a boolean", str | list: "a string or an array of objects",
+}  # fmt: skip
+
+
+def empty(path: str) -> Failure:
+    """Return the refusal of an empty list."""
+    return failure(
+        f"Invalid '{path}': empty array. Expected an array with minimum length 1, "
+        "but got an empty array instead.",
+        param=path,
+        code="empty_array",
+    )
+
+
+def above(path: str, value: int, most: int) -> Failure:
+    """Return the refusal of a number that is too large."""
+    return failure(
+        f"Invalid '{path}': integer above maximum value. Expected a value <= {most}, but got "
+        f"{value} instead.",
+        param=path,
+        code="integer_above_max_value",
+    )
+
+
+WORDS: Final = Words(
+    missing,
+    lambda path: failure(f"Extra inputs are not permitted, field: '{path}'"),
+    mistyped,
+)

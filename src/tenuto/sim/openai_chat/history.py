@@ -8,13 +8,22 @@ for the arguments of calls that are sent back. A history that passes here passes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
-from tenuto.sim.history import is_json_object, text_of
-from tenuto.sim.openai_chat.errors import failure, too_many_tokens, unknown_argument
-from tenuto.sim.shapes import from_us
+from tenuto.sim.history import by_id, is_json_object, text_of
+from tenuto.sim.openai_chat.errors import (
+    WORDS,
+    empty,
+    failure,
+    missing,
+    mistyped,
+    too_many_tokens,
+    unknown_argument,
+)
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Shape, Types, Violations, from_us, unpaired
 
 ORPHAN_CALL: Final = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each "
@@ -41,87 +50,49 @@ PREFILL_REFUSALS: Final[Mapping[str, str]] = {
     "message with prefix mode on "
     "(refer to https://api-docs.deepseek.com/guides/chat_prefix_completion).",
 }
+_SPOKEN: Final = frozenset({"role", "content", "name"})
 KEYS: Final[Mapping[str, frozenset[str]]] = {
-    "system": frozenset({"role", "content", "name"}),
-    "developer": frozenset({"role", "content", "name"}),
-    "user": frozenset({"role", "content", "name"}),
-    "assistant": frozenset(
-        # The last four are what the official SDK's own message dumps to.
-        {"role", "content", "name", "tool_calls", "refusal", "audio", "function_call"}
-        | {"annotations"}
-    ),
+    **dict.fromkeys(("system", "developer", "user", "function"), _SPOKEN),
+    # The last four are what the official SDK's own message dumps to.
+    "assistant": _SPOKEN | {"tool_calls", "refusal", "audio", "function_call", "annotations"},
     "tool": frozenset({"role", "content", "tool_call_id"}),
-    "function": frozenset({"role", "content", "name"}),
 }
 _ROLES: Final = "'system', 'assistant', 'user', 'function', 'tool', and 'developer'"
 _MAX_ID_CHARS: Final = 40
-_JSON_NAMES: Final[Mapping[type, str]] = {
-    dict: "object", list: "array", str: "string", int: "integer", float: "decimal",
-    bool: "boolean", type(None): "null",
-}  # fmt: skip
-
-_TYPES: Final[Mapping[str, tuple[type, str]]] = {
-    "tools": (list, "an array of objects"),
-    "stream": (bool, "a boolean"),
-    "stream_options": (dict, "an object"),
-    "response_format": (dict, "an object"),
-    "n": (int, "an integer"),
+_TYPES: Final[Types] = {
+    "tools": list,
+    "stream": bool,
+    "stream_options": dict,
+    "response_format": dict,
+    "n": int,
 }
+_CALL: Final = Shape.of("id type", "function", {"id": str, "type": str})
+_FUNCTION: Final = Shape.of("name arguments", None, {"name": str, "arguments": str})
 
-Messages = Sequence[Mapping[str, Any]]
-Violations = Iterator[Failure]
+Body = Mapping[str, Any]
+Messages = Sequence[Body]
 
 
-def violation(
-    body: Any, *, max_output_tokens: int, prefill_refusal: str | None = None
-) -> Failure | None:
-    """Return the first violation in a decoded request body, None where there is none.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a request that could not be answered at all.
 
-    `prefill_refusal` is the text for a history that ends in an assistant message; None allows it.
-
-    >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}]}
-    >>> violation(ask, max_output_tokens=100) is None
-    True
-    >>> violation({"model": "sim"}, max_output_tokens=100).document["error"]["param"]
-    'messages'
+    >>> list(impossible({"model": "sim", "messages": [{"role": "user"}]}))
+    []
     """
     if not isinstance(body, dict):
-        return failure(NOT_JSON)
-    found = next(_body_rules(body, max_output_tokens), None)
-    if found is not None:
-        return found
-    messages: Messages = body["messages"]
-    for rule in _RULES:
-        if (found := next(rule(messages), None)) is not None:
-            return found
-    if prefill_refusal is not None and messages[-1]["role"] == "assistant":
-        return failure(prefill_refusal)
-    return None
-
-
-def basic_violation(body: Mapping[str, Any]) -> Failure | None:
-    """Return what is wrong with a request that could not be answered at all.
-
-    >>> basic_violation({"model": "sim", "messages": [{"role": "user"}]}) is None
-    True
-    """
-    if (found := next(_shape_rules(body), None)) is not None:
-        return found
+        yield failure(NOT_JSON)
+    yield from model_rules(body)
+    if "messages" not in body:
+        yield missing("messages")
+    yield from WORDS.of_types(body, {"messages": list})
+    if not body["messages"]:
+        yield empty("messages")
+    yield from types_rules(body)
     for i, message in enumerate(body["messages"]):
         if not isinstance(message, dict):
-            return mistyped(f"messages[{i}]", "an object", message)
+            yield mistyped(f"messages[{i}]", dict, message)
         if "role" not in message:
-            return missing(f"messages[{i}].role")
-    return None
-
-
-def header_violation(headers: Mapping[str, str]) -> Failure | None:
-    """Return the refusal of a header that must not leave the client.
-
-    >>> header_violation({"accept": "*/*"}) is None
-    True
-    """
-    return next(header_violations(headers), None)
+            yield missing(f"messages[{i}].role")
 
 
 def header_violations(headers: Mapping[str, str]) -> Violations:
@@ -129,59 +100,14 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
     return from_us(headers, lambda name: failure(f"Unrecognized request header supplied: {name}"))
 
 
-def missing(path: str) -> Failure:
-    """Return the refusal of a body that lacks something."""
-    return failure(
-        f"Missing required parameter: '{path}'.", param=path, code="missing_required_parameter"
-    )
+def body_violations(body: Body, settings: Settings) -> Violations:
+    """Yield what else is wrong with a body.
 
-
-def mistyped(path: str, expected: str, value: Any) -> Failure:
-    """Return the refusal of a value of another type."""
-    got = _JSON_NAMES.get(type(value), "value")
-    article = "" if got == "null" else "an " if got[0] in "aeiou" else "a "
-    return failure(
-        f"Invalid type for '{path}': expected {expected}, but got {article}{got} instead.",
-        param=path,
-        code="invalid_type",
-    )
-
-
-def _empty(path: str) -> Failure:
-    return failure(
-        f"Invalid '{path}': empty array. Expected an array with minimum length 1, "
-        "but got an empty array instead.",
-        param=path,
-        code="empty_array",
-    )
-
-
-def _shape_rules(body: Mapping[str, Any]) -> Violations:
-    if not isinstance(body.get("model"), str) or not body["model"]:
-        yield failure("you must provide a model parameter")
-    if "messages" not in body:
-        yield missing("messages")
-    elif not isinstance(body["messages"], list):
-        yield mistyped("messages", "an array of objects", body["messages"])
-    elif not body["messages"]:
-        yield _empty("messages")
-    yield from types_rules(body)
-
-
-def types_rules(
-    body: Mapping[str, Any], types: Mapping[str, tuple[type, str]] = _TYPES
-) -> Violations:
-    """Yield what is wrong with the types of members that any request may have."""
-    for name, (type_, words) in types.items():
-        if body.get(name) is not None and not isinstance(body[name], type_):
-            yield mistyped(name, words, body[name])
-
-
-def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
-    for name in body:
-        if name.startswith(("_", "tenuto", "x-tenuto", "x_tenuto")):
-            yield unknown_argument(name)
-    yield from _shape_rules(body)
+    >>> ask = {"model": "sim", "messages": [{"role": "user", "content": "hello"}], "_x": 1}
+    >>> next(body_violations(ask, Settings())).document["error"]["message"]
+    'Unrecognized request argument supplied: _x'
+    """
+    yield from from_us(body, unknown_argument, "_", "tenuto", "x-tenuto", "x_tenuto")
     if "max_tokens" in body and "max_completion_tokens" in body:
         yield failure(
             "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.",
@@ -189,15 +115,70 @@ def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
             code="invalid_parameter_combination",
         )
     for name in ("max_tokens", "max_completion_tokens"):
-        yield from budget_rules(name, body.get(name), max_output_tokens)
+        yield from number_rules(name, body.get(name), settings.max_output_tokens)
     if body.get("tools") == []:
-        yield _empty("tools")
+        yield empty("tools")
     if body.get("tool_choice") is not None and not body.get("tools"):
         yield failure(
             "Invalid value for 'tool_choice': 'tool_choice' is only allowed when 'tools' are "
             "specified.",
             param="tool_choice",
         )
+    yield from stream_options_rules(body)
+    messages = body["messages"]
+    for rule in (_roles_and_keys, _contents, _calls, _results):
+        yield from rule(messages)
+    if settings.prefill == "reject" and messages[-1]["role"] == "assistant":
+        yield failure(PREFILL_REFUSALS[settings.prefill_refusal])
+
+
+def reworded(found: Iterable[Failure], say: Callable[[str], Failure]) -> Violations:
+    """Yield the refusals of Chat Completions as another says their texts."""
+    return (say(str(one.document["error"]["message"])) for one in found)
+
+
+def without(
+    body: Body, members: Mapping[str, Iterable[str]], in_calls: Body | None = None
+) -> dict[str, Any]:
+    """Return a request without what Chat Completions has no word for.
+
+    Args:
+        body: the request.
+        members: what the rows of each role, "" for all roles, and each "call" have besides.
+        in_calls: what a call has where it does not say otherwise.
+    """
+    rows = []
+    for row in body["messages"]:
+        strange = {*members.get("", ()), *members.get(str(row["role"]), ())}
+        kept = {name: item for name, item in row.items() if name not in strange}
+        if isinstance(calls := kept.get("tool_calls"), list):
+            kept["tool_calls"] = [_call_without(call, members, in_calls or {}) for call in calls]
+        rows.append(kept)
+    return {**body, "messages": rows}
+
+
+def _call_without(call: Any, members: Mapping[str, Iterable[str]], more: Body) -> Any:
+    if not isinstance(call, dict):
+        return call
+    return {
+        **more,
+        **{name: item for name, item in call.items() if name not in members.get("call", ())},
+    }
+
+
+def model_rules(body: Body) -> Violations:
+    """Yield what is wrong with the name of the model."""
+    if not isinstance(body.get("model"), str) or not body["model"]:
+        yield failure("you must provide a model parameter")
+
+
+def types_rules(body: Body, types: Types = _TYPES) -> Violations:
+    """Yield what is wrong with the types of members that any request may have."""
+    return WORDS.of_types(body, types, null=True)
+
+
+def stream_options_rules(body: Body) -> Violations:
+    """Yield what is wrong with options of a stream that is not asked for."""
     if body.get("stream_options") is not None and not body.get("stream"):
         yield failure(
             "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
@@ -205,18 +186,18 @@ def _body_rules(body: Mapping[str, Any], max_output_tokens: int) -> Violations:
         )
 
 
-def budget_rules(
+def number_rules(
     name: str,
     value: Any,
-    ceiling: int,
+    most: int,
     least: int = 1,
     too_many: Callable[[str, int, int], Failure] = too_many_tokens,
 ) -> Violations:
-    """Yield what is wrong with an output limit."""
+    """Yield what is wrong with an output limit, or with another whole number."""
     if value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int):
-        yield mistyped(name, "an integer", value)
+    if type(value) is not int:
+        yield mistyped(name, int, value)
     elif value < least:
         yield failure(
             f"Invalid '{name}': integer below minimum value. Expected a value >= {least}, "
@@ -224,17 +205,12 @@ def budget_rules(
             param=name,
             code="integer_below_min_value",
         )
-    elif value > ceiling:
-        yield too_many(name, value, ceiling)
+    elif value > most:
+        yield too_many(name, value, most)
 
 
 def _roles_and_keys(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
-        if not isinstance(message, dict):
-            yield mistyped(f"messages[{i}]", "an object", message)
-            return
-        if "role" not in message:
-            yield missing(f"messages[{i}].role")
         role = message["role"]
         if not isinstance(role, str) or role not in KEYS:
             yield failure(
@@ -252,45 +228,32 @@ def _roles_and_keys(messages: Messages) -> Violations:
 
 def _contents(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
-        content, role = message.get("content"), message["role"]
-        calls = message.get("tool_calls")
+        content, param = message.get("content"), f"messages.[{i}].content"
         if content is not None and not isinstance(content, str | list):
-            yield mistyped(f"messages[{i}].content", "a string or an array of objects", content)
-        if role == "assistant":
-            refused = text_of(message.get("refusal")).strip()
-            if calls or refused or message.get("function_call"):
-                continue
-            if content is None:
-                yield failure(NULL_CONTENT, param=f"messages.[{i}].content", code="invalid_type")
-            if not text_of(content).strip():
-                yield failure(EMPTY_ASSISTANT, param=f"messages.[{i}].content")
-        elif content is None:
-            yield failure(NULL_CONTENT, param=f"messages.[{i}].content", code="invalid_type")
+            yield mistyped(f"messages[{i}].content", str | list, content)
+        says = message.get("tool_calls") or message.get("function_call")
+        assistant = message["role"] == "assistant"
+        if assistant and (says or text_of(message.get("refusal")).strip()):
+            continue
+        if content is None:
+            yield failure(NULL_CONTENT, param=param, code="invalid_type")
+        if assistant and not text_of(content).strip():
+            yield failure(EMPTY_ASSISTANT, param=param)
 
 
 def _calls(messages: Messages) -> Violations:
     for i, message in enumerate(messages):
-        calls = message.get("tool_calls")
-        if calls is None:
-            continue
-        if not isinstance(calls, list):
-            yield mistyped(f"messages[{i}].tool_calls", "an array of objects", calls)
-            return
-        if not calls:
+        yield from WORDS.of_types(message, {"tool_calls": list}, f"messages[{i}].", null=True)
+        if message.get("tool_calls") == []:
             yield failure(f"[] is too short - 'messages.{i}.tool_calls'")
-        for j, call in enumerate(calls):
+        for j, call in enumerate(message.get("tool_calls") or ()):
             yield from _call(f"messages[{i}].tool_calls[{j}]", call)
 
 
 def _call(path: str, call: Any) -> Violations:
     if not isinstance(call, dict):
-        yield mistyped(path, "an object", call)
-        return
-    for name in ("id", "type"):
-        if name not in call:
-            yield missing(f"{path}.{name}")
-        elif not isinstance(call[name], str):
-            yield mistyped(f"{path}.{name}", "a string", call[name])
+        yield mistyped(path, dict, call)
+    yield from _CALL.violations(path, call, WORDS)
     if len(call["id"]) > _MAX_ID_CHARS:
         yield failure(
             f"Invalid '{path}.id': string too long. Expected a string with maximum length "
@@ -304,45 +267,20 @@ def _call(path: str, call: Any) -> Violations:
             param=f"{path}.type",
             code="invalid_value",
         )
-    for name in call:
-        if name not in ("id", "type", "function"):
-            yield failure(f"Extra inputs are not permitted, field: '{path}.{name}'")
     function = call.get("function")
     if not isinstance(function, dict):
         yield missing(f"{path}.function")
-        return
-    for name in ("name", "arguments"):
-        if name not in function:
-            yield missing(f"{path}.function.{name}")
-        elif not isinstance(function[name], str):
-            yield mistyped(f"{path}.function.{name}", "a string", function[name])
+    yield from _FUNCTION.violations(f"{path}.function", function, WORDS)
     if not is_json_object(function["arguments"]):
         yield failure(BROKEN_ARGUMENTS, param=f"{path}.function.arguments")
 
 
 def _results(messages: Messages) -> Violations:
-    pending: list[str] = []
-    caller = 0
     for i, message in enumerate(messages):
-        if message["role"] == "tool":
-            if "tool_call_id" not in message:
-                yield missing(f"messages[{i}].tool_call_id")
-            # A second result for the same call finds its call answered already.
-            if message["tool_call_id"] not in pending:
-                yield failure(ORPHAN_RESULT, param=f"messages.[{i}].role")
-            pending.remove(message["tool_call_id"])
-            continue
-        if pending:
-            yield failure(ORPHAN_CALL + ", ".join(pending), param=f"messages.[{caller + 1}].role")
-        pending = list(dict.fromkeys(call["id"] for call in message.get("tool_calls") or ()))
-        caller = i
-    if pending:
-        yield failure(ORPHAN_CALL + ", ".join(pending), param=f"messages.[{caller + 1}].role")
-
-
-_RULES: Final[tuple[Callable[[Messages], Violations], ...]] = (
-    _roles_and_keys,
-    _contents,
-    _calls,
-    _results,
-)
+        if message["role"] == "tool" and "tool_call_id" not in message:
+            yield missing(f"messages[{i}].tool_call_id")
+    yield from unpaired(
+        by_id(messages),
+        lambda calls, i: failure(ORPHAN_CALL + ", ".join(calls), param=f"messages.[{i + 1}].role"),
+        lambda _, i: failure(ORPHAN_RESULT, param=f"messages.[{i}].role"),
+    )

@@ -12,7 +12,7 @@ from tenuto.sim.reply import Settings
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
-    """Return what a body asks for, which `basic_violation` let pass.
+    """Return what a body asks for, which `impossible` let pass.
 
     >>> read({"model": "sim", "messages": [{"role": "user", "content": "u"}]}, Settings()).rows
     (Row(role='user', text='u', resumes=False),)
@@ -21,13 +21,11 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     choices = body.get("n")
     format_ = body.get("response_format")
     choice = body.get("tool_choice")
-    tools = body.get("tools") or ()
-    functions = [tool.get("function") for tool in tools if isinstance(tool, dict)]
     return Asked(
         model=body["model"],
         rows=tuple(Row(m["role"], text_of(m.get("content"))) for m in messages),
         counted=json.dumps(messages, ensure_ascii=False),
-        tools=functions_of(functions, "parameters"),
+        tools=functions_of(body.get("tools"), "parameters", "function"),
         forced=choice == "required" or isinstance(choice, dict),
         budget_tokens=tokens_of(body.get("max_completion_tokens", body.get("max_tokens"))),
         stream=bool(body.get("stream")),

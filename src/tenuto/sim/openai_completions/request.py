@@ -6,22 +6,21 @@ that by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, prompted, tokens_of
-from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.errors import failure, unknown_argument
+from tenuto.sim.openai_chat.errors import above, failure, missing, mistyped, unknown_argument
 from tenuto.sim.openai_chat.history import (
     NOT_JSON,
-    budget_rules,
-    header_violation,
-    missing,
-    mistyped,
+    header_violations,
+    model_rules,
+    number_rules,
+    stream_options_rules,
     types_rules,
 )
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import others
+from tenuto.sim.shapes import Violations, others
 
 _KEYS: Final = frozenset(
     {"model", "prompt", "best_of", "echo", "frequency_penalty", "logit_bias", "logprobs"}
@@ -29,6 +28,8 @@ _KEYS: Final = frozenset(
     | {"suffix", "temperature", "top_p", "user"}
     | {"response_format"}  # of servers for open models
 )
+_MOST_CHOICES: Final = 128
+"""Of each prompt: https://platform.openai.com/docs/api-reference/completions/create"""
 
 
 def read(body: Mapping[str, Any], _: Settings) -> Asked:
@@ -54,44 +55,34 @@ def read(body: Mapping[str, Any], _: Settings) -> Asked:
     )
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"model": "sim"}).document["error"]["param"]
+    >>> next(impossible({"model": "sim"})).document["error"]["param"]
     'prompt'
     """
-    return next(_shape(body), None) if isinstance(body, dict) else failure(NOT_JSON)
-
-
-def _shape(body: Mapping[str, Any]) -> Iterator[Failure]:
-    if not isinstance(body.get("model"), str) or not body["model"]:
-        yield failure("you must provide a model parameter")
+    if not isinstance(body, dict):
+        yield failure(NOT_JSON)
+    yield from model_rules(body)
     prompt = body.get("prompt")
     if prompt is None:
         yield missing("prompt")
-    elif not isinstance(prompt, str | list) or not prompt:
+    if not isinstance(prompt, str | list) or not prompt:
         yield mistyped("prompt", "a string or an array", prompt)
     yield from types_rules(body)
+    yield from number_rules("n", body.get("n"), _MOST_CHOICES, too_many=above)
 
 
-def violation(
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks.
+) -> Violations:
+    """Yield what else is wrong with a request.
 
-    >>> made = violation({}, {"model": "sim", "prompt": "x", "_y": 1}, Settings())
+    >>> made = next(violations({}, {"model": "sim", "prompt": "x", "_y": 1}, Settings()))
     >>> made.document["error"]["message"]
     'Unrecognized request argument supplied: _y'
     """
-    found = header_violation(headers)
-    return found or next(_violations(body, settings.max_output_tokens), None)
-
-
-def _violations(body: Mapping[str, Any], ceiling: int) -> Iterator[Failure]:
+    yield from header_violations(headers)
     yield from others(body, _KEYS, unknown_argument)
-    yield from budget_rules("max_tokens", body.get("max_tokens"), ceiling)
-    if body.get("stream_options") is not None and not body.get("stream"):
-        yield failure(
-            "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-            param="stream_options",
-        )
+    yield from number_rules("max_tokens", body.get("max_tokens"), settings.max_output_tokens)
+    yield from stream_options_rules(body)

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.errors import Failure
-from tenuto.sim.openai_chat.errors import failure
+from tenuto.sim.openai_chat import errors as chat
+from tenuto.sim.openai_chat.errors import above, failure, missing, mistyped
+from tenuto.sim.shapes import Words
 
 _SORRY: Final = (
     "An error occurred while processing your request. You can retry your request, or contact us "
@@ -21,12 +23,7 @@ _SORRY: Final = (
 
 ERRORS: Final[Mapping[str, Failure]] = {
     "server": failure(_SORRY, status=500, type_="server_error", code="server_error"),
-    "overloaded": failure(
-        "The engine is currently overloaded, please try again later.",
-        status=503,
-        type_="server_error",
-        code="engine_overloaded",
-    ),
+    "overloaded": chat.ERRORS["overloaded"],
     "rate_limit": failure(
         "Rate limit reached for sim on tokens per min (TPM): Limit 30000, Used 29000, "
         "Requested 2000. Please try again in 1s.",
@@ -72,12 +69,7 @@ def too_many_tokens(parameter: str, asked: int, ceiling: int, model: str = "") -
     >>> too_many_tokens("", 20480, 16384).document["error"]["code"]
     'integer_above_max_value'
     """
-    return failure(
-        "Invalid 'max_output_tokens': integer above maximum value. Expected a value <= "
-        f"{ceiling}, but got {asked} instead.",
-        param="max_output_tokens",
-        code="integer_above_max_value",
-    )
+    return above("max_output_tokens", asked, ceiling)
 
 
 def unknown_parameter(path: str) -> Failure:
@@ -87,6 +79,9 @@ def unknown_parameter(path: str) -> Failure:
     "Unknown parameter: 'seed'."
     """
     return failure(f"Unknown parameter: '{path}'.", param=path, code="unknown_parameter")
+
+
+WORDS: Final = Words(missing, unknown_parameter, mistyped)
 
 
 def unsupported(path: str, value: Any, *supported: str) -> Failure:

@@ -7,37 +7,32 @@ it, without which the item is refused (`seals`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.history import is_json_object, text_of
-from tenuto.sim.openai_chat.errors import failure
-from tenuto.sim.openai_chat.history import (
-    NOT_JSON,
-    budget_rules,
-    header_violations,
-    missing,
-    mistyped,
-    types_rules,
-)
+from tenuto.sim.openai_chat.errors import above, failure, missing, mistyped
+from tenuto.sim.openai_chat.history import NOT_JSON, header_violations, number_rules, types_rules
 from tenuto.sim.openai_responses.errors import (
-    too_many_tokens,
+    WORDS,
     unknown_parameter,
     unsupported,
 )
 from tenuto.sim.openai_responses.request import items_of, kind_of
 from tenuto.sim.openai_responses.seals import cipher, tied_to
 from tenuto.sim.reply import Settings
-from tenuto.sim.shapes import Shape, others
-from tenuto.sim.wire import first_of
+from tenuto.sim.shapes import Shape, Types, Violations, others
 
+_TYPES: Final[Types] = {
+    "model": str, "instructions": str, "previous_response_id": str, "tools": list,
+    "stream": bool, "store": bool, "background": bool, "text": dict, "reasoning": dict,
+}  # fmt: skip
 KEYS: Final = frozenset(
-    {"background", "context_management", "conversation", "include", "input", "instructions"}
-    | {"max_output_tokens", "max_tool_calls", "metadata", "model", "parallel_tool_calls"}
-    | {"previous_response_id", "prompt", "prompt_cache_key", "prompt_cache_retention"}
-    | {"reasoning", "safety_identifier", "service_tier", "store", "stream", "stream_options"}
-    | {"temperature", "text", "tool_choice", "tools", "top_logprobs", "top_p", "truncation", "user"}
+    {"context_management", "conversation", "include", "input", "max_output_tokens"}
+    | {"max_tool_calls", "metadata", "parallel_tool_calls", "prompt", "prompt_cache_key"}
+    | {"prompt_cache_retention", "safety_identifier", "service_tier", "stream_options"}
+    | {"temperature", "tool_choice", "top_logprobs", "top_p", "truncation", "user", *_TYPES}
 )
 LEAST_OUTPUT_TOKENS: Final = 16
 NO_INPUT: Final = (
@@ -55,29 +50,26 @@ NO_REASONING: Final = (
 BROKEN_ARGUMENTS: Final = "invalid tool call arguments"
 """OpenAI takes broken arguments back; others who speak this wire do not."""
 
+_OF_ITEM: Final[Types] = {"call_id": str, "name": str, "arguments": str}
+_shape = partial(Shape.of, types=_OF_ITEM)
 ITEMS: Final[Mapping[str, tuple[str, Shape]]] = {
-    "message": ("msg", Shape.of("role", "content", may="type id status phase")),
-    "function_call": (
-        "fc",
-        Shape.of("call_id", "name", "arguments", may="type id status namespace caller"),
-    ),
-    "function_call_output": ("fc", Shape.of("call_id", "output", may="type id status")),
-    "custom_tool_call": (
-        "ctc",
-        Shape.of("call_id", "name", "input", may="type id namespace status"),
-    ),
-    "custom_tool_call_output": ("ctc", Shape.of("call_id", "output", may="type id")),
-    "reasoning": ("rs", Shape.of("id", "summary", may="type content encrypted_content status")),
-    "web_search_call": ("ws", Shape.of("id", "status", "action", may="type")),
-    "item_reference": ("", Shape.of("id", may="type")),
+    "message": ("msg", _shape("content role", "type id status phase")),
+    "function_call": ("fc", _shape("arguments call_id name", "type id status namespace caller")),
+    "function_call_output": ("fc", _shape("call_id output", "type id status")),
+    "custom_tool_call": ("ctc", _shape("call_id input name", "type id namespace status")),
+    "custom_tool_call_output": ("ctc", _shape("call_id output", "type id")),
+    "reasoning": ("rs", _shape("id summary", "type content encrypted_content status")),
+    "web_search_call": ("ws", _shape("action id status", "type")),
+    "item_reference": ("", _shape("id", "type")),
 }
 """Of each item: how its id begins, and its members."""
 
+_IN: Final = ("input_text", "input_image", "input_file")
 PARTS: Final[Mapping[str, tuple[str, ...]]] = {
     "assistant": ("output_text", "refusal"),
-    "user": ("input_text", "input_image", "input_file"),
-    "system": ("input_text", "input_image", "input_file"),
-    "developer": ("input_text", "input_image", "input_file"),
+    "user": _IN,
+    "system": _IN,
+    "developer": _IN,
 }
 MADE_BY_THE_MODEL: Final = frozenset({"function_call", "custom_tool_call", "web_search_call"})
 _CALLS: Final = {
@@ -85,61 +77,42 @@ _CALLS: Final = {
     "custom_tool_call": "custom_tool_call_output",
 }
 
-_TYPES: Final[Mapping[str, tuple[type, str]]] = {
-    "model": (str, "a string"),
-    "tools": (list, "an array of objects"),
-    "stream": (bool, "a boolean"),
-    "store": (bool, "a boolean"),
-    "background": (bool, "a boolean"),
-    "text": (dict, "an object"),
-    "reasoning": (dict, "an object"),
-    "instructions": (str, "a string"),
-    "previous_response_id": (str, "a string"),
-}
-
-Violations = Iterator[Failure]
 Items = Sequence[Mapping[str, Any]]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"input": "x"}).document["error"]["message"]
+    >>> next(impossible({"input": "x"})).document["error"]["message"]
     "Missing required parameter: 'model'."
     """
-    return next(_shape(body), None) if isinstance(body, dict) else failure(NOT_JSON)
-
-
-def _shape(body: Mapping[str, Any]) -> Violations:
+    if not isinstance(body, dict):
+        yield failure(NOT_JSON)
     if not body.get("model"):
         yield missing("model")
     yield from types_rules(body, _TYPES)
     given = body.get("input")
     if given is None and not any(map(body.get, ("previous_response_id", "prompt", "conversation"))):
         yield failure(NO_INPUT, param="input", code="missing_required_parameter")
-    if given is not None and not isinstance(given, str | list):
-        yield mistyped("input", "a string or an array of objects", given)
+    yield from types_rules(body, {"input": str | list})
     for i, item in enumerate(items_of(body)):
         if not isinstance(item, dict):
-            yield mistyped(f"input[{i}]", "an object", item)
-        elif "type" not in item and "role" not in item:
+            yield mistyped(f"input[{i}]", dict, item)
+        if "type" not in item and "role" not in item:
             yield missing(f"input[{i}].type")
 
 
-def _violations(
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
 ) -> Violations:
+    """Yield what else is wrong with a request."""
     yield from header_violations(headers)
     yield from _body(body, settings.max_output_tokens)
     items = items_of(body)
     for i, item in enumerate(items):
         yield from _item(f"input[{i}]", item)
-    for rule in _RULES:
+    for rule in (_calls, _results, _reasoning):
         yield from rule(items)
-
-
-violation = first_of(_violations)
-"""The first rule that a request breaks, None where it breaks none."""
 
 
 def _body(body: Mapping[str, Any], ceiling: int) -> Violations:
@@ -149,13 +122,8 @@ def _body(body: Mapping[str, Any], ceiling: int) -> Violations:
             "Mutually exclusive parameters: 'previous_response_id' and 'conversation'.",
             code="mutually_exclusive_parameters",
         )
-    yield from budget_rules(
-        "max_output_tokens",
-        body.get("max_output_tokens"),
-        ceiling,
-        least=LEAST_OUTPUT_TOKENS,
-        too_many=too_many_tokens,
-    )
+    budget = body.get("max_output_tokens")
+    yield from number_rules("max_output_tokens", budget, ceiling, LEAST_OUTPUT_TOKENS, above)
     if body.get("tool_choice") not in (None, "auto", "none") and not body.get("tools"):
         yield failure(
             "Tool choice 'required' must be specified with 'tools' parameter.",
@@ -172,21 +140,16 @@ def _item(path: str, item: Mapping[str, Any]) -> Violations:
     kind = kind_of(item)
     if not isinstance(kind, str) or kind not in ITEMS:
         yield unsupported(f"{path}.type", kind, *ITEMS)
-        return
     prefix, shape = ITEMS[kind]
-    yield from shape.violations(path, item, missing, unknown_parameter)
+    yield from shape.violations(path, item, WORDS)
+    yield from WORDS.of_types(item, {"id": str}, f"{path}.", null=True)
     id_ = item.get("id")
-    if id_ is not None and not isinstance(id_, str):
-        yield mistyped(f"{path}.id", "a string", id_)
-    elif id_ is not None and not id_.startswith(prefix):
+    if id_ is not None and not id_.startswith(prefix):
         yield failure(
             f"Invalid '{path}.id': '{id_}'. Expected an ID that begins with '{prefix}'.",
             param=f"{path}.id",
             code="invalid_value",
         )
-    for name in ("call_id", "name", "arguments"):
-        if name in item and not isinstance(item[name], str):
-            yield mistyped(f"{path}.{name}", "a string", item[name])
     if kind == "message":
         yield from _message(path, item)
     elif kind == "function_call" and not is_json_object(item["arguments"]):
@@ -203,10 +166,7 @@ def _message(path: str, item: Mapping[str, Any]) -> Violations:
     role, content = item["role"], item["content"]
     if not isinstance(role, str) or role not in PARTS:
         yield unsupported(f"{path}.role", role, *PARTS)
-        return
-    if not isinstance(content, str | list):
-        yield mistyped(f"{path}.content", "a string or an array of objects", content)
-        return
+    yield from WORDS.of_types(item, {"content": str | list}, f"{path}.")
     if role == "assistant" and "id" not in item and not _holds_words(content):
         yield failure(
             f"Invalid '{path}.content': string too short. Expected a string with minimum length 1, "
@@ -273,6 +233,3 @@ def _made_by_the_model(item: Mapping[str, Any] | None) -> bool:
     return kind in MADE_BY_THE_MODEL or (
         kind == "message" and item is not None and item.get("role") == "assistant"
     )
-
-
-_RULES: Final[tuple[Callable[[Items], Violations], ...]] = (_calls, _results, _reasoning)

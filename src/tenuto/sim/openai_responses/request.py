@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tenuto.sim.asked import Asked, Row, functions_of, in_schema, joined, tokens_of
+from tenuto.sim.asked import Asked, Row, at, functions_of, in_schema, joined, objects_of, tokens_of
 from tenuto.sim.history import text_of
 from tenuto.sim.reply import Settings
 
@@ -40,8 +40,7 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
     """
     items = items_of(body)
     choice = body.get("tool_choice")
-    tools = body.get("tools")
-    functions = [tool for tool in tools or () if kind_of(tool) == "function"]
+    functions = [tool for tool in objects_of(body.get("tools")) if kind_of(tool) == "function"]
     return Asked(
         model=body["model"],
         rows=tuple(joined(row for item in items for row in _rows(item))),
@@ -51,7 +50,7 @@ def read(body: Mapping[str, Any], settings: Settings) -> Asked:
         budget_tokens=tokens_of(body.get("max_output_tokens")),
         stream=bool(body.get("stream")),
         include_usage=True,
-        response_format=_format(body.get("text")),
+        response_format=_format(at(body, "text", "format")),
         prefill="restart",
     )
 
@@ -64,11 +63,8 @@ def _rows(item: Mapping[str, Any]) -> Iterator[Row]:
         yield Row("tool", text_of(item.get("output")))
 
 
-def _format(text: Any) -> Mapping[str, Any] | None:
+def _format(given: Any) -> Mapping[str, Any] | None:
     """Return the form of the answer as Chat Completions spells it."""
-    given = text.get("format") if isinstance(text, dict) else None
-    if not isinstance(given, dict):
-        return None
-    if given.get("type") == "json_schema":
+    if at(given, "type") == "json_schema":
         return in_schema(given.get("schema"))
-    return {"type": "json_object"} if given.get("type") == "json_object" else None
+    return {"type": "json_object"} if at(given, "type") == "json_object" else None

@@ -6,12 +6,13 @@ that by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tenuto.sim.asked import Asked, in_schema, prompted
 from tenuto.sim.errors import Failure
 from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations, from_us
 from tenuto.sim.tgi.errors import failure, invalid, too_many_tokens, unknown_key
 
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
@@ -78,57 +79,46 @@ def _format(grammar: Any) -> Mapping[str, Any] | None:
     return in_schema(grammar.get("value"))
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"inputs": ""}).document["error"]
+    >>> next(impossible({"inputs": ""})).document["error"]
     'Input validation error: `inputs` cannot be empty'
     """
-    return next(_shape(body), None)
-
-
-def _shape(body: Any) -> Iterator[Failure]:
     if not isinstance(body, dict):
         yield failure("Failed to parse the request body as JSON: EOF while parsing a value")
-        return
     if "inputs" not in body:
         yield failure("Failed to deserialize the JSON body into the target type: missing field")
-    elif not isinstance(body["inputs"], str):
-        yield failure(
-            "Failed to deserialize the JSON body: inputs: invalid type, expected a string"
-        )
-    elif not body["inputs"]:
+    if not isinstance(body["inputs"], str):
+        yield _undeserialized("inputs: invalid type, expected a string")
+    if not body["inputs"]:
         yield invalid("`inputs` cannot be empty")
     parameters = body.get("parameters")
     if not isinstance(parameters, dict | None):
-        yield failure("Failed to deserialize the JSON body: parameters: invalid type")
-        return
+        yield _undeserialized("parameters: invalid type")
     for key, value in (parameters or {}).items():
-        kinds = _TYPES.get(key, ())
-        if value is not None and kinds and type(value) not in kinds:
-            yield failure(f"Failed to deserialize the JSON body: parameters.{key}: invalid type")
+        if value is not None and type(value) not in _TYPES.get(key, (type(value),)):
+            yield _undeserialized(f"parameters.{key}: invalid type")
 
 
-def violation(
+def _undeserialized(told: str) -> Failure:
+    return failure(f"Failed to deserialize the JSON body: {told}")
+
+
+def violations(
     headers: Mapping[str, str], body: Mapping[str, Any], settings: Settings
-) -> Failure | None:
-    """Return the first rule that a request breaks.
+) -> Violations:
+    """Yield what else is wrong with a request.
 
     >>> body = {"inputs": "x", "parameters": {"max_new_tokens": 0}}
-    >>> violation({}, body, Settings()).document["error"]
+    >>> next(violations({}, body, Settings())).document["error"]
     'Input validation error: `max_new_tokens` must be strictly positive'
     """
-    return next(_violations(headers, body, settings.max_output_tokens), None)
-
-
-def _violations(
-    headers: Mapping[str, str], body: Mapping[str, Any], ceiling: int
-) -> Iterator[Failure]:
     parameters: Mapping[str, Any] = body["parameters"]
+    ceiling = settings.max_output_tokens
     # What must not leave a client, whatever the server reads over.
-    for name in [*headers, *body, *parameters]:
-        if name.startswith(("_", "tenuto", "x-tenuto")):
-            yield unknown_key(name)
+    names = [*headers, *body, *parameters]
+    yield from from_us(names, unknown_key, "_", "tenuto", "x-tenuto")
     budget, best_of = parameters.get("max_new_tokens"), parameters.get("best_of") or 1
     if budget is not None and budget <= 0:
         yield invalid("`max_new_tokens` must be strictly positive")

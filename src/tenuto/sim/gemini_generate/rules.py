@@ -1,4 +1,4 @@
-"""Which requests are refused before their turns are read, and in which words.
+"""Which requests are refused, and in which words; the rules of their turns stand in `history`.
 
 Texts that are in quotes in public reports are those; the others follow the form that the service
 gives to all of its kind.
@@ -7,13 +7,14 @@ gives to all of its kind.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
 from tenuto.sim.gemini_generate.errors import failure, too_many_tokens, unknown_name
+from tenuto.sim.gemini_generate.history import history_violations
 from tenuto.sim.gemini_generate.request import member
-from tenuto.sim.shapes import from_us, others
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Violations, from_us, others
 
 KEYS: Final = frozenset(
     {"contents", "tools", "toolConfig", "safetySettings", "systemInstruction", "generationConfig"}
@@ -35,7 +36,6 @@ BESIDE_KEYS: Final = frozenset(
     {"thought", "thoughtSignature", "videoMetadata", "partMetadata", "mediaResolution"}
 )
 
-Violations = Iterator[Failure]
 Body = Mapping[str, Any]
 
 
@@ -48,34 +48,31 @@ def camel(name: str) -> str:
     return re.sub(r"_([a-z])", lambda found: found[1].upper(), name)
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({}).document["error"]["message"]
+    >>> next(impossible({})).document["error"]["message"]
     '* GenerateContentRequest.contents: contents is not specified\\n'
     """
     if not isinstance(body, dict):
-        return failure("Invalid JSON payload received. Unexpected end of string.")
-    return next(_shape(body), None)
-
-
-def _shape(body: Body) -> Violations:
-    contents = body.get("contents")
-    if not contents:
+        yield failure("Invalid JSON payload received. Unexpected end of string.")
+    if not body.get("contents"):
         yield failure("* GenerateContentRequest.contents: contents is not specified\n")
-    elif not isinstance(contents, list):
+    if not isinstance(body["contents"], list):
         yield failure("Invalid value at 'contents' (type.googleapis.com/google.protobuf.Value)")
-    else:
-        for i, content in enumerate(contents):
-            if not isinstance(content, dict):
-                yield failure(f"Invalid value at 'contents[{i}]' (Content)")
+    for i, content in enumerate(body["contents"]):
+        if not isinstance(content, dict):
+            yield failure(f"Invalid value at 'contents[{i}]' (Content)")
 
 
-def header_violations(headers: Mapping[str, str]) -> Violations:
-    """Yield what is wrong with the headers of a request.
+def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
+    """Yield what else is wrong with a request.
 
-    >>> next(header_violations({})).document["error"]["status"]
+    >>> next(violations({}, {}, Settings())).document["error"]["status"]
     'PERMISSION_DENIED'
+    >>> ask = {"contents": [], "x": 1}
+    >>> next(violations({"x-goog-api-key": "k"}, ask, Settings())).document["error"]["message"]
+    'Invalid JSON payload received. Unknown name "x": Cannot find field.'
     """
     yield from from_us(headers, lambda name: failure(f"{name}: unexpected header"))
     bearer = headers.get("authorization", "").lower().startswith("bearer ")
@@ -85,35 +82,32 @@ def header_violations(headers: Mapping[str, str]) -> Violations:
             "Please use API Key or other form of API consumer identity to call this API.",
             status=403,
         )
+    yield from _others(body, KEYS)
+    yield from _config(body, settings.max_output_tokens)
+    for i, content in enumerate(body["contents"]):
+        yield from _content(f"contents[{i}]", content)
+    yield from history_violations(body, settings.prefill)
 
 
-def body_violations(body: Body, ceiling_tokens: int) -> Violations:
-    """Yield what is wrong with the keys of a request, its turns aside.
+def _others(value: Body, known: frozenset[str], place: str = "") -> Violations:
+    return (unknown_name(name, place) for name in value if camel(name) not in known)
 
-    >>> next(body_violations({"contents": [], "x": 1}, 9)).document["error"]["message"]
-    'Invalid JSON payload received. Unknown name "x": Cannot find field.'
-    """
-    for name in body:
-        if camel(name) not in KEYS:
-            yield unknown_name(name)
+
+def _config(body: Body, ceiling_tokens: int) -> Violations:
     config = member(body, "generationConfig")
-    for name in config if isinstance(config, dict) else ():
-        if camel(name) not in CONFIG_KEYS:
-            yield unknown_name(name, "generation_config")
+    yield from _others(config if isinstance(config, dict) else {}, CONFIG_KEYS, "generation_config")
     tokens = member(config, "maxOutputTokens")
     if tokens is not None and type(tokens) is not int:
         yield failure(
             f"Invalid value at 'generation_config.max_output_tokens' (TYPE_INT32), \"{tokens}\""
         )
-    elif tokens is not None and not 1 <= tokens <= ceiling_tokens:
+    if tokens is not None and not 1 <= tokens <= ceiling_tokens:
         yield too_many_tokens("maxOutputTokens", tokens, ceiling_tokens, str(body.get("model")))
-    mode = member(member(body, "toolConfig"), "functionCallingConfig")
+    mode = member(body, "toolConfig", "functionCallingConfig")
     if member(mode, "allowedFunctionNames") and member(mode, "mode") not in ("ANY", "VALIDATED"):
         yield failure(
             "Function calling config is set with allowed_function_names but mode is not ANY."
         )
-    for i, content in enumerate(body["contents"]):
-        yield from _content(f"contents[{i}]", content)
 
 
 def _content(place: str, content: Body) -> Violations:
@@ -125,26 +119,21 @@ def _content(place: str, content: Body) -> Violations:
         yield failure(
             f"* GenerateContentRequest.{place}.parts: contents.parts must not be empty.\n"
         )
-        return
-    for j, part in enumerate(parts):
+    for j, part in enumerate(content["parts"]):
         yield from _part(f"{place}.parts[{j}]", part)
 
 
 def _part(place: str, part: Any) -> Violations:
     if not isinstance(part, dict):
         yield failure(f"Invalid value at '{place}' (Part)")
-        return
-    for name in part:
-        if camel(name) not in PART_KEYS | BESIDE_KEYS:
-            yield unknown_name(name, place)
+    yield from _others(part, PART_KEYS | BESIDE_KEYS, place)
     given = [name for name in part if camel(name) in PART_KEYS]
     if len(given) != 1:
         yield failure(
             f"* GenerateContentRequest.{place}.data: required oneof field 'data' must have one "
             "initialized field\n"
         )
-    call = member(part, "functionCall")
-    arguments = member(call, "args")
+    arguments = member(part, "functionCall", "args")
     if arguments is not None and not isinstance(arguments, dict):
         yield failure(f"Invalid value at '{place}.function_call.args' (Struct)")
     result = member(part, "functionResponse")

@@ -1,4 +1,4 @@
-"""Which requests are refused before their steps are read, and in which words.
+"""Which requests are refused, and in which words; the rules of their steps stand in `history`.
 
 Words that https://ai.google.dev/gemini-api/docs/api-errors or public reports quote (read
 2026-11-22) are those; the others follow the form that the service gives to all of its kind.
@@ -6,25 +6,34 @@ Words that https://ai.google.dev/gemini-api/docs/api-errors or public reports qu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from tenuto.sim.errors import Failure
+from tenuto.sim.asked import at
 from tenuto.sim.gemini_interactions.errors import (
+    WORDS,
     failure,
+    missing,
+    mistyped,
     out_of_range,
     too_many_tokens,
     unknown_parameter,
     unsupported,
 )
+from tenuto.sim.gemini_interactions.history import history_violations
 from tenuto.sim.gemini_interactions.request import kind_of, steps_of
-from tenuto.sim.shapes import of_other_types, others
+from tenuto.sim.reply import Settings
+from tenuto.sim.shapes import Types, Violations, from_us, others
 
+_TYPES: Final[Types] = {
+    "model": str, "previous_interaction_id": str, "continuation_token": str,
+    "system_instruction": str, "tools": list, "generation_config": dict,
+    "stream": bool, "store": bool, "background": bool,
+}  # fmt: skip
 KEYS: Final = frozenset(
-    {"agent", "agent_config", "background", "cached_content", "continuation_token", "environment"}
-    | {"generation_config", "input", "labels", "model", "previous_interaction_id"}
+    {"agent", "agent_config", "cached_content", "environment", "input", "labels"}
     | {"response_format", "response_mime_type", "response_modalities", "safety_settings"}
-    | {"service_tier", "store", "stream", "system_instruction", "tools", "webhook_config"}
+    | {"service_tier", "webhook_config", *_TYPES}
 )
 CONFIG: Final = frozenset(
     {"image_config", "max_output_tokens", "seed", "speech_config", "stop_sequences"}
@@ -40,96 +49,85 @@ FORMATS: Final = (
     "array",
 )
 """Of an answer: a medium, or a type of JSON Schema."""
-CHOICES: Final = ("auto", "any", "none", "validated")
 _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "thinking_level": ("minimal", "low", "medium", "high", "xhigh"),
     "thinking_summaries": ("auto", "none"),
+    "tool_choice": ("auto", "any", "none", "validated"),
 }
 _MOST: Final = {"temperature": ("temperature", 2), "top_p": ("topP", 1)}
 """Of each number: its name in errors, and the most that is taken."""
 
-_TYPES: Final[Mapping[str, type]] = {
-    "model": str,
-    "tools": list,
-    "stream": bool,
-    "store": bool,
-    "background": bool,
-    "generation_config": dict,
-    "previous_interaction_id": str,
-    "continuation_token": str,
-    "system_instruction": str,
-}
-
-Violations = Iterator[Failure]
 Body = Mapping[str, Any]
 
 
-def impossible(body: Any) -> Failure | None:
-    """Return what is wrong with a body that could not be answered at all.
+def impossible(body: Any) -> Violations:
+    """Yield what is wrong with a body that could not be answered at all.
 
-    >>> impossible({"model": "sim"}).document["error"]["message"]
+    >>> next(impossible({"model": "sim"})).document["error"]["message"]
     "'input' is required."
     """
-    return next(_shape(body), None) if isinstance(body, dict) else failure("Invalid JSON payload.")
-
-
-def _shape(body: Body) -> Violations:
-    yield from of_other_types(body, _TYPES, lambda name: failure(f"Invalid value at '{name}'."))
+    if not isinstance(body, dict):
+        yield failure("Invalid JSON payload.")
+    yield from WORDS.of_types(body, _TYPES, null=True)
     if not body.get("model"):
         yield failure("'model' is required.")
-    given = body.get("input")
-    if given is None and not body.get("continuation_token"):
+    if body.get("input") is None and not body.get("continuation_token"):
         yield failure("'input' is required.")
-    if given is not None and not isinstance(given, str | dict | list):
-        yield failure("Invalid value at 'input'.")
+    yield from WORDS.of_types(body, {"input": str | dict | list}, null=True)
     for i, step in enumerate(steps_of(body)):
         if not isinstance(kind_of(step), str):
-            yield failure(f"'type' is required at 'input[{i}]'.")
+            yield missing(f"input[{i}].type")
 
 
-def body_violations(body: Body, ceiling_tokens: int) -> Violations:
-    """Yield what is wrong with the keys of a request, its steps aside.
+def violations(headers: Mapping[str, str], body: Body, settings: Settings) -> Violations:
+    """Yield what else is wrong with a request.
 
-    >>> next(body_violations({"background": True, "store": False}, 9)).document["error"]["message"]
+    >>> ask = {"background": True, "store": False}
+    >>> next(violations({}, ask, Settings())).document["error"]["message"]
     "'store=false' is incompatible with 'background=true'."
     """
+    yield from from_us(headers, lambda name: failure(f"Unknown header: {name}"))
     yield from others(body, KEYS, unknown_parameter)
     if body.get("background") and body.get("store") is False:
         yield failure("'store=false' is incompatible with 'background=true'.")
-    yield from _config(body.get("generation_config") or {}, ceiling_tokens)
-    given = body.get("response_format")
+    yield from _config(body.get("generation_config") or {}, settings.max_output_tokens)
+    yield from _formats(body.get("response_format"))
+    for i, tool in enumerate(body.get("tools") or ()):
+        if kind_of(tool) not in TOOLS:
+            yield unsupported(f"tools[{i}]", kind_of(tool), TOOLS)
+        if kind_of(tool) == "function" and not isinstance(tool.get("name"), str):
+            yield missing(f"tools[{i}].name")
+    choice = (body.get("generation_config") or {}).get("tool_choice")
+    if choice in ("any", "validated") and not body.get("tools"):
+        yield failure("'tools' is required where 'tool_choice' asks for a call.")
+    yield from history_violations(steps_of(body))
+
+
+def _formats(given: Any) -> Violations:
     listed = [given] if isinstance(given, dict) else given or ()
     for i, one in enumerate(listed):
         if kind_of(one) not in FORMATS:
             place = "response_format" if listed is not given else f"response_format[{i}]"
             yield unsupported(place, kind_of(one), FORMATS)
-    for i, tool in enumerate(body.get("tools") or ()):
-        if kind_of(tool) not in TOOLS:
-            yield unsupported(f"tools[{i}]", kind_of(tool), TOOLS)
-        elif kind_of(tool) == "function" and not isinstance(tool.get("name"), str):
-            yield failure(f"'name' is required at 'tools[{i}]'.")
-    choice = (body.get("generation_config") or {}).get("tool_choice")
-    if choice in ("any", "validated") and not body.get("tools"):
-        yield failure("'tools' is required where 'tool_choice' asks for a call.")
 
 
 def _config(config: Body, ceiling_tokens: int) -> Violations:
     yield from others(config, CONFIG, lambda name: unknown_parameter(f"generation_config.{name}"))
     budget = config.get("max_output_tokens")
     if budget is not None and type(budget) is not int:
-        yield failure("Invalid value at 'generation_config.max_output_tokens'.")
-    elif budget is not None and not 1 <= budget <= ceiling_tokens:
+        yield mistyped("generation_config.max_output_tokens")
+    if budget is not None and not 1 <= budget <= ceiling_tokens:
         yield too_many_tokens("", budget, ceiling_tokens)
     for name, (spelled, most) in _MOST.items():
         value = config.get(name)
         if value is not None and type(value) not in (int, float):
-            yield failure(f"Invalid value at 'generation_config.{name}'.")
-        elif value is not None and not 0 <= value <= most:
+            yield mistyped(f"generation_config.{name}")
+        if value is not None and not 0 <= value <= most:
             yield out_of_range(spelled, value, f"0 (inclusive) to {most} (inclusive)")
     choice = config.get("tool_choice")
-    allowed = choice.get("allowed_tools") if isinstance(choice, dict) else None
-    mode = allowed.get("mode", "auto") if isinstance(allowed, dict) else choice
-    words = {name: (config.get(name), words) for name, words in _WORDS.items()}
-    for name, (value, supported) in (words | {"tool_choice": (mode, CHOICES)}).items():
+    allowed = at(choice, "allowed_tools")
+    mode = allowed.get("mode") if isinstance(allowed, dict) else choice
+    for name, supported in _WORDS.items():
+        value = mode if name == "tool_choice" else config.get(name)
         if value is not None and value not in supported:
             yield unsupported("generation_config", value, supported, name)
