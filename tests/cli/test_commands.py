@@ -400,7 +400,9 @@ def test_policy_names_a_setting_that_is_not_allowed(
 ) -> None:
     monkeypatch.setenv("TENUTO_EMPTY_RETRIES", "lots")
     assert main(["policy"]) == 2
-    assert "empty_retries is 'lots'" in capsys.readouterr().err
+    assert (
+        "TENUTO_EMPTY_RETRIES is 'lots', but it must be a whole number" in capsys.readouterr().err
+    )
 
 
 @pytest.fixture

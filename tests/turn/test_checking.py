@@ -169,7 +169,7 @@ def test_the_draft_that_a_schema_names_is_the_one_that_counts(draft):
         ),
         (
             {"$schema": "http://json-schema.org/draft-03/schema#", "type": "object"},
-            "Draft3 is not read",
+            "Draft3 is not supported",
         ),
         (of({"const": {1, 2}, "x": object()}), "object"),
     ],

@@ -129,7 +129,7 @@ class Transcript:
         allowed = self._allowed()
         if not isinstance(row, allowed):
             words = " or ".join(kind.__name__ for kind in allowed)
-            raise ValueError(f"a row of type {type(row).__name__} cannot stand here, only {words}")
+            raise ValueError(f"a row {type(row).__name__} cannot stand here, only {words}")
         if isinstance(row, Results):
             given = [result.call_id for result in row.results]
             if given != [call.id for call in self.pending]:
