@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tenuto.cli.command_error import INTERRUPTED, CommandError, one_line
 
@@ -64,17 +64,9 @@ def build() -> cyclopts.App:
         version_format="plaintext",
         suppress_keyboard_interrupt=False,
     )
-    commands: tuple[tuple[Callable[..., Any], tuple[str, ...]], ...] = (
-        (detect.detect, detect.EXAMPLES),
-        (explain.explain, explain.EXAMPLES),
-        (faults.faults, faults.EXAMPLES),
-        (policy.policy, policy.EXAMPLES),
-        (providers.providers, providers.EXAMPLES),
-        (run.run, run.EXAMPLES),
-        (sim.sim, sim.EXAMPLES),
-    )
-    for command, examples in commands:
-        app.command(command, help_epilogue=_examples(*examples))
+    for room in (detect, explain, faults, policy, providers, run, sim):
+        command = getattr(room, room.__name__.rpartition(".")[2])  # named like its module
+        app.command(command, help_epilogue=_examples(*room.EXAMPLES))
     demos = App(name="demo", help_epilogue=_examples(*demo.EXAMPLES))
     demos.default(demo.demo)
     demos.command(demo.agent, help_epilogue=_examples(*demo.AGENT_EXAMPLES))

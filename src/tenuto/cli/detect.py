@@ -40,7 +40,7 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
             2,
         )
     code = 0
-    for found in told_of(files, lambda name: _told(name, wire)):
+    for found in told_of(files, lambda name: described(name, read_file(name), wire)):
         if "error" in found or found["message"] == _OF_NO_WIRE:
             code = BAD_FILE
         print_told(found, "read", partial(_sentence, found), json=json)
@@ -49,13 +49,6 @@ def detect(*files: FileName, wire: str | None = None, json: JsonFlag = False) ->
 
 _OF_NO_WIRE = "No known API has this format: it is not an answer."
 _OF_SEVERAL_WIRES = "Several APIs return this error in the same format."
-
-
-def _told(name: str, wire: str | None) -> dict[str, Any]:
-    try:
-        return described(name, read_file(name), wire)
-    except NotRecorded as error:
-        return {"file": name, "error": str(error)}
 
 
 def _message(answer: Answer) -> str:

@@ -83,10 +83,9 @@ def _told(name: str, asked: Policy | None, in_force: Any, show_content: bool) ->
     try:
         content = read_file(name)
         told = explained.explain(content, asked, in_force)
-    except (PolicyError, OSError):  # of the settings in force, not of the file; or of reading it
+    # Of the settings in force, not of the file; or of reading it.
+    except (PolicyError, OSError, NotRecorded):
         raise
-    except NotRecorded as error:
-        return {"file": name, "error": str(error)}
     except Exception as error:  # noqa: BLE001 - one odd file must not hide the others
         return {"file": name, "error": f"it cannot be read ({type(error).__name__})"}
     if not show_content:

@@ -68,6 +68,8 @@ def told_of(
             return tell(name)
         except OSError as error:
             return {"file": name, "error": why_unread(name, error)}
+        except CommandError as error:
+            return {"file": name, "error": str(error)}
 
     return map(told, files)
 

@@ -8,6 +8,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from tenuto.cli.command_error import CommandError
 from tenuto.core.errors import PolicyError
 from tenuto.core.fault import FaultKind
 from tenuto.core.policy import Policy
@@ -27,7 +28,7 @@ UNPACKED_MAX_BYTES = 268_435_456
 """A file that unpacks to more is not read."""
 
 
-class NotRecorded(Exception):
+class NotRecorded(CommandError):
     """A file holds nothing that can be read; the message says why, for a person."""
 
 

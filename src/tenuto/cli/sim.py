@@ -89,18 +89,9 @@ def _listed(by_wire: Mapping[str, str]) -> str:
       http://host/v1  openai-chat
       http://host     cohere
     """
-    width = max(map(len, by_wire.values())) + 4
-    lines = []
-    for url in dict.fromkeys(by_wire.values()):
-        wires = ", ".join(wire for wire, at in by_wire.items() if at == url)
-        begin = f"{f'  {url}':<{width}}"
-        lines.append(
-            textwrap.fill(
-                wires,
-                100,
-                initial_indent=begin,
-                subsequent_indent=" " * width,
-                break_on_hyphens=False,
-            )
-        )
-    return "\n".join(lines)
+    at: dict[str, list[str]] = {}
+    for wire, url in by_wire.items():
+        at.setdefault(url, []).append(wire)
+    width = max(map(len, at)) + 2
+    wrapper = textwrap.TextWrapper(100, "  ", " " * (width + 2), break_on_hyphens=False)
+    return "\n".join(wrapper.fill(f"{url:<{width}}{', '.join(wires)}") for url, wires in at.items())
