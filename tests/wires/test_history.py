@@ -9,6 +9,7 @@ import openai
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from repairing import repair_history
 
 import tenuto
 from tenuto.core import hints
@@ -26,7 +27,6 @@ from tenuto.core.calls import ToolCall
 from tenuto.sim import Simulator
 from tenuto.sim.openai_chat.history import violation
 from tenuto.wires.base import Dialect
-from tenuto.wires.history import repair_history
 from tenuto.wires.members import members_of, rows_of
 from tenuto.wires.openai_chat.history import RULES
 from tenuto.wires.openai_chat.request import parse_request
